@@ -1,0 +1,30 @@
+# kiln_catch_test(NAME LABEL label SOURCES files... LIBRARIES targets...)
+# One executable of Catch2 tests and one ctest entry. Catch2 2 and 3 both serve.
+find_path(KILN_CATCH3_INCLUDE_DIR catch2/catch_all.hpp)
+find_path(KILN_CATCH2_INCLUDE_DIR catch2/catch.hpp)
+if(KILN_CATCH3_INCLUDE_DIR)
+  find_package(Catch2 3 REQUIRED)
+elseif(NOT KILN_CATCH2_INCLUDE_DIR)
+  message(FATAL_ERROR "Kiln's tests need Catch2: install catch2, or set KILN_BUILD_TESTS=OFF")
+endif()
+
+# Compiled once: with Catch2 2 the main takes longer than most tests.
+add_library(kiln_catch_main STATIC ${PROJECT_SOURCE_DIR}/tests/support/catch_main.cpp)
+target_compile_features(kiln_catch_main PUBLIC cxx_std_20)
+target_include_directories(kiln_catch_main PUBLIC
+  ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support)
+if(KILN_CATCH3_INCLUDE_DIR)
+  target_link_libraries(kiln_catch_main PUBLIC Catch2::Catch2WithMain)
+else()
+  target_include_directories(kiln_catch_main SYSTEM PUBLIC ${KILN_CATCH2_INCLUDE_DIR})
+endif()
+
+function(kiln_catch_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE kiln_catch_main ${arg_LIBRARIES})
+  target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  kiln_warnings(${name})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
+endfunction()

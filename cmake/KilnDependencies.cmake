@@ -1,0 +1,24 @@
+# Finds every dependency; downloads none. The message of a missing one names its Debian package.
+include(KilnFind)
+find_package(Threads REQUIRED)
+
+if(KILN_STATIC_DEPENDENCIES)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+endif()
+
+kiln_find_library(kiln_zstd HEADER zstd.h LIBRARY zstd PACKAGE libzstd-dev)
+kiln_find_library(kiln_xxhash HEADER xxhash.h PACKAGE libxxhash-dev)
+kiln_find_library(kiln_opencl_headers HEADER CL/cl.h PACKAGE opencl-c-headers)
+kiln_find_library(kiln_flatbuffers HEADER flatbuffers/flatbuffers.h PACKAGE libflatbuffers-dev)
+
+if(KILN_BUILD_BUILDER)
+  kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev)
+  kiln_find_library(kiln_toml HEADER toml++/toml.h PACKAGE libtomlplusplus-dev)
+  kiln_find_library(kiln_cli11 HEADER CLI/CLI.hpp PACKAGE libcli11-dev)
+  kiln_find_library(kiln_json HEADER nlohmann/json.hpp PACKAGE nlohmann-json3-dev)
+  kiln_find_library(kiln_fmt HEADER fmt/format.h PACKAGE libfmt-dev)
+  target_compile_definitions(kiln_fmt INTERFACE FMT_HEADER_ONLY)
+  kiln_find_library(kiln_stb HEADER stb_image.h SUFFIX stb PACKAGE libstb-dev)
+elseif(KILN_BUILD_TESTS)  # for the tests that write packs; the others do without
+  kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev OPTIONAL)
+endif()

@@ -1,0 +1,26 @@
+# kiln_warnings(TARGET): the project's warnings, for its own targets only.
+function(kiln_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms in std::string
+  endif()
+  if(KILN_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+# kiln_no_exceptions(TARGET): what links into applications has neither exceptions nor RTTI,
+# and can be cut down to what is used.
+function(kiln_no_exceptions target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti> -fvisibility=hidden
+    -ffunction-sections -fdata-sections)
+endfunction()
+
+# kiln_link_portably(TARGET): with KILN_STATIC_DEPENDENCIES an executable needs nothing of
+# a machine but the C library, so that it can be copied to the devices of a fleet.
+function(kiln_link_portably target)
+  if(KILN_STATIC_DEPENDENCIES AND NOT KILN_SANITIZE)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+endfunction()

@@ -1,0 +1,122 @@
+// A pack as values: what the builder fills, what merge works on, what the writer writes.
+// Blobs stay where they are (in memory, or in the pack they came from) until written.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::packs {
+
+using Name = std::array<std::uint8_t, kNameSize>;
+
+// BLAKE2b-256.
+Name blake2b(View bytes);
+std::string hex(const Name &name);
+Name to_name(const fb::Hash &hash);
+
+// Bytes to be stored: owned raw bytes, or a blob of an open pack, which is copied as stored.
+class BlobSource {
+ public:
+  explicit BlobSource(Bytes raw);
+  BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob);
+
+  const Name &name() const { return name_; }
+  const std::shared_ptr<const Bytes> &raw() const { return raw_; }   // null for a pack's blob
+  const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null for owned bytes
+  const fb::Blob &blob() const { return blob_; }                     // with pack() only
+  std::uint64_t raw_size() const;
+  // The raw bytes, decoded and checked where they come from a pack.
+  Status read(Bytes *out) const;
+
+ private:
+  std::shared_ptr<const Bytes> raw_;
+  std::shared_ptr<const Pack> pack_;
+  fb::Blob blob_{};
+  Name name_{};
+};
+
+struct Kernel {
+  std::string name;
+  std::uint32_t arguments = 0;
+  bool operator==(const Kernel &) const = default;
+};
+
+struct Argument {
+  std::uint8_t role = 0;  // FORMAT.md gives the numbers
+  std::uint8_t storage = 0;
+  std::uint8_t channels = 1;
+  std::string name;
+  std::int64_t value = 0;
+  bool operator==(const Argument &) const = default;
+};
+
+struct Variant {
+  std::string name;
+  Name hash{};
+  std::string options;
+  std::vector<std::string> requirements;
+  std::vector<Kernel> kernels;
+  std::optional<BlobSource> source;
+  std::optional<BlobSource> il32;
+  std::optional<BlobSource> il64;
+  std::uint32_t il_version = 0;
+  std::array<std::uint32_t, 3> pixels{1, 1, 1};
+  std::array<std::uint32_t, 3> local_size{0, 0, 0};
+  std::vector<Argument> arguments;
+};
+
+struct Program {
+  std::string name;
+  std::string reference;
+  std::vector<Variant> variants;
+};
+
+struct KernelFacts {
+  std::uint64_t max_work_group_size = 0;
+  std::uint64_t preferred_multiple = 0;
+  std::uint64_t private_bytes = 0;
+  std::uint64_t local_bytes = 0;
+};
+
+struct Binary {
+  Name variant{};
+  BlobSource blob;
+  std::string build_log;
+  std::vector<KernelFacts> kernels;  // in the variant's order
+};
+
+struct Target {
+  std::string key;  // canonical text of the binary key
+  std::string profile;
+  std::string family;
+  std::string model;
+  std::string compiler;
+  std::vector<std::pair<std::string, std::string>> identity;
+  std::vector<Binary> binaries;
+};
+
+struct Contents {
+  std::string producer;
+  std::vector<Program> programs;
+  std::vector<Target> targets;
+};
+
+// Reads everything but the blobs' bytes. Each section is checked.
+Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
+
+// The union of two contents: programs by name, variants by name, targets by key, binaries
+// by variant. Associative, commutative and idempotent up to order. The same variant with
+// another hash is a conflict that names both, and leaves `into` as it was. Where both have a
+// binary for one variant and target, the one whose blob name is smaller is kept; where they
+// differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a
+// total order, so that any order of merging gives the same pack, byte for byte.
+Status merge(const Contents &from, Contents *into);
+
+}  // namespace kiln::packs

@@ -1,0 +1,39 @@
+// A file that appears at its path whole or not at all.
+#pragma once
+
+#include <string>
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::packs {
+
+// Order of calls: open, then any number of append, then optionally rewrite_start, then
+// commit. Destroying an uncommitted file removes it. Not thread-safe.
+class OutputFile {
+ public:
+  OutputFile() = default;
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+  ~OutputFile();
+
+  // Creates a temporary file with a unique name beside `path`.
+  Status open(const std::string &path);
+  Status append(View bytes);
+  // Zero bytes up to the next multiple of kAlignment.
+  Status align();
+  std::uint64_t size() const { return size_; }
+  // Overwrites the file's first bytes.
+  Status rewrite_start(View bytes);
+  // Syncs the file, renames it to `path`, syncs the folder.
+  Status commit();
+
+ private:
+  Status write_at(View bytes, std::uint64_t offset);
+
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace kiln::packs

@@ -1,0 +1,111 @@
+// The reader of a pack. No exceptions, no RTTI, no OpenCL, no printing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "kiln/packs/format.hpp"
+#include "kiln/packs/status.hpp"
+#include "pack_generated.h"
+
+struct ZSTD_DCtx_s;
+
+namespace kiln::packs {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// A run of bytes that somebody else owns.
+struct View {
+  const std::uint8_t *data = nullptr;
+  std::size_t size = 0;
+};
+
+// Owns the memory that a pack is read from: a map, a copy, or nothing (the caller's).
+class Storage {
+ public:
+  Storage() = default;
+  Storage(const Storage &) = delete;
+  Storage &operator=(const Storage &) = delete;
+  ~Storage();
+
+  Status map(int fd, std::uint64_t offset, std::uint64_t length);
+  void borrow(View view) { view_ = view; }
+  View view() const { return view_; }
+
+ private:
+  Status copy(int fd, std::uint64_t offset, std::uint64_t length);
+
+  View view_;
+  void *map_ = nullptr;
+  std::size_t map_size_ = 0;
+  std::unique_ptr<std::uint64_t[]> copy_;
+};
+
+// An open pack. Immutable: after opening, every member may be called from any thread.
+// References and views that it hands out live as long as the pack. A mapped file must not
+// be shortened while it is open; replace packs by rename, as the writer does.
+class Pack {
+ public:
+  ~Pack();
+
+  // Opening reads the superblock and the root, and no section and no blob.
+  // `out` is set on success only.
+  static Status open_file(const char *path, std::shared_ptr<const Pack> *out);
+  // `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer where
+  // the file ends before. The pack is mapped, or copied where it cannot be (a misaligned
+  // offset, no mmap support).
+  static Status open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
+                                std::shared_ptr<const Pack> *out);
+  // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
+  static Status open_memory(View memory, std::shared_ptr<const Pack> *out);
+
+  const fb::Root &root() const { return *root_; }
+  const Superblock &superblock() const { return superblock_; }
+  std::size_t target_count() const { return root_->targets()->size(); }
+
+  // The section of target `index`. Checked when it is first asked for.
+  Status section(std::size_t index, const fb::Section **out) const;
+
+  // Finds the target whose canonical key text is `key`. A pack without one gives ok and
+  // `*out` null. A damaged section with that key's hash gives its fault.
+  Status find_target(std::string_view key, const fb::Section **out) const;
+
+  // The program, or null.
+  const fb::Program *find_program(std::string_view program) const;
+  // The program's variant, or null.
+  const fb::Variant *find_variant(std::string_view program, std::string_view variant) const;
+
+  // Decodes a blob of this pack and checks the hash of its raw bytes. `scratch` owns the
+  // bytes where they had to be decoded; a raw blob is a view into the pack.
+  Status read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const;
+
+  // The blob's bytes as they are stored, bounds checked, not decoded and not hashed.
+  Status stored_bytes(const fb::Blob &blob, View *out) const;
+
+ private:
+  Pack() = default;
+  Status open(View view);
+  Status decode_zstd(View stored, std::uint64_t raw_size, Bytes *out) const;
+
+  Storage storage_;
+  View view_;
+  Superblock superblock_;
+  const fb::Root *root_ = nullptr;
+  mutable std::unique_ptr<std::atomic<bool>[]> section_checked_;
+  // A zstd context that no thread is using, or null. Making one costs as much as decoding
+  // a small binary.
+  mutable std::atomic<ZSTD_DCtx_s *> spare_decoder_{nullptr};
+};
+
+// The binary of a variant in a section, or null; `*index` is its place (for provenance).
+const fb::Binary *find_binary(const fb::Section &section, const fb::Hash &variant,
+                              std::size_t *index);
+
+// Memory order of the bytes; negative, zero or positive.
+int compare(const fb::Hash &a, const fb::Hash &b);
+
+}  // namespace kiln::packs

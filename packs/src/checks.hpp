@@ -1,0 +1,17 @@
+// The rules of FORMAT.md that the FlatBuffers verifier cannot know.
+#pragma once
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::packs {
+
+// Place, size and codec rules of a blob entry.
+Status check_blob(const fb::Blob &blob, const Superblock &superblock);
+
+// All rules but the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is set
+// on success only and points into them. The writer holds what it writes against these, too.
+Status check_root(View bytes, const Superblock &superblock, const fb::Root **out);
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
+                     const fb::Section **out);
+
+}  // namespace kiln::packs

@@ -1,0 +1,129 @@
+#include "kiln/packs/contents.hpp"
+
+#include <cstring>
+
+#include <sodium.h>
+
+namespace kiln::packs {
+namespace {
+
+std::optional<BlobSource> optional_blob(const std::shared_ptr<const Pack> &pack,
+                                        std::uint32_t index) {
+  if (index == 0) return std::nullopt;
+  return BlobSource(pack, *pack->root().blobs()->Get(index - 1));
+}
+
+std::array<std::uint32_t, 3> size3(const fb::Size3 &size) { return {size.x(), size.y(), size.z()}; }
+
+Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant &in) {
+  Variant out;
+  out.name = in.name()->str();
+  out.hash = to_name(*in.hash());
+  out.options = in.options()->str();
+  for (const auto *requirement : *in.requirements()) {
+    out.requirements.push_back(requirement->str());
+  }
+  for (const auto *kernel : *in.kernels()) {
+    out.kernels.push_back({kernel->name()->str(), kernel->arguments()});
+  }
+  out.source = optional_blob(pack, in.source());
+  out.il32 = optional_blob(pack, in.il32());
+  out.il64 = optional_blob(pack, in.il64());
+  out.il_version = in.il_version();
+  out.pixels = size3(*in.pixels());
+  out.local_size = size3(*in.local_size());
+  for (const auto *argument : *in.arguments()) {
+    out.arguments.push_back({argument->role(), argument->storage(), argument->channels(),
+                             argument->name()->str(), argument->value()});
+  }
+  return out;
+}
+
+Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &in) {
+  Target out{in.key()->str(),
+             in.profile()->str(),
+             in.family()->str(),
+             in.model()->str(),
+             in.compiler()->str(),
+             {},
+             {}};
+  for (const auto *fact : *in.identity()) {
+    out.identity.emplace_back(fact->name()->str(), fact->value()->str());
+  }
+  for (unsigned i = 0; i < in.binaries()->size(); ++i) {
+    const fb::Binary &binary = *in.binaries()->Get(i);
+    const fb::Provenance &provenance = *in.provenance()->Get(i);
+    Binary value{to_name(binary.variant()),
+                 BlobSource(pack, *in.blobs()->Get(binary.blob())),
+                 provenance.build_log()->str(),
+                 {}};
+    for (const auto *facts : *provenance.kernels()) {
+      value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
+                               facts->private_bytes(), facts->local_bytes()});
+    }
+    out.binaries.push_back(std::move(value));
+  }
+  return out;
+}
+
+}  // namespace
+
+Name blake2b(View bytes) {
+  Name name{};
+  crypto_generichash(name.data(), name.size(), bytes.data, bytes.size, nullptr, 0);
+  return name;
+}
+
+std::string hex(const Name &name) {
+  char text[2 * kNameSize + 1];
+  sodium_bin2hex(text, sizeof(text), name.data(), name.size());
+  return text;
+}
+
+Name to_name(const fb::Hash &hash) {
+  Name name{};
+  std::memcpy(name.data(), hash.bytes()->data(), name.size());
+  return name;
+}
+
+BlobSource::BlobSource(Bytes raw) : raw_(std::make_shared<const Bytes>(std::move(raw))) {
+  name_ = blake2b({raw_->data(), raw_->size()});
+}
+
+BlobSource::BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob)
+    : pack_(std::move(pack)), blob_(blob), name_(to_name(blob.name())) {}
+
+std::uint64_t BlobSource::raw_size() const { return raw_ ? raw_->size() : blob_.raw_size(); }
+
+Status BlobSource::read(Bytes *out) const {
+  if (raw_) {
+    *out = *raw_;
+    return {};
+  }
+  Bytes scratch;
+  View view;
+  if (Status status = pack_->read_blob(blob_, &scratch, &view); !status.ok()) return status;
+  out->assign(view.data, view.data + view.size);
+  return {};
+}
+
+Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
+  Contents contents;
+  contents.producer = pack->root().producer()->str();
+  for (const auto *program : *pack->root().programs()) {
+    Program value{program->name()->str(), program->reference()->str(), {}};
+    for (const auto *variant : *program->variants()) {
+      value.variants.push_back(read_variant(pack, *variant));
+    }
+    contents.programs.push_back(std::move(value));
+  }
+  for (std::size_t i = 0; i < pack->target_count(); ++i) {
+    const fb::Section *section = nullptr;
+    if (Status status = pack->section(i, &section); !status.ok()) return status;
+    contents.targets.push_back(read_target(pack, *section));
+  }
+  *out = std::move(contents);
+  return {};
+}
+
+}  // namespace kiln::packs

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::packs {
+namespace {
+
+// Where both sides have something for one name, the smaller of the two in a total order over
+// all that is written is kept: that alone makes any order of merging give the same bytes.
+// An order is negative, zero or positive.
+template <typename T>
+int order(const T &a, const T &b) {
+  if (a < b) return -1;
+  return b < a ? 1 : 0;
+}
+
+auto fields(const Kernel &k) { return std::tie(k.name, k.arguments); }
+auto fields(const Argument &a) { return std::tie(a.name, a.role, a.storage, a.channels, a.value); }
+auto fields(const KernelFacts &f) {
+  return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
+}
+// Const or not.
+template <typename AnyTarget>
+auto facts(AnyTarget &t) {
+  return std::tie(t.profile, t.family, t.model, t.compiler, t.identity);
+}
+
+template <typename T>
+int order_all(const std::vector<T> &a, const std::vector<T> &b) {
+  const auto less = [](const T &x, const T &y) { return fields(x) < fields(y); };
+  if (std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), less)) return -1;
+  return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
+}
+
+// By name; the same bytes may still be stored in two ways, as by two versions of zstd.
+int order(const BlobSource &a, const BlobSource &b) {
+  if (const int o = order(a.name(), b.name()); o != 0) return o;
+  if (!a.pack() || !b.pack()) return order(!a.pack(), !b.pack());
+  View x;
+  View y;
+  if (!a.pack()->stored_bytes(a.blob(), &x).ok()) return 0;
+  if (!b.pack()->stored_bytes(b.blob(), &y).ok()) return 0;
+  if (x.data == y.data || x.size == 0) return order(x.size, y.size);
+  if (x.size != y.size) return order(x.size, y.size);
+  return std::memcmp(x.data, y.data, x.size);
+}
+
+int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b) {
+  return a && b ? order(*a, *b) : order(!a, !b);
+}
+
+// What has more of source and IL comes first.
+int order(const Variant &a, const Variant &b) {
+  const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
+  const auto plain = [](const Variant &v) {
+    return std::tie(v.il_version, v.options, v.requirements, v.pixels, v.local_size);
+  };
+  if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
+  if (const int o = order(plain(a), plain(b)); o != 0) return o;
+  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
+  if (const int o = order_all(a.arguments, b.arguments); o != 0) return o;
+  if (const int o = order(a.source, b.source); o != 0) return o;
+  if (const int o = order(a.il32, b.il32); o != 0) return o;
+  return order(a.il64, b.il64);
+}
+
+int order(const Binary &a, const Binary &b) {
+  if (const int o = order(a.blob.name(), b.blob.name()); o != 0) return o;
+  if (const int o = order(a.build_log, b.build_log); o != 0) return o;
+  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
+  return order(a.blob, b.blob);
+}
+
+// Adds to `into` what only `from` has; what both have (by `key`) goes to `both`.
+template <typename T, typename Key, typename Both>
+Status unite(const std::vector<T> &from, std::vector<T> *into, Key T::*key, Both both) {
+  std::map<Key, std::size_t> places;
+  for (std::size_t i = 0; i < into->size(); ++i) places.emplace((*into)[i].*key, i);
+  for (const T &value : from) {
+    const auto [place, fresh] = places.emplace(value.*key, into->size());
+    if (fresh) {
+      into->push_back(value);
+    } else if (Status status = both(value, &(*into)[place->second]); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status merge_program(const Program &from, Program *into) {
+  if (from.reference != into->reference) {
+    return Status::error(Fault::conflict, "program " + from.name + " has two references: " +
+                                              from.reference + " and " + into->reference);
+  }
+  return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
+    if (a.hash != b->hash) {
+      return Status::error(Fault::conflict, "program " + from.name + ", variant " + a.name +
+                                                ": the packs were made from different sources or "
+                                                "options (" +
+                                                hex(a.hash) + " and " + hex(b->hash) + ")");
+    }
+    if (order(a, *b) < 0) *b = a;
+    return Status{};
+  });
+}
+
+Status merge_target(const Target &from, Target *into) {
+  if (facts(from) < facts(*into)) facts(*into) = facts(from);
+  return unite(from.binaries, &into->binaries, &Binary::variant, [](const Binary &a, Binary *b) {
+    if (order(a, *b) < 0) *b = a;
+    return Status{};
+  });
+}
+
+}  // namespace
+
+Status merge(const Contents &from, Contents *into) {
+  Contents result = *into;
+  result.producer = std::max(result.producer, from.producer);
+  Status status = unite(from.programs, &result.programs, &Program::name, merge_program);
+  if (!status.ok()) return status;
+  status = unite(from.targets, &result.targets, &Target::key, merge_target);
+  if (!status.ok()) return status;
+  *into = std::move(result);
+  return {};
+}
+
+}  // namespace kiln::packs

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::packs {
+namespace {
+
+Status system_error(const char *what) {
+  return Status::error(Fault::io_error, std::string(what) + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+Storage::~Storage() {
+  if (map_ != nullptr) munmap(map_, map_size_);
+}
+
+Status Storage::map(int fd, std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t limit = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
+  if (length > kMaxPackSize || length > std::numeric_limits<std::size_t>::max() / 2 ||
+      offset > limit - length) {
+    return Status::error(Fault::over_limit, "the range to open is over 1 TiB");
+  }
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return system_error("cannot open the pack");
+  if (S_ISREG(info.st_mode)) {  // touching a page behind the end of a file would end the process
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    length = std::min(length, size - std::min(size, offset));
+  }
+  if (length == 0) return {};
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t lead = offset % page;
+  if (lead % kAlignment != 0) return copy(fd, offset, length);
+  map_size_ = static_cast<std::size_t>(length + lead);
+  map_ = mmap(nullptr, map_size_, PROT_READ, MAP_PRIVATE, fd, static_cast<off_t>(offset - lead));
+  if (map_ == MAP_FAILED) {
+    map_ = nullptr;
+    return copy(fd, offset, length);
+  }
+  view_ = {static_cast<const std::uint8_t *>(map_) + lead, static_cast<std::size_t>(length)};
+  return {};
+}
+
+Status Storage::copy(int fd, std::uint64_t offset, std::uint64_t length) {
+  copy_.reset(new (std::nothrow) std::uint64_t[static_cast<std::size_t>(length / 8 + 1)]);
+  if (!copy_) return Status::error(Fault::io_error, "no memory for a copy of the pack");
+  auto *bytes = reinterpret_cast<std::uint8_t *>(copy_.get());
+  std::size_t done = 0;
+  while (done < length) {
+    const ssize_t n = pread(fd, bytes + done, static_cast<std::size_t>(length) - done,
+                            static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return system_error("cannot read the pack");
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  view_ = {bytes, done};
+  return {};
+}
+
+}  // namespace kiln::packs

@@ -1,0 +1,235 @@
+// Small packs for tests, and a pack taken apart into parts that can be compared.
+#pragma once
+
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
+#include "kiln/packs/writer.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+// Catch2 2 cannot skip: the test says so and passes.
+#ifdef SKIP
+#define KILN_SKIP(reason) SKIP(reason)
+#else
+#define KILN_SKIP(reason)  \
+  do {                     \
+    WARN("SKIP: " reason); \
+    return;                \
+  } while (false)
+#endif
+
+namespace kiln::packs {
+
+// So that a failed check shows the fault's word.
+inline std::ostream &operator<<(std::ostream &out, Fault fault) { return out << fault_name(fault); }
+
+}  // namespace kiln::packs
+
+namespace kiln::test {
+
+using packs::Bytes;
+using packs::Contents;
+using packs::Fault;
+using packs::Pack;
+using packs::Status;
+using packs::View;
+using PackPointer = std::shared_ptr<const Pack>;
+
+inline Bytes bytes_of(std::string_view text) { return Bytes(text.begin(), text.end()); }
+
+inline bool mentions(const std::string &text, const std::string &word) {
+  return text.find(word) != std::string::npos;
+}
+
+// Bytes that no compressor makes smaller; the same on every machine.
+inline Bytes noise(std::size_t size, std::uint32_t seed) {
+  Bytes bytes(size);
+  for (std::uint8_t &byte : bytes) {
+    seed = seed * 1664525u + 1013904223u;
+    byte = static_cast<std::uint8_t>(seed >> 24);
+  }
+  return bytes;
+}
+
+inline packs::Name name_of(std::string_view text) {
+  return packs::blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()});
+}
+
+inline packs::Variant variant(const std::string &name, const std::string &source) {
+  packs::Variant variant;
+  variant.name = name;
+  variant.hash = name_of(name + source);
+  variant.options = "-cl-std=CL1.2";
+  variant.kernels = {{name, 3}};
+  variant.source = packs::BlobSource(bytes_of(source));
+  variant.arguments = {{0, 1, 4, "from", 0}, {1, 0, 1, "to", 0}, {4, 0, 1, "sigma", -7}};
+  return variant;
+}
+
+inline packs::Target target(const std::string &model) {
+  return {"profile=test\nmodel=" + model + "\n",   "test", "family", model, "1.0",
+          {{"device_name", model}, {"empty", ""}}, {}};
+}
+
+inline packs::Binary binary(const packs::Variant &variant, Bytes bytes) {
+  return {variant.hash,
+          packs::BlobSource(std::move(bytes)),
+          "log of " + variant.name,
+          {{256, 32, 0, 1024}}};
+}
+
+// Two programs, three variants, two targets; raw and zstd blobs, one of them shared. The
+// golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
+inline Contents sample() {
+  const std::string text(300, 'x');
+  packs::Variant plain = variant("plain", "kernel void plain() {}");
+  packs::Variant scalar = variant("scalar", "kernel void scalar() {}" + text);
+  packs::Variant wide = variant("wide", "kernel void scalar() {}" + text);
+  scalar.il32 = packs::BlobSource(noise(40, 1));
+  scalar.il64 = packs::BlobSource(noise(48, 2));
+  scalar.il_version = 0x00010200;
+  wide.requirements = {"image", "cl_khr_fp16"};
+  wide.pixels = {4, 1, 1};
+  wide.local_size = {16, 8, 1};
+  packs::Target first = target("A100");
+  packs::Target second = target("B200");
+  first.binaries = {binary(scalar, noise(70, 3)), binary(plain, Bytes(500, 7))};
+  second.binaries = {binary(scalar, noise(70, 3)), binary(wide, noise(20, 4))};
+  Contents contents;
+  contents.producer = "clang 14; llvm-spirv 14";
+  contents.programs = {{"blur", "blur_reference", {scalar, wide}}, {"invert", "", {plain}}};
+  contents.targets = {first, second};
+  return contents;
+}
+
+inline Bytes read_file(const std::filesystem::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+inline void write_file(const std::filesystem::path &path, const Bytes &bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// The bytes of the pack that the writer makes.
+inline Bytes written(const Contents &contents) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  const Status status = packs::write_pack(contents, path);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return read_file(path);
+}
+
+// `bytes` must outlive the pack. A vector's memory is aligned to 8.
+inline Status open(const Bytes &bytes, PackPointer *out) {
+  return Pack::open_memory({bytes.data(), bytes.size()}, out);
+}
+
+inline PackPointer opened(const Bytes &bytes) {
+  PackPointer pack;
+  const Status status = open(bytes, &pack);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return pack;
+}
+
+inline Contents contents_of(const PackPointer &pack) {
+  Contents contents;
+  const Status status = packs::read_contents(pack, &contents);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return contents;
+}
+
+// One part of a pack: the bytes that a caller gets for it, or the fault.
+struct Part {
+  Fault fault = Fault::none;
+  Bytes bytes;
+  bool operator==(const Part &) const = default;
+};
+
+inline void append(const flatbuffers::String *text, Part *part) {
+  part->bytes.insert(part->bytes.end(), text->begin(), text->end());
+  part->bytes.push_back(0);
+}
+
+inline Part blob_part(const Pack &pack, const packs::fb::Blob &blob) {
+  Bytes scratch;
+  View view;
+  const Status status = pack.read_blob(blob, &scratch, &view);
+  if (!status.ok()) return {status.fault, {}};
+  return {Fault::none, Bytes(view.data, view.data + view.size)};
+}
+
+inline Part root_part(const packs::fb::Root &root) {
+  Part part;
+  append(root.producer(), &part);
+  for (const auto *program : *root.programs()) {
+    append(program->name(), &part);
+    append(program->reference(), &part);
+    for (const auto *variant : *program->variants()) {
+      append(variant->name(), &part);
+      append(variant->options(), &part);
+      for (const auto *requirement : *variant->requirements()) append(requirement, &part);
+      for (const auto *kernel : *variant->kernels()) append(kernel->name(), &part);
+      for (const auto *argument : *variant->arguments()) append(argument->name(), &part);
+      const std::uint8_t *hash = variant->hash()->bytes()->data();
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+    }
+  }
+  return part;
+}
+
+inline Part section_part(const packs::fb::Section &section) {
+  Part part;
+  for (const auto *text :
+       {section.key(), section.profile(), section.family(), section.model(), section.compiler()}) {
+    append(text, &part);
+  }
+  for (const auto *fact : *section.identity()) {
+    append(fact->name(), &part);
+    append(fact->value(), &part);
+  }
+  for (const auto *provenance : *section.provenance()) append(provenance->build_log(), &part);
+  for (const auto *binary : *section.binaries()) {
+    const std::uint8_t *hash = binary->variant().bytes()->data();
+    part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+    part.bytes.push_back(static_cast<std::uint8_t>(binary->blob()));
+  }
+  return part;
+}
+
+using Parts = std::map<std::string, Part>;
+
+inline void add_blobs(const Pack &pack, const std::string &where,
+                      const flatbuffers::Vector<const packs::fb::Blob *> &blobs, Parts *parts) {
+  for (unsigned i = 0; i < blobs.size(); ++i) {
+    (*parts)[where + ", blob " + std::to_string(i)] = blob_part(pack, *blobs.Get(i));
+  }
+}
+
+// All that a caller can get, by place. The blobs of a damaged section are not among it.
+inline Parts parts_of(const Pack &pack) {
+  Parts parts{{"root", root_part(pack.root())}};
+  add_blobs(pack, "root", *pack.root().blobs(), &parts);
+  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+    const std::string where = "section " + std::to_string(i);
+    const packs::fb::Section *section = nullptr;
+    const Status status = pack.section(i, &section);
+    parts[where] = status.ok() ? section_part(*section) : Part{status.fault, {}};
+    if (status.ok()) add_blobs(pack, where, *section->blobs(), &parts);
+  }
+  return parts;
+}
+
+}  // namespace kiln::test
