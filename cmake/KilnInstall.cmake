@@ -1,0 +1,31 @@
+# Install rules: the runtime (static and shared) with its headers, CMake package and
+# pkg-config file; the kiln executable where it is built.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(TARGETS kiln_runtime kiln_runtime_shared kiln_packs EXPORT kiln_targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT kiln_targets NAMESPACE kiln:: DESTINATION ${package_dir} FILE kilnTargets.cmake)
+
+set_target_properties(kiln_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(kiln_runtime_shared PROPERTIES EXPORT_NAME runtime_shared)
+set_target_properties(kiln_packs PROPERTIES EXPORT_NAME packs)
+
+configure_package_config_file(cmake/kilnConfig.cmake.in ${CMAKE_BINARY_DIR}/kilnConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+# Relative to where kiln.pc lies, so that an installation can be moved.
+file(RELATIVE_PATH KILN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
+configure_file(cmake/kiln.pc.in ${CMAKE_BINARY_DIR}/kiln.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
+  cmake/KilnFind.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET kiln)
+  install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

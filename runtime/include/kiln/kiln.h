@@ -1,0 +1,246 @@
+/* Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back
+ * to SPIR-V and then to source, says why, and launches kernels.
+ *
+ * Conventions
+ *  1. A function that can fail returns kiln_status; KILN_OK is 0. Values never change
+ *     their meaning; new ones are appended.
+ *  2. The last parameter of such a function takes the details; it may be NULL.
+ *  3. Handles are opaque. What a function hands out through `out` belongs to the caller,
+ *     who gives it to the matching *_release; releasing NULL does nothing. `out` is
+ *     written on success only, except where a function says otherwise.
+ *  4. A handle keeps alive what it was made from; release in any order.
+ *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it
+ *     was asked of and lives as long. NULL means absent, which is not "".
+ *  6. Sizes are in bytes, times in nanoseconds unless a name says otherwise.
+ *  7. Handles are safe to share between threads, except kiln_kernel and the mapping of one
+ *     buffer or image, of which each is for one thread at a time.
+ *  8. Any handle or pointer argument that must not be NULL and is gives
+ *     KILN_ERROR_ARGUMENT. Nothing prints, throws, reads environment variables, or unloads
+ *     an OpenCL library. Only an exhausted heap ends the process.
+ *  9. OpenCL is reached through one table filled by dlopen; nothing links against it.
+ */
+#ifndef KILN_KILN_H
+#define KILN_KILN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#include <CL/cl.h>
+
+#if defined(KILN_SHARED) && defined(__GNUC__)
+#define KILN_API __attribute__((visibility("default")))
+#else
+#define KILN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kiln_status {
+  KILN_OK = 0,
+  KILN_ERROR_ARGUMENT = 1,  /* a rule of the function was broken */
+  KILN_ERROR_NO_OPENCL = 2, /* no OpenCL library; the message lists what was tried */
+  KILN_ERROR_NO_DEVICE = 3, /* no platform, or no device at that index */
+  KILN_ERROR_OPENCL = 4,    /* an OpenCL call failed; see kiln_error.cl_error */
+  KILN_ERROR_PACK_NOT_FOUND = 5,
+  KILN_ERROR_PACK_IO = 6,      /* the operating system refused */
+  KILN_ERROR_PACK_BAD = 7,     /* not a pack, truncated, corrupt; the message says which */
+  KILN_ERROR_PACK_NEWER = 8,   /* needs a newer reader */
+  KILN_ERROR_NOT_IN_PACK = 9,  /* no such program, variant or kernel */
+  KILN_ERROR_REQUIREMENT = 10, /* the device lacks what the variant needs */
+  KILN_ERROR_NO_RUNG = 11      /* every rung was skipped or failed; see the report */
+} kiln_status;
+
+/* Rungs of the ladder, best first. */
+typedef enum kiln_rung {
+  KILN_RUNG_OVERLAY = 0,
+  KILN_RUNG_EXACT = 1,
+  KILN_RUNG_COMPATIBLE = 2,
+  KILN_RUNG_IL = 3,
+  KILN_RUNG_SOURCE = 4,
+  KILN_RUNG_ERROR = 5
+} kiln_rung;
+
+typedef enum kiln_outcome {
+  KILN_OUTCOME_LOADED = 0,
+  KILN_OUTCOME_SKIPPED = 1, /* not tried: switched off, or the device cannot */
+  KILN_OUTCOME_MISSED = 2,  /* the pack has nothing that fits */
+  KILN_OUTCOME_FAILED = 3,  /* tried, and the driver or a check said no */
+  KILN_OUTCOME_QUARANTINED = 4
+} kiln_outcome;
+
+/* Details of a failure. A message longer than the field is cut. */
+typedef struct kiln_error {
+  kiln_status status;
+  cl_int cl_error; /* the OpenCL error code, or 0 */
+  char message[1024];
+} kiln_error;
+
+typedef struct kiln_opencl kiln_opencl;   /* the table of OpenCL entry points */
+typedef struct kiln_device kiln_device;   /* a device, its identity and profile */
+typedef struct kiln_pack kiln_pack;       /* an open pack */
+typedef struct kiln_loader kiln_loader;   /* pack + device + context */
+typedef struct kiln_program kiln_program; /* a loaded variant of a program */
+typedef struct kiln_report kiln_report;   /* how a load went */
+typedef struct kiln_kernel kiln_kernel;
+typedef struct kiln_queue kiln_queue;
+typedef struct kiln_buffer kiln_buffer;
+typedef struct kiln_image kiln_image;
+typedef struct kiln_event kiln_event;
+
+/* ---- OpenCL and devices ---- */
+
+/* Opens the first library of `candidates` (names or paths) that has every entry point that
+ * Kiln needs; with count 0, the platform's usual names. */
+KILN_API kiln_status kiln_opencl_open(const char *const *candidates, size_t count,
+                                      kiln_opencl **out, kiln_error *error);
+KILN_API void kiln_opencl_release(kiln_opencl *opencl);
+
+/* Number of devices of all platforms, in the order of `kiln devices`. A platform that
+ * fails is passed over; none at all is KILN_ERROR_NO_DEVICE. */
+KILN_API kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_error *error);
+KILN_API kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **out,
+                                      kiln_error *error);
+/* The same for a device that the application chose itself. */
+KILN_API kiln_status kiln_device_from_cl(kiln_opencl *opencl, cl_device_id device,
+                                         kiln_device **out, kiln_error *error);
+KILN_API void kiln_device_release(kiln_device *device);
+KILN_API cl_device_id kiln_device_cl(const kiln_device *device);
+/* A raw fact of the identity by name ("device_name", "driver_version", ...), or what the
+ * profile made of it: "profile", "family", "model", "compiler", "key". NULL: absent. */
+KILN_API const char *kiln_device_fact(const kiln_device *device, const char *name);
+
+/* ---- Packs ---- */
+
+KILN_API kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *error);
+/* `length` bytes at `offset` of a descriptor (an Android asset); it may be closed after. */
+KILN_API kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length,
+                                               kiln_pack **out, kiln_error *error);
+/* Memory aligned to 8 bytes, which stays valid and unchanged while the pack is in use. */
+KILN_API kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **out,
+                                           kiln_error *error);
+KILN_API void kiln_pack_release(kiln_pack *pack);
+
+/* ---- Loading ---- */
+
+/* Rungs to leave out, and extra work, as bits. */
+enum {
+  KILN_LOAD_NO_BINARY = 1, /* leave out the exact rung */
+  KILN_LOAD_NO_IL = 2,
+  KILN_LOAD_NO_SOURCE = 4,
+  KILN_LOAD_CHECK_RECOMPILED = 8 /* compare the driver's binary with the one given */
+};
+
+/* `context` holds the device and is retained; NULL makes a context of Kiln's own. */
+KILN_API kiln_status kiln_loader_create(kiln_device *device, cl_context context, kiln_pack *pack,
+                                        kiln_loader **out, kiln_error *error);
+KILN_API void kiln_loader_release(kiln_loader *loader);
+KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
+
+/* Loads a variant; `variant` NULL takes the first, by name, that the device can run.
+ * `report` may be NULL; else it is written whenever the arguments were valid, also on
+ * failure. Any error code from the driver is a miss of that rung and never the end. */
+KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
+                               unsigned flags, kiln_program **out, kiln_report **report,
+                               kiln_error *error);
+KILN_API void kiln_program_release(kiln_program *program);
+KILN_API cl_program kiln_program_cl(const kiln_program *program);
+
+KILN_API void kiln_report_release(kiln_report *report);
+KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
+/* What became of `rung`, and why, as a sentence. A rung below the used one gives NULL. */
+KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
+                                        kiln_outcome *outcome);
+KILN_API double kiln_report_milliseconds(const kiln_report *report);
+/* The load report of DESIGN.md, schema 1. The nearest target is looked for here, not at
+ * load; a program that was loaded from its exact binary has none. */
+KILN_API const char *kiln_report_json(kiln_report *report);
+
+/* ---- Launching ---- */
+
+/* A kernel of the program by entry point name; NULL takes the variant's first. */
+KILN_API kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_kernel **out,
+                                        kiln_error *error);
+KILN_API void kiln_kernel_release(kiln_kernel *kernel);
+KILN_API cl_kernel kiln_kernel_cl(const kiln_kernel *kernel);
+KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
+                                           size_t size, kiln_error *error);
+KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
+                                            kiln_buffer *buffer, kiln_error *error);
+KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
+                                           kiln_error *error);
+
+/* How the host uses a buffer or an image after creation; `access` is the kernels' side. */
+typedef enum kiln_access {
+  KILN_ACCESS_READ = 0,  /* kernels read, the host writes */
+  KILN_ACCESS_WRITE = 1, /* kernels write, the host reads */
+  KILN_ACCESS_BOTH = 2
+} kiln_access;
+
+/* Memory that the host reaches by mapping. Where device and host share memory it is
+ * allocated so that mapping copies nothing. */
+KILN_API kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_access access,
+                                        kiln_buffer **out, kiln_error *error);
+KILN_API void kiln_buffer_release(kiln_buffer *buffer);
+KILN_API cl_mem kiln_buffer_cl(const kiln_buffer *buffer);
+/* Waits until `queue` is done, then hands the whole buffer to the host until unmapped. */
+KILN_API kiln_status kiln_buffer_map(kiln_queue *queue, kiln_buffer *buffer, void **out,
+                                     kiln_error *error);
+KILN_API kiln_status kiln_buffer_unmap(kiln_queue *queue, kiln_buffer *buffer, kiln_error *error);
+
+/* A 2D image of 8-bit normalised channels (CL_UNORM_INT8): 1 CL_R, 2 CL_RG, 4 CL_RGBA. */
+KILN_API kiln_status kiln_image_create(kiln_loader *loader, size_t width, size_t height,
+                                       unsigned channels, kiln_access access, kiln_image **out,
+                                       kiln_error *error);
+KILN_API void kiln_image_release(kiln_image *image);
+KILN_API cl_mem kiln_image_cl(const kiln_image *image);
+/* `row_pitch` is the distance between rows in bytes. */
+KILN_API kiln_status kiln_image_map(kiln_queue *queue, kiln_image *image, void **out,
+                                    size_t *row_pitch, kiln_error *error);
+KILN_API kiln_status kiln_image_unmap(kiln_queue *queue, kiln_image *image, kiln_error *error);
+
+/* An in-order queue with profiling. */
+KILN_API kiln_status kiln_queue_create(kiln_loader *loader, kiln_queue **out, kiln_error *error);
+KILN_API void kiln_queue_release(kiln_queue *queue);
+KILN_API cl_command_queue kiln_queue_cl(const kiln_queue *queue);
+KILN_API kiln_status kiln_queue_finish(kiln_queue *queue, kiln_error *error);
+
+/* `global` counts work-items and is padded up to a multiple of the work-group size, so a
+ * kernel must do nothing outside of its range. `local[0]` 0: the size stored in the pack,
+ * else one made from the kernel's preferred multiple. A size is always clamped to what the
+ * built kernel and the device allow. Unused dimensions are 0 or 1. */
+typedef struct kiln_ndrange {
+  unsigned dimensions; /* 1 to 3 */
+  size_t global[3];
+  size_t local[3];
+} kiln_ndrange;
+
+/* The work-group size that a launch of `range` would use, and the padded global size. */
+KILN_API kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *range,
+                                      kiln_ndrange *out, kiln_error *error);
+/* Enqueues and flushes; does not wait. `event` may be NULL. */
+KILN_API kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
+                                 kiln_event **event, kiln_error *error);
+
+/* The four profiling time stamps of a launch on the device's clock. */
+typedef struct kiln_times {
+  uint64_t queued;
+  uint64_t submit;
+  uint64_t start;
+  uint64_t end;
+} kiln_times;
+
+KILN_API kiln_status kiln_event_wait(kiln_event *event, kiln_error *error);
+/* Waits first. */
+KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *error);
+KILN_API void kiln_event_release(kiln_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_KILN_H */

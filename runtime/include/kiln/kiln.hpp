@@ -1,0 +1,329 @@
+// C++17 over kiln.h: handles that release themselves, and results that hold a value or an
+// error. Header only; works with and without exceptions; adds nothing to what kiln.h says.
+//
+//   auto opencl = kiln::OpenCL::open();
+//   auto device = opencl->device(0);
+//   auto pack = kiln::Pack::open_file("app.kiln");
+//   auto loader = kiln::Loader::create(*device, *pack);
+//   auto loaded = loader->load("laplace");
+//   if (!loaded.program) report(loaded.program.error().message, loaded.report.json());
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kiln/kiln.h"
+
+namespace kiln {
+
+// A value, or the error that stands in its place. Using the value of a failed result is
+// undefined, as with std::optional.
+template <typename T>
+class Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(const kiln_error &error) : error_(error) {}
+
+  explicit operator bool() const { return error_.status == KILN_OK; }
+  const kiln_error &error() const { return error_; }
+  T &operator*() { return value_; }
+  T *operator->() { return &value_; }
+
+ private:
+  T value_{};
+  kiln_error error_{};
+};
+
+namespace detail {
+
+template <typename T, void (*Release)(T *)>
+struct Deleter {
+  void operator()(T *handle) const { Release(handle); }
+};
+
+template <typename T, void (*Release)(T *)>
+using Owner = std::unique_ptr<T, Deleter<T, Release>>;
+
+// Calls `function(&handle, &error)` and wraps what it made.
+template <typename Wrapper, typename T, typename Function>
+Result<Wrapper> make(Function function) {
+  T *handle = nullptr;
+  kiln_error error{};
+  if (function(&handle, &error) != KILN_OK) return error;
+  return Wrapper(handle);
+}
+
+}  // namespace detail
+
+// Status and details of a call that makes nothing.
+struct Outcome : kiln_error {
+  Outcome() : kiln_error{} {}
+  explicit operator bool() const { return status == KILN_OK; }
+};
+
+class Device {
+ public:
+  Device() = default;
+  explicit Device(kiln_device *handle) : handle_(handle) {}
+  kiln_device *get() const { return handle_.get(); }
+  cl_device_id cl() const { return kiln_device_cl(get()); }
+  // Empty where the fact is absent.
+  std::string fact(const char *name) const {
+    const char *value = kiln_device_fact(get(), name);
+    return value == nullptr ? std::string() : std::string(value);
+  }
+
+ private:
+  detail::Owner<kiln_device, kiln_device_release> handle_;
+};
+
+class OpenCL {
+ public:
+  OpenCL() = default;
+  explicit OpenCL(kiln_opencl *handle) : handle_(handle) {}
+  static Result<OpenCL> open(const std::vector<const char *> &candidates = {}) {
+    return detail::make<OpenCL, kiln_opencl>([&](kiln_opencl **out, kiln_error *error) {
+      return kiln_opencl_open(candidates.data(), candidates.size(), out, error);
+    });
+  }
+  kiln_opencl *get() const { return handle_.get(); }
+  Result<std::size_t> device_count() const {
+    std::size_t count = 0;
+    kiln_error error{};
+    if (kiln_device_count(get(), &count, &error) != KILN_OK) return error;
+    return count;
+  }
+  Result<Device> device(std::size_t index) const {
+    return detail::make<Device, kiln_device>([&](kiln_device **out, kiln_error *error) {
+      return kiln_device_open(get(), index, out, error);
+    });
+  }
+  Result<Device> device_from_cl(cl_device_id id) const {
+    return detail::make<Device, kiln_device>([&](kiln_device **out, kiln_error *error) {
+      return kiln_device_from_cl(get(), id, out, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_opencl, kiln_opencl_release> handle_;
+};
+
+class Pack {
+ public:
+  Pack() = default;
+  explicit Pack(kiln_pack *handle) : handle_(handle) {}
+  static Result<Pack> open_file(const std::string &path) {
+    return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
+      return kiln_pack_open_file(path.c_str(), out, error);
+    });
+  }
+  kiln_pack *get() const { return handle_.get(); }
+
+ private:
+  detail::Owner<kiln_pack, kiln_pack_release> handle_;
+};
+
+class Program {
+ public:
+  Program() = default;
+  explicit Program(kiln_program *handle) : handle_(handle) {}
+  kiln_program *get() const { return handle_.get(); }
+  cl_program cl() const { return kiln_program_cl(get()); }
+
+ private:
+  detail::Owner<kiln_program, kiln_program_release> handle_;
+};
+
+class Report {
+ public:
+  Report() = default;
+  explicit Report(kiln_report *handle) : handle_(handle) {}
+  kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
+  double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
+  std::string json() const {
+    const char *text = kiln_report_json(handle_.get());
+    return text == nullptr ? std::string() : std::string(text);
+  }
+
+ private:
+  detail::Owner<kiln_report, kiln_report_release> handle_;
+};
+
+// The program, or why there is none; the report is there either way.
+struct Loaded {
+  Result<Program> program;
+  Report report;
+};
+
+class Loader {
+ public:
+  Loader() = default;
+  explicit Loader(kiln_loader *handle) : handle_(handle) {}
+  static Result<Loader> create(const Device &device, const Pack &pack,
+                               cl_context context = nullptr) {
+    return detail::make<Loader, kiln_loader>([&](kiln_loader **out, kiln_error *error) {
+      return kiln_loader_create(device.get(), context, pack.get(), out, error);
+    });
+  }
+  kiln_loader *get() const { return handle_.get(); }
+  // An empty variant takes the first that the device can run.
+  Loaded load(const std::string &program, const std::string &variant = {},
+              unsigned flags = 0) const {
+    kiln_report *report = nullptr;
+    auto made = detail::make<Program, kiln_program>([&](kiln_program **out, kiln_error *error) {
+      return kiln_load(get(), program.c_str(), variant.empty() ? nullptr : variant.c_str(), flags,
+                       out, &report, error);
+    });
+    return {std::move(made), Report(report)};
+  }
+
+ private:
+  detail::Owner<kiln_loader, kiln_loader_release> handle_;
+};
+
+class Queue {
+ public:
+  Queue() = default;
+  explicit Queue(kiln_queue *handle) : handle_(handle) {}
+  static Result<Queue> create(const Loader &loader) {
+    return detail::make<Queue, kiln_queue>([&](kiln_queue **out, kiln_error *error) {
+      return kiln_queue_create(loader.get(), out, error);
+    });
+  }
+  kiln_queue *get() const { return handle_.get(); }
+  Outcome finish() const {
+    Outcome outcome;
+    kiln_queue_finish(get(), &outcome);
+    return outcome;
+  }
+
+ private:
+  detail::Owner<kiln_queue, kiln_queue_release> handle_;
+};
+
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(kiln_buffer *handle) : handle_(handle) {}
+  static Result<Buffer> create(const Loader &loader, std::size_t size, kiln_access access) {
+    return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
+      return kiln_buffer_create(loader.get(), size, access, out, error);
+    });
+  }
+  kiln_buffer *get() const { return handle_.get(); }
+  Result<void *> map(const Queue &queue) const {
+    void *address = nullptr;
+    kiln_error error{};
+    if (kiln_buffer_map(queue.get(), get(), &address, &error) != KILN_OK) return error;
+    return address;
+  }
+  Outcome unmap(const Queue &queue) const {
+    Outcome outcome;
+    kiln_buffer_unmap(queue.get(), get(), &outcome);
+    return outcome;
+  }
+
+ private:
+  detail::Owner<kiln_buffer, kiln_buffer_release> handle_;
+};
+
+class Image {
+ public:
+  struct Mapping {
+    void *address = nullptr;
+    std::size_t row_pitch = 0;
+  };
+
+  Image() = default;
+  explicit Image(kiln_image *handle) : handle_(handle) {}
+  static Result<Image> create(const Loader &loader, std::size_t width, std::size_t height,
+                              unsigned channels, kiln_access access) {
+    return detail::make<Image, kiln_image>([&](kiln_image **out, kiln_error *error) {
+      return kiln_image_create(loader.get(), width, height, channels, access, out, error);
+    });
+  }
+  kiln_image *get() const { return handle_.get(); }
+  Result<Mapping> map(const Queue &queue) const {
+    Mapping mapping;
+    kiln_error error{};
+    if (kiln_image_map(queue.get(), get(), &mapping.address, &mapping.row_pitch, &error) !=
+        KILN_OK) {
+      return error;
+    }
+    return mapping;
+  }
+  Outcome unmap(const Queue &queue) const {
+    Outcome outcome;
+    kiln_image_unmap(queue.get(), get(), &outcome);
+    return outcome;
+  }
+
+ private:
+  detail::Owner<kiln_image, kiln_image_release> handle_;
+};
+
+class Event {
+ public:
+  Event() = default;
+  explicit Event(kiln_event *handle) : handle_(handle) {}
+  Outcome wait() const {
+    Outcome outcome;
+    kiln_event_wait(handle_.get(), &outcome);
+    return outcome;
+  }
+  Result<kiln_times> times() const {
+    kiln_times times{};
+    kiln_error error{};
+    if (kiln_event_times(handle_.get(), &times, &error) != KILN_OK) return error;
+    return times;
+  }
+
+ private:
+  detail::Owner<kiln_event, kiln_event_release> handle_;
+};
+
+class Kernel {
+ public:
+  Kernel() = default;
+  explicit Kernel(kiln_kernel *handle) : handle_(handle) {}
+  // An empty name takes the variant's first kernel.
+  static Result<Kernel> create(const Program &program, const std::string &name = {}) {
+    return detail::make<Kernel, kiln_kernel>([&](kiln_kernel **out, kiln_error *error) {
+      return kiln_kernel_create(program.get(), name.empty() ? nullptr : name.c_str(), out, error);
+    });
+  }
+  kiln_kernel *get() const { return handle_.get(); }
+  Outcome set(unsigned index, const Buffer &buffer) const {
+    Outcome outcome;
+    kiln_kernel_set_buffer(get(), index, buffer.get(), &outcome);
+    return outcome;
+  }
+  Outcome set(unsigned index, const Image &image) const {
+    Outcome outcome;
+    kiln_kernel_set_image(get(), index, image.get(), &outcome);
+    return outcome;
+  }
+  Outcome set(unsigned index, cl_uint value) const {
+    Outcome outcome;
+    kiln_kernel_set_value(get(), index, &value, sizeof(value), &outcome);
+    return outcome;
+  }
+  Result<kiln_ndrange> plan(const kiln_ndrange &range) const {
+    kiln_ndrange planned{};
+    kiln_error error{};
+    if (kiln_kernel_plan(get(), &range, &planned, &error) != KILN_OK) return error;
+    return planned;
+  }
+  Result<Event> launch(const Queue &queue, const kiln_ndrange &range) const {
+    return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {
+      return kiln_launch(queue.get(), get(), &range, out, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_kernel, kiln_kernel_release> handle_;
+};
+
+}  // namespace kiln

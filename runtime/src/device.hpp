@@ -1,0 +1,43 @@
+// A device with everything that the ladder needs to know of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "error.hpp"
+#include "handle.hpp"
+#include "identity.hpp"
+#include "query.hpp"
+
+namespace kiln::runtime {
+
+// Immutable after it was made; shared freely between threads.
+struct Device {
+  std::shared_ptr<const OpenCL> cl;
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  Identity identity;
+  Description description;
+  Capabilities capabilities;
+  std::string key;  // canonical text of the binary key
+};
+
+struct DeviceId {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+// Every device of every platform, platforms in the loader's order. A platform that fails
+// is passed over. No platform or no device is KILN_ERROR_NO_DEVICE.
+Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
+
+std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id);
+
+// A context with that device alone.
+Error create_context(const Device &device, Handle<cl_context> *out);
+
+// "NVIDIA H200 (driver 580.159.04)", from the identity facts of a device or a target.
+std::string device_label(const std::string &name, const std::string &driver_version);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,34 @@
+// Errors inside the runtime, and the names of OpenCL's codes.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "kiln/kiln.h"
+#include "kiln/packs/status.hpp"
+
+namespace kiln::runtime {
+
+struct [[nodiscard]] Error {
+  kiln_status status = KILN_OK;
+  cl_int cl_error = 0;
+  std::string message;
+
+  bool ok() const { return status == KILN_OK; }
+};
+
+inline Error failure(kiln_status status, std::string message) {
+  return {status, 0, std::move(message)};
+}
+
+// "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
+std::string cl_error_text(cl_int code);
+
+// "clBuildProgram returned CL_INVALID_BINARY (-42)". With CL_SUCCESS, for a call that gave
+// nothing: "clCreateKernel reported success without a result".
+Error cl_failure(const char *call, cl_int code);
+
+// A pack's fault as the status of the C API; the message is kept.
+Error pack_failure(const packs::Status &status);
+
+}  // namespace kiln::runtime

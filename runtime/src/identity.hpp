@@ -1,0 +1,108 @@
+// Device identity: what a driver says of itself, and what a vendor profile makes of it.
+//
+// Everything here is a value or a pure function of values; the queries that fill an
+// Identity are in query.hpp. No exceptions; safe to use from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kiln::runtime {
+
+// The raw facts of an identity. Values are kept exactly as the driver gave them, never
+// truncated; numbers are written in lower-case hexadecimal with "0x" (ids, versions) or
+// in decimal (address bits). The order is the order in which identities are printed.
+enum class Field : std::uint8_t {
+  platform_name,
+  platform_vendor,
+  platform_version,
+  device_name,
+  device_vendor,
+  device_vendor_id,  // CL_DEVICE_VENDOR_ID, "0x8086"
+  device_version,
+  opencl_c_version,
+  device_profile,  // "FULL_PROFILE" or "EMBEDDED_PROFILE"
+  address_bits,    // "32" or "64"
+  driver_version,
+  device_uuid,  // cl_khr_device_uuid, 32 hexadecimal digits
+  driver_uuid,
+  ip_version,       // cl_intel_device_attribute_query, "0x000c0000"
+  il_version,       // as reported: "SPIR-V_1.2 SPIR-V_1.3"; may be empty
+  extensions_hash,  // XXH3-64 of the extension names, sorted and joined by a space: 16 digits
+};
+inline constexpr std::size_t kFieldCount = 16;
+
+// The field's name as it stands in packs, reports and JSON ("driver_version").
+const char *field_name(Field field);
+// The field with that name, or nothing.
+std::optional<Field> field_from_name(const std::string &name);
+
+// A failed query is an absent value, which is not the same as an empty string.
+class Identity {
+ public:
+  const std::optional<std::string> &operator[](Field field) const {
+    return values_[static_cast<std::size_t>(field)];
+  }
+  void set(Field field, std::string value) {
+    values_[static_cast<std::size_t>(field)] = std::move(value);
+  }
+  // The value, or an empty string where it is absent.
+  const std::string &text(Field field) const;
+
+ private:
+  std::optional<std::string> values_[kFieldCount];
+};
+
+// The part of an identity that must be equal for a binary to be exact: name and value
+// pairs in a fixed order for each profile. Absent facts are left out, so that absent and
+// empty differ.
+//
+// The first pair is "profile"; then come raw facts under their field names, and parts cut
+// out of them as "model", "compiler" and "build". Nothing in a key is looked up in a table
+// of Kiln's own: a newer Kiln that knows more names must make the same keys.
+using BinaryKey = std::vector<std::pair<std::string, std::string>>;
+
+// What a profile extracts. Empty where the driver does not say.
+struct Description {
+  const char *profile = "generic";  // adreno mali powervr intel nvidia amd pocl rusticl apple
+                                    // vivante generic
+  std::string family;               // "Adreno 7xx", "Gen12LP", "Mali Valhall", "gfx9", ...
+  std::string model;                // "750", "Mali-G710", "NVIDIA H200"
+  std::string compiler;             // the driver's compiler build: "E031.45.02.06", "r32p1-01eac0"
+  BinaryKey key;
+};
+
+// Picks the profile and extracts. Never fails: broken or empty strings end as generic,
+// or as the vendor's profile with an empty model and every identity string in the key.
+Description describe(const Identity &identity);
+
+// The key as one canonical text, a "name=value" line for each pair, each line ended by a
+// newline; backslash and newline in a value are escaped ("\\" and "\n"), other bytes stand as
+// they are, UTF-8 or not. Names are lower-case letters, digits and underscores. Equal texts
+// mean equal keys.
+std::string key_text(const BinaryKey &key);
+
+// The inverse of key_text; nothing when the text is not one that key_text writes.
+std::optional<BinaryKey> parse_key(const std::string &text);
+
+// One fact that differs between two keys. Nothing stands for absent.
+struct Difference {
+  std::string field;
+  std::optional<std::string> pack;
+  std::optional<std::string> device;
+};
+
+// Every field in which the keys differ: the device's fields in their order, then those
+// that only the pack's target has.
+std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &device);
+
+// How far apart two keys are: 0 when they hold the same pairs. Another driver version of
+// the same model is nearer than keys that do not let the models be compared (an old driver
+// that says less), nearer than another model, which is nearer than another vendor.
+unsigned distance(const BinaryKey &pack, const BinaryKey &device);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,13 @@
+// Writing JSON text; reading is nobody's business here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kiln::runtime {
+
+// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are taken as
+// Latin-1, so that the result is always valid JSON whatever a driver reports.
+void append_json(std::string_view text, std::string *out);
+
+}  // namespace kiln::runtime

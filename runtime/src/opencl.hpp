@@ -1,0 +1,123 @@
+// The only way Kiln reaches OpenCL: one table of entry points, filled by dlopen. The
+// runtime links no OpenCL library and starts on a machine that has none.
+#pragma once
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue, for 1.x drivers
+#endif
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <cstddef>
+#include <string>
+
+// Entry points that every OpenCL 1.2 library has; one that lacks any is passed over.
+#define KILN_OPENCL_REQUIRED(X) \
+  X(clGetPlatformIDs)           \
+  X(clGetPlatformInfo)          \
+  X(clGetDeviceIDs)             \
+  X(clGetDeviceInfo)            \
+  X(clCreateContext)            \
+  X(clRetainContext)            \
+  X(clReleaseContext)           \
+  X(clGetContextInfo)           \
+  X(clCreateCommandQueue)       \
+  X(clRetainCommandQueue)       \
+  X(clReleaseCommandQueue)      \
+  X(clGetCommandQueueInfo)      \
+  X(clCreateBuffer)             \
+  X(clCreateImage)              \
+  X(clReleaseMemObject)         \
+  X(clGetSupportedImageFormats) \
+  X(clEnqueueReadBuffer)        \
+  X(clEnqueueWriteBuffer)       \
+  X(clEnqueueReadImage)         \
+  X(clEnqueueWriteImage)        \
+  X(clEnqueueMapBuffer)         \
+  X(clEnqueueMapImage)          \
+  X(clEnqueueUnmapMemObject)    \
+  X(clCreateProgramWithSource)  \
+  X(clCreateProgramWithBinary)  \
+  X(clBuildProgram)             \
+  X(clGetProgramInfo)           \
+  X(clGetProgramBuildInfo)      \
+  X(clReleaseProgram)           \
+  X(clCreateKernel)             \
+  X(clCreateKernelsInProgram)   \
+  X(clGetKernelInfo)            \
+  X(clGetKernelWorkGroupInfo)   \
+  X(clSetKernelArg)             \
+  X(clReleaseKernel)            \
+  X(clEnqueueNDRangeKernel)     \
+  X(clFlush)                    \
+  X(clFinish)                   \
+  X(clWaitForEvents)            \
+  X(clGetEventInfo)             \
+  X(clGetEventProfilingInfo)    \
+  X(clSetEventCallback)         \
+  X(clRetainEvent)              \
+  X(clReleaseEvent)             \
+  X(clGetExtensionFunctionAddressForPlatform)
+
+// Entry points of later versions, and those a slim library may leave out: null if absent.
+// A loader exports them whatever the driver's version is, so that the version of the
+// platform or device must be asked before the call, not only the pointer.
+#define KILN_OPENCL_OPTIONAL(X)         \
+  X(clCreateCommandQueueWithProperties) \
+  X(clCreateProgramWithIL)              \
+  X(clGetKernelArgInfo)                 \
+  X(clGetKernelSubGroupInfo)
+
+namespace kiln::runtime {
+
+// The entry points, named as in the specification. Plain pointers: copying is cheap, the
+// library behind them stays loaded for the life of the process, and any thread may read
+// a filled table.
+struct OpenCL {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name takes none
+#define KILN_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
+  KILN_OPENCL_REQUIRED(KILN_OPENCL_MEMBER)
+  KILN_OPENCL_OPTIONAL(KILN_OPENCL_MEMBER)
+#undef KILN_OPENCL_MEMBER
+};
+
+// Gives the address of the named entry point, or null.
+using SymbolLookup = void *(*)(void *context, const char *name);
+
+// Fills `out` through `lookup`. Returns an empty string, or the names of the required
+// entry points that are missing ("clCreateImage, clFinish and 3 more"), and then leaves
+// `out` untouched.
+std::string fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out);
+
+// Where this platform keeps OpenCL, in the order of trying (see load_opencl). Bare names
+// come first: absolute paths are usually blocked by Android's linker namespace.
+struct LibraryCandidates {
+  const char *const *names;
+  std::size_t count;
+};
+LibraryCandidates default_opencl_candidates();
+
+// Opens the candidates in order until one has every required entry point, and fills
+// `out` from it. A library that exports enableOpenCL and loadOpenCLPointer (Pixel phones)
+// is asked through them. Returns false, with `out` untouched, when none is usable.
+// `tried` (may be null) gets one line for each candidate tried, ending in a newline:
+// "NAME: loaded", "NAME: lacks clCreateImage" or "NAME: " and the linker's reason.
+// Nothing is ever closed again, passed over or not: drivers do not survive dlclose.
+// Runs the libraries' initialisers; safe to call from several threads, each with its own
+// `out`.
+bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out, std::string *tried);
+
+// The function that makes a program from IL on that platform: OpenCL 2.1's own, else that
+// of cl_khr_il_program (the two have the same type), else null. `device_version` is the
+// CL_DEVICE_VERSION string of the device the program is for.
+decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_platform_id platform,
+                                                          const std::string &device_version);
+
+// "OpenCL 2.1 NEO" is 201; 0 when the text is not an OpenCL version. Takes the strings of
+// CL_PLATFORM_VERSION, CL_DEVICE_VERSION.
+unsigned parse_opencl_version(const std::string &text);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,33 @@
+// The queries that fill an Identity and Capabilities from a live device, all through the
+// table of entry points. Nothing is cached; any thread may ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "identity.hpp"
+#include "opencl.hpp"
+#include "requirements.hpp"
+
+namespace kiln::runtime {
+
+// Asks the platform and the device everything that an Identity holds. A query that fails,
+// or reports more than a mebibyte, leaves its fact absent. Strings are whole: only the
+// NULs at their end are stripped. The UUIDs, the IP version and the IL version are asked
+// only of a device that lists the extension (or has the OpenCL version) that defines them.
+Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id device);
+
+// Asks what the device can do. `identity` is the same device's, so that what it already
+// says is not asked again.
+Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity);
+
+// The names in a driver's extension string, sorted, each once.
+std::vector<std::string> parse_extensions(const std::string &text);
+
+// The SPIR-V versions in a CL_DEVICE_IL_VERSION string, ascending, each once:
+// "SPIR-V_1.2 SPIR-V_1.0" is {0x00010000, 0x00010200}. Other ILs and broken words are
+// passed over.
+std::vector<std::uint32_t> parse_il_versions(const std::string &text);
+
+}  // namespace kiln::runtime

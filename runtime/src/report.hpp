@@ -1,0 +1,45 @@
+// The load report: what became of every rung, and why.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::runtime {
+
+struct RungResult {
+  kiln_rung rung;
+  kiln_outcome outcome;
+  std::string reason;  // a sentence; empty when loaded
+  std::string blob;    // hexadecimal name of the blob that was given to the driver; may be empty
+  std::string log;     // the driver's build log of a rung that failed; may be empty
+};
+
+// The target of a pack that is closest to a device, and what differs.
+struct Nearest {
+  std::string target;
+  std::vector<Difference> differs;
+};
+
+// Compares the device with every target; reads every section. Nothing when there is none.
+std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
+
+struct Report {
+  std::string program;
+  std::string variant;
+  kiln_rung rung = KILN_RUNG_ERROR;
+  std::vector<RungResult> rungs;   // best first, down to the one that loaded
+  std::optional<bool> recompiled;  // absent when it was not checked
+  double milliseconds = 0;
+  std::shared_ptr<const Device> device;
+  std::shared_ptr<const packs::Pack> pack;
+
+  // Schema 1 of DESIGN.md.
+  std::string json() const;
+};
+
+}  // namespace kiln::runtime

@@ -1,0 +1,45 @@
+// What a variant may demand of a device, and whether the device has it. Values and pure
+// functions; the queries that fill Capabilities are in query.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln::runtime {
+
+// What a device can do. A query that failed leaves the value here: not there, or zero.
+struct Capabilities {
+  std::string profile = "generic";  // Description::profile
+  bool images = false;
+  bool fp16 = false;
+  bool fp64 = false;
+  bool subgroups = false;
+  bool integer_dot_product = false;
+  bool unified_memory = false;  // host and device share memory
+  bool compiler = false;        // takes source
+  std::uint32_t address_bits = 0;
+  std::size_t max_work_group_size = 0;
+  std::size_t max_work_item_sizes[3] = {0, 0, 0};
+  std::uint64_t local_memory = 0;          // bytes
+  std::vector<std::uint32_t> il_versions;  // SPIR-V, ascending: 1.2 is 0x00010200
+  std::vector<std::string> extensions;     // sorted, no duplicates
+
+  bool has_extension(const std::string &name) const;
+};
+
+// The first of the requirements that the device lacks, as a sentence without a full stop
+// ("needs the extension cl_khr_fp16"), or nothing. A requirement is one of
+//   images fp16 fp64 subgroups integer_dot_product unified_memory
+//   extension:NAME   the extension is in the device's list
+//   vendor:PROFILE   the device's profile is that one
+// and anything else counts as missing: a newer builder may know more than this runtime.
+std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
+                                               const Capabilities &device);
+
+// Whether missing_requirement knows such a requirement.
+bool is_known_requirement(const std::string &requirement);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,25 @@
+# The runtime alone, cross-built for AArch64, its quick tests run under qemu. Prints SKIP,
+# with the reason, where a part is missing.
+#   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache]
+#         -P aarch64_runtime.cmake
+find_program(cxx aarch64-linux-gnu-g++)
+find_program(qemu NAMES qemu-aarch64-static qemu-aarch64)
+set(root $ENV{KILN_ARM64_ROOT})
+if(NOT root)
+  execute_process(COMMAND ${KILN_LAB} path bookworm-arm64/dev OUTPUT_VARIABLE root
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+
+foreach(part "cxx;aarch64-linux-gnu-g++" "qemu;qemu-aarch64-static" "root;the arm64 -dev packages")
+  list(GET part 0 variable)
+  list(GET part 1 what)
+  if(NOT ${variable} OR NOT EXISTS ${${variable}})
+    # A CMake script cannot choose its exit code: the test looks for the word.
+    message("SKIP: ${what} is not here")
+    return()
+  endif()
+endforeach()
+
+set(ENV{KILN_ARM64_ROOT} ${root})
+set(TOOLCHAIN ${KILN_SOURCE}/cmake/toolchains/aarch64-linux-gnu.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/runtime_alone.cmake)

@@ -1,0 +1,283 @@
+/* The C API from C, without a device: wrong arguments to every function, pinned numbers, and
+ * opening packs. The argument is the path of runtime.kiln. */
+#include "c_check.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Published numbers never change. */
+_Static_assert(KILN_OK == 0 && KILN_ERROR_ARGUMENT == 1 && KILN_ERROR_NO_OPENCL == 2, "status");
+_Static_assert(KILN_ERROR_NO_DEVICE == 3 && KILN_ERROR_OPENCL == 4, "status");
+_Static_assert(KILN_ERROR_PACK_NOT_FOUND == 5 && KILN_ERROR_PACK_IO == 6, "status");
+_Static_assert(KILN_ERROR_PACK_BAD == 7 && KILN_ERROR_PACK_NEWER == 8, "status");
+_Static_assert(KILN_ERROR_NOT_IN_PACK == 9 && KILN_ERROR_REQUIREMENT == 10, "status");
+_Static_assert(KILN_ERROR_NO_RUNG == 11, "status");
+_Static_assert(KILN_RUNG_OVERLAY == 0 && KILN_RUNG_EXACT == 1 && KILN_RUNG_COMPATIBLE == 2, "rung");
+_Static_assert(KILN_RUNG_IL == 3 && KILN_RUNG_SOURCE == 4 && KILN_RUNG_ERROR == 5, "rung");
+_Static_assert(KILN_OUTCOME_LOADED == 0 && KILN_OUTCOME_SKIPPED == 1, "outcome");
+_Static_assert(KILN_OUTCOME_MISSED == 2 && KILN_OUTCOME_FAILED == 3, "outcome");
+_Static_assert(KILN_OUTCOME_QUARANTINED == 4, "outcome");
+_Static_assert(KILN_LOAD_NO_BINARY == 1 && KILN_LOAD_NO_IL == 2, "flag");
+_Static_assert(KILN_LOAD_NO_SOURCE == 4 && KILN_LOAD_CHECK_RECOMPILED == 8, "flag");
+_Static_assert(KILN_ACCESS_READ == 0 && KILN_ACCESS_WRITE == 1 && KILN_ACCESS_BOTH == 2, "access");
+_Static_assert(sizeof(kiln_error) == 2 * sizeof(int) + 1024, "layout");
+
+/* Handles that are not NULL, for arguments that come after the one that is. Never read. */
+static union {
+  max_align_t align;
+  char bytes[64];
+} dummy;
+#define SOME(type) ((type *)(void *)&dummy)
+
+static void test_release_of_null(void) {
+  kiln_opencl_release(NULL);
+  kiln_device_release(NULL);
+  kiln_pack_release(NULL);
+  kiln_loader_release(NULL);
+  kiln_program_release(NULL);
+  kiln_report_release(NULL);
+  kiln_kernel_release(NULL);
+  kiln_queue_release(NULL);
+  kiln_buffer_release(NULL);
+  kiln_image_release(NULL);
+  kiln_event_release(NULL);
+}
+
+static void test_questions_to_null(void) {
+  CHECK(kiln_device_cl(NULL) == NULL);
+  CHECK(kiln_device_fact(NULL, "device_name") == NULL);
+  CHECK(kiln_loader_context(NULL) == NULL);
+  CHECK(kiln_program_cl(NULL) == NULL);
+  CHECK(kiln_report_rung(NULL) == KILN_RUNG_ERROR);
+  CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
+  CHECK(kiln_report_milliseconds(NULL) == 0);
+  CHECK(kiln_report_json(NULL) == NULL);
+  CHECK(kiln_kernel_cl(NULL) == NULL);
+  CHECK(kiln_buffer_cl(NULL) == NULL);
+  CHECK(kiln_image_cl(NULL) == NULL);
+  CHECK(kiln_queue_cl(NULL) == NULL);
+}
+
+static void test_null_for_devices_and_packs(void) {
+  kiln_error e;
+  size_t count = 0;
+  const char *holes[2] = {"libOpenCL.so.1", NULL};
+  kiln_opencl *opencl = NULL;
+  kiln_device *device = NULL;
+  kiln_pack *pack = NULL;
+  REFUSED(kiln_opencl_open(NULL, 0, NULL, &e), "kiln_opencl_open");
+  REFUSED(kiln_opencl_open(NULL, 1, &opencl, &e), "kiln_opencl_open");
+  REFUSED(kiln_opencl_open(holes, 2, &opencl, &e), "kiln_opencl_open");
+  REFUSED(kiln_device_count(NULL, &count, &e), "kiln_device_count");
+  REFUSED(kiln_device_count(SOME(kiln_opencl), NULL, &e), "kiln_device_count");
+  REFUSED(kiln_device_open(NULL, 0, &device, &e), "kiln_device_open");
+  REFUSED(kiln_device_open(SOME(kiln_opencl), 0, NULL, &e), "kiln_device_open");
+  REFUSED(kiln_device_from_cl(NULL, (cl_device_id)&dummy, &device, &e), "kiln_device_from_cl");
+  REFUSED(kiln_device_from_cl(SOME(kiln_opencl), NULL, &device, &e), "kiln_device_from_cl");
+  REFUSED(kiln_device_from_cl(SOME(kiln_opencl), (cl_device_id)&dummy, NULL, &e),
+          "kiln_device_from_cl");
+  CHECK(kiln_device_fact(SOME(kiln_device), NULL) == NULL);
+  REFUSED(kiln_pack_open_file(NULL, &pack, &e), "kiln_pack_open_file");
+  REFUSED(kiln_pack_open_file("x", NULL, &e), "kiln_pack_open_file");
+  REFUSED(kiln_pack_open_descriptor(0, 0, 1, NULL, &e), "kiln_pack_open_descriptor");
+  REFUSED(kiln_pack_open_memory(NULL, 64, &pack, &e), "kiln_pack_open_memory");
+  REFUSED(kiln_pack_open_memory(&dummy, 64, NULL, &e), "kiln_pack_open_memory");
+  CHECK(opencl == NULL && device == NULL && pack == NULL);
+}
+
+static void test_null_for_loading(void) {
+  kiln_error e;
+  kiln_loader *loader = NULL;
+  kiln_program *program = NULL;
+  kiln_report *report = NULL;
+  REFUSED(kiln_loader_create(NULL, NULL, SOME(kiln_pack), &loader, &e), "kiln_loader_create");
+  REFUSED(kiln_loader_create(SOME(kiln_device), NULL, NULL, &loader, &e), "kiln_loader_create");
+  REFUSED(kiln_loader_create(SOME(kiln_device), NULL, SOME(kiln_pack), NULL, &e),
+          "kiln_loader_create");
+  REFUSED(kiln_load(NULL, "p", NULL, 0, &program, &report, &e), "kiln_load");
+  REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");
+  REFUSED(kiln_load(SOME(kiln_loader), "p", NULL, 0, NULL, &report, &e), "kiln_load");
+  CHECK(loader == NULL && program == NULL && report == NULL);
+}
+
+static void test_null_for_kernels(void) {
+  kiln_error e;
+  kiln_kernel *kernel = NULL;
+  kiln_event *event = NULL;
+  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}};
+  kiln_times times;
+  int value = 0;
+  REFUSED(kiln_kernel_create(NULL, "k", &kernel, &e), "kiln_kernel_create");
+  REFUSED(kiln_kernel_create(SOME(kiln_program), "k", NULL, &e), "kiln_kernel_create");
+  REFUSED(kiln_kernel_set_value(NULL, 0, &value, 4, &e), "kiln_kernel_set_value");
+  REFUSED(kiln_kernel_set_value(SOME(kiln_kernel), 0, NULL, 4, &e), "kiln_kernel_set_value");
+  REFUSED(kiln_kernel_set_buffer(NULL, 0, SOME(kiln_buffer), &e), "kiln_kernel_set_buffer");
+  REFUSED(kiln_kernel_set_buffer(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_buffer");
+  REFUSED(kiln_kernel_set_image(NULL, 0, SOME(kiln_image), &e), "kiln_kernel_set_image");
+  REFUSED(kiln_kernel_set_image(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_image");
+  REFUSED(kiln_kernel_plan(NULL, &range, &range, &e), "kiln_kernel_plan");
+  REFUSED(kiln_kernel_plan(SOME(kiln_kernel), NULL, &range, &e), "kiln_kernel_plan");
+  REFUSED(kiln_kernel_plan(SOME(kiln_kernel), &range, NULL, &e), "kiln_kernel_plan");
+  REFUSED(kiln_launch(NULL, SOME(kiln_kernel), &range, &event, &e), "kiln_launch");
+  REFUSED(kiln_launch(SOME(kiln_queue), NULL, &range, &event, &e), "kiln_launch");
+  REFUSED(kiln_launch(SOME(kiln_queue), SOME(kiln_kernel), NULL, &event, &e), "kiln_launch");
+  REFUSED(kiln_event_wait(NULL, &e), "kiln_event_wait");
+  REFUSED(kiln_event_times(NULL, &times, &e), "kiln_event_times");
+  REFUSED(kiln_event_times(SOME(kiln_event), NULL, &e), "kiln_event_times");
+  CHECK(kernel == NULL && event == NULL);
+}
+
+static void test_null_for_memory(void) {
+  kiln_error e;
+  kiln_buffer *buffer = NULL;
+  kiln_image *image = NULL;
+  kiln_queue *queue = NULL;
+  void *address = NULL;
+  size_t pitch = 0;
+  REFUSED(kiln_buffer_create(NULL, 4, KILN_ACCESS_READ, &buffer, &e), "kiln_buffer_create");
+  REFUSED(kiln_buffer_create(SOME(kiln_loader), 4, KILN_ACCESS_READ, NULL, &e),
+          "kiln_buffer_create");
+  REFUSED(kiln_buffer_create(SOME(kiln_loader), 4, (kiln_access)3, &buffer, &e), "access");
+  REFUSED(kiln_buffer_map(NULL, SOME(kiln_buffer), &address, &e), "kiln_buffer_map");
+  REFUSED(kiln_buffer_map(SOME(kiln_queue), NULL, &address, &e), "kiln_buffer_map");
+  REFUSED(kiln_buffer_map(SOME(kiln_queue), SOME(kiln_buffer), NULL, &e), "kiln_buffer_map");
+  REFUSED(kiln_buffer_unmap(NULL, SOME(kiln_buffer), &e), "kiln_buffer_unmap");
+  REFUSED(kiln_buffer_unmap(SOME(kiln_queue), NULL, &e), "kiln_buffer_unmap");
+  REFUSED(kiln_image_create(NULL, 1, 1, 1, KILN_ACCESS_READ, &image, &e), "kiln_image_create");
+  REFUSED(kiln_image_create(SOME(kiln_loader), 1, 1, 1, KILN_ACCESS_READ, NULL, &e),
+          "kiln_image_create");
+  REFUSED(kiln_image_create(SOME(kiln_loader), 1, 1, 1, (kiln_access)-1, &image, &e), "access");
+  REFUSED(kiln_image_map(NULL, SOME(kiln_image), &address, &pitch, &e), "kiln_image_map");
+  REFUSED(kiln_image_map(SOME(kiln_queue), NULL, &address, &pitch, &e), "kiln_image_map");
+  REFUSED(kiln_image_map(SOME(kiln_queue), SOME(kiln_image), NULL, &pitch, &e), "kiln_image_map");
+  REFUSED(kiln_image_map(SOME(kiln_queue), SOME(kiln_image), &address, NULL, &e), "kiln_image_map");
+  REFUSED(kiln_image_unmap(NULL, SOME(kiln_image), &e), "kiln_image_unmap");
+  REFUSED(kiln_image_unmap(SOME(kiln_queue), NULL, &e), "kiln_image_unmap");
+  REFUSED(kiln_queue_create(NULL, &queue, &e), "kiln_queue_create");
+  REFUSED(kiln_queue_create(SOME(kiln_loader), NULL, &e), "kiln_queue_create");
+  REFUSED(kiln_queue_finish(NULL, &e), "kiln_queue_finish");
+  CHECK(buffer == NULL && image == NULL && queue == NULL && address == NULL && pitch == 0);
+}
+
+static void test_no_library(void) {
+  const char *const candidates[] = {"/nowhere/libOpenCL.so", "libm.so.6"};
+  kiln_opencl *opencl = NULL;
+  kiln_error e;
+  FAILS(kiln_opencl_open(candidates, 2, &opencl, &e), KILN_ERROR_NO_OPENCL,
+        "/nowhere/libOpenCL.so: ");
+  CHECK(strstr(e.message, "libm.so.6: lacks clGetPlatformIDs") != NULL);
+  CHECK(opencl == NULL);
+  CHECK(kiln_opencl_open(candidates, 2, &opencl, NULL) == KILN_ERROR_NO_OPENCL);
+}
+
+/* A message that does not fit is cut, between characters. */
+static void test_long_message(void) {
+  char name[2001];
+  const char *candidates[1];
+  kiln_opencl *opencl = NULL;
+  kiln_error e;
+  size_t i, end;
+  for (i = 0; i + 1 < sizeof(name); i += 2) memcpy(name + i, "\xc3\xa9", 2);
+  name[sizeof(name) - 1] = '\0';
+  candidates[0] = name;
+  for (i = 0; i < 2; ++i) {
+    CHECK(kiln_opencl_open(candidates, 1, &opencl, &e) == KILN_ERROR_NO_OPENCL);
+    end = strlen(e.message);
+    CHECK(end == sizeof(e.message) - 1 || end == sizeof(e.message) - 2);
+    CHECK((unsigned char)e.message[end - 1] == 0xa9);
+    name[0] = 'x'; /* and shifted by a byte */
+    memmove(name + 1, name + 2, sizeof(name) - 2);
+  }
+}
+
+static void test_packs_that_are_none(const char *good) {
+  uint64_t words[16] = {0};
+  kiln_pack *pack = NULL;
+  kiln_error e;
+  FAILS(kiln_pack_open_file("/nowhere/x.kiln", &pack, &e), KILN_ERROR_PACK_NOT_FOUND, "/nowhere");
+  FAILS(kiln_pack_open_file("", &pack, &e), KILN_ERROR_PACK_NOT_FOUND, "");
+  FAILS(kiln_pack_open_file("/dev/null", &pack, &e), KILN_ERROR_PACK_IO, "/dev/null");
+  FAILS(kiln_pack_open_memory(words, 0, &pack, &e), KILN_ERROR_PACK_BAD, "empty");
+  FAILS(kiln_pack_open_memory(words, sizeof(words), &pack, &e), KILN_ERROR_PACK_BAD, "magic");
+  memcpy(words, "\x89KLN\r\n\x1a\n", 8);
+  FAILS(kiln_pack_open_memory(words, 40, &pack, &e), KILN_ERROR_PACK_BAD, "40");
+  FAILS(kiln_pack_open_memory(words, sizeof(words), &pack, &e), KILN_ERROR_PACK_BAD, "hash");
+  FAILS(kiln_pack_open_memory((char *)words + 1, 64, &pack, &e), KILN_ERROR_ARGUMENT, "aligned");
+  FAILS(kiln_pack_open_descriptor(-1, 0, 64, &pack, &e), KILN_ERROR_PACK_IO, "");
+  FAILS(kiln_pack_open_file("/", &pack, &e), KILN_ERROR_PACK_IO, "");
+  CHECK(kiln_pack_open_file("/nowhere/x.kiln", &pack, NULL) == KILN_ERROR_PACK_NOT_FOUND);
+  CHECK(pack == NULL);
+  CHECK(kiln_pack_open_file(good, &pack, NULL) == KILN_OK);
+  kiln_pack_release(pack);
+}
+
+static void *read_whole(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  void *bytes = malloc(1 << 20);
+  if (file == NULL || bytes == NULL) return NULL;
+  *size = fread(bytes, 1, 1 << 20, file);
+  fclose(file);
+  return bytes;
+}
+
+/* The pack at an offset in a file, as an Android asset lies in its archive. */
+static void test_descriptor(const void *bytes, size_t size, size_t offset) {
+  char path[] = "/tmp/kiln-c-api-XXXXXX";
+  const char filler[8192] = {0};
+  kiln_pack *pack = NULL;
+  kiln_error e;
+  const int fd = mkstemp(path);
+  CHECK(fd >= 0);
+  unlink(path);
+  CHECK(write(fd, filler, offset) == (ssize_t)offset);
+  CHECK(write(fd, bytes, size) == (ssize_t)size);
+  CHECK(write(fd, filler, 100) == 100);
+  SUCCEEDS(kiln_pack_open_descriptor(fd, offset, size, &pack, &e));
+  kiln_pack_release(pack);
+  pack = NULL;
+  FAILS(kiln_pack_open_descriptor(fd, offset, size - 1, &pack, &e), KILN_ERROR_PACK_BAD, "");
+  FAILS(kiln_pack_open_descriptor(fd, offset + size + 100, size, &pack, &e), KILN_ERROR_PACK_BAD,
+        "empty");
+  FAILS(kiln_pack_open_descriptor(fd, UINT64_MAX, size, &pack, &e), KILN_ERROR_PACK_BAD, "range");
+  SUCCEEDS(kiln_pack_open_descriptor(fd, offset, size + 100, &pack, &e));
+  close(fd); /* may be closed while the pack is open */
+  kiln_pack_release(pack);
+}
+
+static void test_good_pack(const char *path) {
+  size_t size = 0;
+  void *bytes = read_whole(path, &size);
+  kiln_pack *pack = NULL;
+  kiln_error e;
+  CHECK(bytes != NULL && size > 64);
+  if (bytes == NULL) return;
+  SUCCEEDS(kiln_pack_open_memory(bytes, size, &pack, &e));
+  kiln_pack_release(pack);
+  pack = NULL;
+  FAILS(kiln_pack_open_memory(bytes, size - 1, &pack, &e), KILN_ERROR_PACK_BAD, "");
+  CHECK(pack == NULL);
+  test_descriptor(bytes, size, 0);
+  test_descriptor(bytes, size, 100);
+  test_descriptor(bytes, size, 4096);
+  free(bytes);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s runtime.kiln\n", argv[0]);
+    return 2;
+  }
+  test_release_of_null();
+  test_questions_to_null();
+  test_null_for_devices_and_packs();
+  test_null_for_loading();
+  test_null_for_kernels();
+  test_null_for_memory();
+  test_no_library();
+  test_long_message();
+  test_packs_that_are_none(argv[1]);
+  test_good_pack(argv[1]);
+  return finish();
+}

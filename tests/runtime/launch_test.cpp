@@ -1,0 +1,202 @@
+// Kernels, memory and launches against a driver that misbehaves.
+#include "fake_load.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+// A kernel, a queue and memory of a healthy fake; released in an order that no one would
+// choose, before the load that they were made from.
+struct Ready {
+  Ready() : load(written(fake_contents())) {
+    CHECK(kiln_kernel_create(load.program, "k", &kernel, &error) == KILN_OK);
+    CHECK(kiln_queue_create(load.loader, &queue, &error) == KILN_OK);
+    CHECK(kiln_buffer_create(load.loader, 64, KILN_ACCESS_BOTH, &buffer, &error) == KILN_OK);
+    CHECK(kiln_image_create(load.loader, 4, 2, 4, KILN_ACCESS_BOTH, &image, &error) == KILN_OK);
+  }
+  ~Ready() {
+    kiln_queue_release(queue);
+    kiln_image_release(image);
+    kiln_kernel_release(kernel);
+    kiln_buffer_release(buffer);
+  }
+
+  FakeLoad load;
+  kiln_error error{};
+  kiln_kernel *kernel = nullptr;
+  kiln_queue *queue = nullptr;
+  kiln_buffer *buffer = nullptr;
+  kiln_image *image = nullptr;
+};
+
+using Sizes = std::vector<std::size_t>;
+
+}  // namespace
+
+TEST_CASE("handles outlive what they were made from", "[launch]") {
+  reset_fake();
+  kiln_kernel *kernel = nullptr;
+  kiln_buffer *buffer = nullptr;
+  kiln_queue *queue = nullptr;
+  kiln_event *event = nullptr;
+  std::shared_ptr<const packs::Bytes> pack;
+  {
+    const FakeLoad load(written(fake_contents()));
+    pack = load.bytes;
+    CHECK(kiln_kernel_create(load.program, nullptr, &kernel, nullptr) == KILN_OK);
+    CHECK(kiln_buffer_create(load.loader, 8, KILN_ACCESS_READ, &buffer, nullptr) == KILN_OK);
+    CHECK(kiln_queue_create(load.loader, &queue, nullptr) == KILN_OK);
+  }
+  const kiln_ndrange range{1, {5, 0, 0}, {4, 0, 0}};
+  CHECK(kiln_kernel_set_buffer(kernel, 0, buffer, nullptr) == KILN_OK);
+  CHECK(kiln_launch(queue, kernel, &range, &event, nullptr) == KILN_OK);
+  CHECK(fake().global == Sizes{8});
+  CHECK(fake().local == Sizes{4});
+  kiln_queue_release(queue);
+  kiln_kernel_release(kernel);
+  kiln_buffer_release(buffer);
+  CHECK(kiln_event_wait(event, nullptr) == KILN_OK);
+  kiln_event_release(event);
+  CHECK(fake().live == 0);
+}
+
+TEST_CASE("a kernel is made anew when the one that was checked is taken", "[launch]") {
+  reset_fake();
+  {
+    const FakeLoad load(written(fake_contents()));
+    kiln_kernel *first = nullptr;
+    kiln_kernel *second = nullptr;
+    kiln_error error{};
+    CHECK(kiln_kernel_create(load.program, "k", &first, &error) == KILN_OK);
+    CHECK(kiln_kernel_create(load.program, "k", &second, &error) == KILN_OK);
+    CHECK(kiln_kernel_cl(first) != kiln_kernel_cl(second));
+    kiln_kernel *none = nullptr;
+    CHECK(kiln_kernel_create(load.program, "nope", &none, &error) == KILN_ERROR_NOT_IN_PACK);
+    CHECK(error.message == std::string("variant v has no kernel nope"));
+    fake().binary.kernel_object = false;
+    CHECK(kiln_kernel_create(load.program, "k", &none, &error) == KILN_ERROR_OPENCL);
+    CHECK(error.message == std::string("clCreateKernel reported success without a result"));
+    kiln_kernel_release(first);
+    kiln_kernel_release(second);
+  }
+  CHECK(fake().live == 0);
+}
+
+TEST_CASE("a range that makes no sense is refused", "[launch]") {
+  reset_fake();
+  Ready r;
+  const auto refused = [&](const kiln_ndrange &range, const char *message) {
+    kiln_ndrange planned{};
+    CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_ERROR_ARGUMENT);
+    CHECK(r.error.message == std::string(message));
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, &r.error) == KILN_ERROR_ARGUMENT);
+  };
+  refused({0, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 0");
+  refused({4, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 4");
+  refused({2, {3, 0, 1}, {}}, "the NDRange is empty in dimension 1");
+  CHECK(fake().global.empty());
+}
+
+TEST_CASE("dimensions that are not used are 1 in the plan", "[launch]") {
+  reset_fake();
+  Ready r;
+  kiln_ndrange planned{};
+  const kiln_ndrange range{1, {100, 77, 55}, {16, 9, 9}};
+  CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
+  CHECK(Sizes(planned.global, planned.global + 3) == Sizes{112, 1, 1});
+  CHECK(Sizes(planned.local, planned.local + 3) == Sizes{16, 1, 1});
+}
+
+TEST_CASE("a wrong argument is named by its index", "[launch]") {
+  reset_fake();
+  Ready r;
+  const int value = 1;
+  CHECK(kiln_kernel_set_value(r.kernel, 7, &value, 4, &r.error) == KILN_ERROR_OPENCL);
+  CHECK(r.error.cl_error == CL_INVALID_ARG_INDEX);
+  CHECK(r.error.message ==
+        std::string("argument 7: clSetKernelArg returned CL_INVALID_ARG_INDEX (-49)"));
+  CHECK(kiln_kernel_set_image(r.kernel, 1, r.image, &r.error) == KILN_OK);
+}
+
+TEST_CASE("memory is mapped once and unmapped once", "[launch]") {
+  reset_fake();
+  Ready r;
+  void *address = nullptr;
+  CHECK(kiln_buffer_unmap(r.queue, r.buffer, &r.error) == KILN_ERROR_ARGUMENT);
+  CHECK(r.error.message == std::string("the memory is not mapped"));
+  CHECK(kiln_buffer_map(r.queue, r.buffer, &address, &r.error) == KILN_OK);
+  CHECK(address != nullptr);
+  CHECK(kiln_buffer_map(r.queue, r.buffer, &address, &r.error) == KILN_ERROR_ARGUMENT);
+  CHECK(r.error.message == std::string("the memory is mapped already"));
+  CHECK(kiln_buffer_unmap(r.queue, r.buffer, &r.error) == KILN_OK);
+  std::size_t pitch = 0;
+  CHECK(kiln_image_map(r.queue, r.image, &address, &pitch, &r.error) == KILN_OK);
+  CHECK(pitch == 16);
+  CHECK(kiln_image_unmap(r.queue, r.image, &r.error) == KILN_OK);
+}
+
+TEST_CASE("a map that fails leaves the memory unmapped, whatever the driver hands out",
+          "[launch]") {
+  reset_fake();
+  Ready r;
+  void *address = nullptr;
+  std::size_t pitch = 0;
+  fake().map_code = CL_MAP_FAILURE;  // together with an address
+  CHECK(kiln_buffer_map(r.queue, r.buffer, &address, &r.error) == KILN_ERROR_OPENCL);
+  CHECK(r.error.message == std::string("clEnqueueMapBuffer returned CL_MAP_FAILURE (-12)"));
+  CHECK(kiln_image_map(r.queue, r.image, &address, &pitch, &r.error) == KILN_ERROR_OPENCL);
+  fake().map_code = CL_SUCCESS;
+  fake().map_address = false;
+  CHECK(kiln_buffer_map(r.queue, r.buffer, &address, &r.error) == KILN_ERROR_OPENCL);
+  CHECK(r.error.message == std::string("clEnqueueMapBuffer reported success without a result"));
+  CHECK(kiln_image_map(r.queue, r.image, &address, &pitch, &r.error) == KILN_ERROR_OPENCL);
+  CHECK(address == nullptr);
+  CHECK(pitch == 0);
+  fake().map_address = true;
+  CHECK(kiln_buffer_map(r.queue, r.buffer, &address, &r.error) == KILN_OK);
+}
+
+TEST_CASE("a launch that the driver refuses makes no event", "[launch]") {
+  reset_fake();
+  {
+    Ready r;
+    kiln_event *event = nullptr;
+    const kiln_ndrange range{1, {4, 0, 0}, {}};
+    fake().launch_code = CL_INVALID_KERNEL_ARGS;
+    CHECK(kiln_launch(r.queue, r.kernel, &range, &event, &r.error) == KILN_ERROR_OPENCL);
+    CHECK(r.error.message ==
+          std::string("clEnqueueNDRangeKernel returned CL_INVALID_KERNEL_ARGS (-52)"));
+    fake().launch_code = CL_SUCCESS;
+    fake().event_object = false;
+    CHECK(kiln_launch(r.queue, r.kernel, &range, &event, &r.error) == KILN_ERROR_OPENCL);
+    CHECK(event == nullptr);
+    fake().event_object = true;
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, &r.error) == KILN_OK);
+  }
+  CHECK(fake().live == 0);
+}
+
+TEST_CASE("images have 1, 2 or 4 channels", "[launch]") {
+  reset_fake();
+  Ready r;
+  for (const unsigned channels : {0u, 3u, 5u, 0xffffffffu}) {
+    kiln_image *image = nullptr;
+    CHECK(kiln_image_create(r.load.loader, 4, 4, channels, KILN_ACCESS_READ, &image, &r.error) ==
+          KILN_ERROR_ARGUMENT);
+    CHECK(r.error.message == "an image has 1, 2 or 4 channels, not " + std::to_string(channels));
+  }
+}
+
+TEST_CASE("facts of a device are there by name, or absent", "[launch]") {
+  reset_fake();
+  kiln_device *device = fake_device();
+  CHECK(kiln_device_fact(device, "device_name") == std::string("Fake device"));
+  CHECK(kiln_device_fact(device, "profile") == std::string("generic"));
+  CHECK(kiln_device_fact(device, "model") == std::string("Fake device"));
+  CHECK(kiln_device_fact(device, "family") == nullptr);
+  CHECK(kiln_device_fact(device, "device_vendor") == nullptr);  // the driver does not answer
+  CHECK(kiln_device_fact(device, "nonsense") == nullptr);
+  CHECK(std::string(kiln_device_fact(device, "key")).find("profile=generic\n") == 0);
+  kiln_device_release(device);
+}

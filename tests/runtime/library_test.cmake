@@ -1,0 +1,71 @@
+# What the runtime's libraries look like to an application: small, without OpenCL, without
+# code that runs before main, without exceptions and type information.
+#   cmake -DSHARED=libkiln_runtime.so -DSTATIC=libkiln_runtime.a -DPACKS=libkiln_packs.a
+#         -DLIMIT=bytes -DNM=nm -DREADELF=readelf -DSTRIP=strip -DWORK=folder -P library_test.cmake
+# LIMIT 0: the build is not one whose size counts.
+include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
+
+function(output_of variable)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE errors
+    RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${errors}")
+  endif()
+  set(${variable} "${output}" PARENT_SCOPE)
+endfunction()
+
+function(must_not_have what text regex)
+  string(REGEX MATCHALL "[^\n]*(${regex})[^\n]*" found "${text}")
+  if(found)
+    list(JOIN found "\n  " found)
+    message(SEND_ERROR "${what}:\n  ${found}")
+  endif()
+endfunction()
+
+# Entry points of OpenCL are reached through dlsym alone.
+foreach(library ${SHARED} ${STATIC})
+  output_of(undefined ${NM} -u ${library})
+  must_not_have("${library} links against OpenCL" "${undefined}" " cl[A-Z][A-Za-z0-9]+\n")
+  must_not_have("${library} prints" "${undefined}" " (printf|puts|fprintf|perror|putchar)(@|\n)")
+endforeach()
+
+# The runtime's own code throws nothing and holds no type information.
+foreach(library ${STATIC} ${PACKS})
+  output_of(symbols ${NM} -C ${library})
+  must_not_have("${library} throws" "${symbols}" "__cxa_throw|__cxa_begin_catch|__gxx_personality")
+  must_not_have("${library} has type information" "${symbols}" " [a-zA-Z] typeinfo")
+  must_not_have("${library} runs code before main" "${symbols}" "_GLOBAL__sub_I|__cxa_atexit")
+  output_of(sections ${READELF} -SW ${library})
+  must_not_have("${library} runs code before main" "${sections}" "\\.(init_array|ctors)")
+endforeach()
+
+# The shared library has one entry in .init_array, which is the C runtime's, and on AArch64
+# one more of the compiler's library, which asks which atomic instructions there are.
+output_of(sections ${READELF} -SW ${SHARED})
+output_of(symbols ${NM} ${SHARED})
+set(allowed 8)
+if(symbols MATCHES " t init_have_lse_atomics")
+  set(allowed 16)
+endif()
+string(REGEX MATCH "\\.init_array +INIT_ARRAY +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+)" found "${sections}")
+math(EXPR bytes "0x${CMAKE_MATCH_1}")
+if(NOT bytes EQUAL allowed)
+  message(SEND_ERROR "${SHARED} has constructors: .init_array holds ${bytes} bytes")
+endif()
+
+# It exports the C API and nothing else.
+output_of(exported ${NM} -D --defined-only ${SHARED})
+string(REGEX MATCHALL "[^\n]+" lines "${exported}")
+foreach(line ${lines})
+  if(NOT line MATCHES " T kiln_[a-z_]+$")
+    message(SEND_ERROR "${SHARED} exports what is not the C API: ${line}")
+  endif()
+endforeach()
+
+file(MAKE_DIRECTORY ${WORK})
+run(${STRIP} -o ${WORK}/stripped.so ${SHARED})
+file(SIZE ${WORK}/stripped.so size)
+message("libkiln_runtime.so, stripped: ${size} bytes")
+if(LIMIT AND size GREATER LIMIT)
+  message(SEND_ERROR "libkiln_runtime.so is over ${LIMIT} bytes")
+endif()

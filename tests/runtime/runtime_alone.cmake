@@ -1,0 +1,20 @@
+# Builds the runtime without the builder, as an application does, and runs its quick tests.
+#   cmake -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] [-DTOOLCHAIN=file] -P runtime_alone.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
+
+if(TOOLCHAIN)
+  set(toolchain -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN})
+endif()
+run(${CMAKE_COMMAND} -S ${KILN_SOURCE} -B ${WORK} -G Ninja -DCMAKE_BUILD_TYPE=Release
+  -DKILN_BUILD_BUILDER=OFF -DKILN_BUILD_TESTS=ON -DKILN_WARNINGS_AS_ERRORS=ON
+  -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} ${toolchain})
+file(STRINGS ${WORK}/CMakeCache.txt found REGEX "^kiln_(fmt|json|toml|cli11|stb)_")
+if(found)
+  message(FATAL_ERROR "the runtime alone asks for what only the builder needs: ${found}")
+endif()
+run(${CMAKE_COMMAND} --build ${WORK} --parallel 2)
+execute_process(COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${WORK} -L quick --output-on-failure
+  --no-tests=error RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "the runtime's quick tests failed")
+endif()
