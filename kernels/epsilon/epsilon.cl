@@ -1,0 +1,139 @@
+/*
+ * Epsilon filter of an 8-bit luma plane: smooths noise, keeps edges. Buffer variant.
+ *
+ *   out = average of the neighbours p of pixel c with |c - p| <= threshold, over the 9x9
+ *         window around c (c itself included), coordinates clamped to the image; rounded to the
+ *         nearest level, halves up
+ *
+ * Both planes hold height rows of width bytes with no padding, width * height < 2^32, and do not
+ * overlap. threshold is in levels, 0 to 255. Any width and height from 1 up. Dimension 0 of the
+ * NDRange counts work-items along x, dimension 1 rows; items outside the image do nothing.
+ *
+ *   epsilon_buffer  16 pixels an item in x, 16-byte loads, ushort arithmetic; exact
+ *
+ * The filter and the ladder of variants follow section 10.3 of Qualcomm's "Snapdragon Mobile
+ * Platform OpenCL General Programming and Optimization" (80-NB295-11 Rev. C); README.md has the
+ * published numbers. The image variants are in epsilon_image.cl.
+ *
+ * Compile with the kernels folder on the include path.
+ *
+ * Arithmetic. |c - p| <= t is one addition and one comparison modulo 2^16:
+ * (ushort)(p + (t - c)) <= 2 t, as p - c + t is in -255..510 and its negative values wrap to
+ * more than 510. The sum is at most 81 * 255 = 20655.
+ *
+ * Rounding. sum / count to the nearest, halves up, is floor(n / count) with n = sum + count / 2
+ * (integer division). (n + 0.5) / count has the same floor, is at least 0.5 / 81 away from
+ * every integer and below 256: float division, with an error of a few units in the last place,
+ * cannot reach the next integer, and truncation is exact.
+ */
+#include "common/store_last.clh"
+
+static uchar epsilon_pixel(__global const uchar *source, uint x, uint y, uint width, uint height,
+                           uint threshold) {
+  const uint centre = source[y * width + x];
+  uint sum = 0u;
+  uint count = 0u;
+  int dx;
+  int dy;
+
+  for (dy = -4; dy <= 4; ++dy) {
+    const uint row = (uint)clamp((int)y + dy, 0, (int)height - 1) * width;
+    for (dx = -4; dx <= 4; ++dx) {
+      const uint p = source[row + (uint)clamp((int)x + dx, 0, (int)width - 1)];
+      if (abs_diff(centre, p) <= threshold) {
+        sum += p;
+        count += 1u;
+      }
+    }
+  }
+  return (uchar)((sum + count / 2u) / count);
+}
+
+/*
+ * Adds the neighbours `p` that are within the threshold to `sum`, and their number to `count`.
+ * With select(), and not by subtracting the comparison's -1: of the latter clang makes a zext of a
+ * vector of i1, which Oclgrind 21.10 gets wrong.
+ */
+#define EPSILON_ADD(p)                                           \
+  do {                                                           \
+    const ushort16 value = (p);                                  \
+    const ushort16 inside = as_ushort16((value + bias) <= span); \
+    sum += select((ushort16)(0), value, inside);                 \
+    count += select((ushort16)(0), (ushort16)(1), inside);       \
+  } while (0)
+
+/*
+ * Sixteen pixels from `x`, which is 0 or at least 4; the image is at least 20 wide. A row of the
+ * window is 24 bytes, loaded as its first and its last 16. Where it reaches over an edge, the load
+ * is moved inwards and its lanes are moved back, with copies of the edge's pixel behind them.
+ */
+static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uint width,
+                               uint height, uint threshold) {
+  const bool at_left = x == 0u;
+  const uint beyond = x + 20u - min(x + 20u, width); /* columns past the right edge, 0 to 4 */
+  const ushort16 span = (ushort16)((ushort)(2u * threshold));
+  const ushort16 bias =
+      (ushort16)((ushort)threshold) - convert_ushort16(vload16(0, source + (y * width + x)));
+  ushort16 sum = (ushort16)(0);
+  ushort16 count = (ushort16)(0);
+  int dy;
+
+  for (dy = -4; dy <= 4; ++dy) {
+    __global const uchar *here =
+        source + ((uint)clamp((int)y + dy, 0, (int)height - 1) * width + x);
+    uchar16 bytes0; /* x - 4 to x + 11 */
+    uchar16 bytes8; /* x + 4 to x + 19 */
+
+    if (at_left)
+      bytes0 = vload16(0, here).s00000123456789ab;
+    else
+      bytes0 = vload16(0, here - 4);
+    bytes8 = vload16(0, here + (4u - beyond));
+    if (beyond != 0u) {
+      /* select() looks at bit 7 alone: bits 2, 1 and 0 of `beyond` in turn. */
+      bytes8 = select(bytes8, bytes8.s456789abcdefffff, (uchar16)((uchar)(beyond << 5)));
+      bytes8 = select(bytes8, bytes8.s23456789abcdefff, (uchar16)((uchar)(beyond << 6)));
+      bytes8 = select(bytes8, bytes8.s123456789abcdeff, (uchar16)((uchar)(beyond << 7)));
+    }
+
+    const ushort16 p0 = convert_ushort16(bytes0);
+    const ushort16 p8 = convert_ushort16(bytes8);
+    const ushort16 p4 = (ushort16)(p0.s456789ab, p8.s456789ab);
+    EPSILON_ADD(p0);
+    EPSILON_ADD((ushort16)(p0.s12345678, p4.s56789abc));
+    EPSILON_ADD((ushort16)(p0.s23456789, p4.s6789abcd));
+    EPSILON_ADD((ushort16)(p0.s3456789a, p4.s789abcde));
+    EPSILON_ADD(p4);
+    EPSILON_ADD((ushort16)(p0.s56789abc, p8.s56789abc));
+    EPSILON_ADD((ushort16)(p0.s6789abcd, p8.s6789abcd));
+    EPSILON_ADD((ushort16)(p0.s789abcde, p8.s789abcde));
+    EPSILON_ADD(p8);
+  }
+
+  return convert_uchar16((convert_float16(sum + (count >> (ushort16)(1))) + 0.5f) /
+                         convert_float16(count));
+}
+
+__kernel void epsilon_buffer(__global const uchar *restrict source,
+                             __global uchar *restrict destination, uint width, uint height,
+                             uint threshold) {
+  const uint own = 16u * (uint)get_global_id(0);
+  const uint y = (uint)get_global_id(1);
+  uint x;
+  uint end;
+
+  if (own >= width || y >= height) return;
+
+  threshold = min(threshold, 255u);
+  end = min(own + 16u, width);
+  if (width < 20u) { /* too narrow for loads of 16 bytes that start 4 from an edge */
+    for (x = own; x < end; ++x)
+      destination[y * width + x] = epsilon_pixel(source, x, y, width, height, threshold);
+    return;
+  }
+
+  /* A row's last item computes the row's last 16 pixels and stores those that are its own. */
+  x = end - 16u;
+  store_last(epsilon_sixteen(source, x, y, width, height, threshold), end - own,
+             destination + (y * width + end));
+}

@@ -1,0 +1,36 @@
+#include "laplace/laplace_reference.hpp"
+
+#include <algorithm>
+
+namespace kiln::reference {
+
+void laplace(const std::uint8_t *source, std::uint8_t *destination, std::size_t width,
+             std::size_t height) {
+  const auto place = [width](std::size_t x, std::size_t y, std::size_t channel) {
+    return (y * width + x) * 3 + channel;
+  };
+  for (std::size_t y = 0; y < height; ++y) {
+    for (std::size_t x = 0; x < width; ++x) {
+      const bool on_ring = x == 0 || y == 0 || x == width - 1 || y == height - 1;
+      for (std::size_t channel = 0; channel < 3; ++channel) {
+        const int centre = source[place(x, y, channel)];
+        if (on_ring) {
+          destination[place(x, y, channel)] = static_cast<std::uint8_t>(centre);
+          continue;
+        }
+        int neighbours = 0;
+        for (std::size_t v = y - 1; v <= y + 1; ++v) {
+          for (std::size_t u = x - 1; u <= x + 1; ++u) {
+            if (u != x || v != y) {
+              neighbours += source[place(u, v, channel)];
+            }
+          }
+        }
+        const int sharpened = std::clamp(9 * centre - neighbours, 0, 255);
+        destination[place(x, y, channel)] = static_cast<std::uint8_t>(sharpened);
+      }
+    }
+  }
+}
+
+}  // namespace kiln::reference
