@@ -1,0 +1,78 @@
+// kiln bench: the start-up table.
+#include <fmt/format.h>
+
+#include "bench_startup.hpp"
+#include "common.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string pack;
+  std::string selector;
+  std::string program;
+  std::size_t rounds = 20;
+  bool json = false;
+};
+
+std::string row_text(const builder::StartupRow &row) {
+  if (!row.error.empty()) return fmt::format("{}\n  no figures: {}\n", row.device, row.error);
+  return fmt::format("{}\n  {:8} {:12.3f} {:12.3f} {:12.3f} {:8.2f} {:12.1f}\n", row.device,
+                     row.programs, row.source, row.floor, row.kiln, row.ratio(),
+                     row.microseconds_above_floor());
+}
+
+int run(const Options &options) {
+  const auto open = open_pack(options.pack);
+  if (!open) return kBadPack;
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  builder::StartupOptions startup;
+  startup.pack_path = options.pack;
+  startup.program = options.program;
+  startup.rounds = options.rounds;
+  nlohmann::json rows = nlohmann::json::array();
+  if (!options.json) {
+    print(fmt::format(
+        "medians of {} rounds of fresh processes, milliseconds\n  {:>8} {:>12} {:>12} {:>12} "
+        "{:>8} {:>12}\n",
+        options.rounds, "programs", "source", "floor", "kiln", "ratio", "us/program"));
+  }
+  int exit_code = kDone;
+  for (const builder::DeviceInfo &device : *devices) {
+    const builder::StartupRow row = builder::bench_startup(
+        open->contents, device, startup, [&](std::size_t done, std::size_t all) {
+          progress("measuring " + device.label(), done, all);
+        });
+    end_progress();
+    if (!row.error.empty()) exit_code = kSomeFailed;
+    if (!options.json) print(row_text(row));
+    rows.push_back(builder::to_json(row));
+  }
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1}, {"rounds", options.rounds}, {"devices", rows}});
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_bench(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *bench = app.add_subcommand("bench", "Measure");
+  bench->require_subcommand(1);
+  CLI::App *sub = bench->add_subcommand(
+      "startup",
+      "What a start costs: from source, from bytes in memory (the floor), from the pack");
+  sub->add_option("--pack", options->pack, "Pack with binaries for the devices")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("--program", options->program, "Only this program; default: all");
+  sub->add_option("--rounds", options->rounds, "Fresh processes of each kind")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

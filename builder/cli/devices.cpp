@@ -1,0 +1,87 @@
+// kiln devices: identities of this machine's devices.
+#include <fmt/format.h>
+
+#include "common.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string il_text(const runtime::Capabilities &capabilities) {
+  std::string text;
+  for (const std::uint32_t version : capabilities.il_versions) {
+    text += fmt::format("{}SPIR-V {}.{}", text.empty() ? "" : ", ", version >> 16,
+                        (version >> 8) & 0xff);
+  }
+  return text;
+}
+
+// The rungs that a load can take here, given a pack that has everything.
+std::vector<std::string> rungs(const builder::DeviceInfo &device) {
+  std::vector<std::string> names = {"exact"};
+  if (!device.capabilities.il_versions.empty()) names.emplace_back("il");
+  if (device.capabilities.compiler) names.emplace_back("source");
+  return names;
+}
+
+json device_json(const builder::DeviceInfo &device) {
+  return {{"index", device.index},
+          {"label", device.label()},
+          {"profile", device.description.profile},
+          {"family", device.description.family},
+          {"model", device.description.model},
+          {"compiler", device.description.compiler},
+          {"key", runtime::key_text(device.description.key)},
+          {"identity", builder::to_json(device.identity)},
+          {"capabilities", builder::to_json(device.capabilities)},
+          {"rungs", rungs(device)}};
+}
+
+std::string device_text(const builder::DeviceInfo &device) {
+  std::string text = fmt::format("{}  {}\n", device.index, device.label());
+  text += fmt::format("   profile {}, family {}, model {}\n", device.description.profile,
+                      device.description.family.empty() ? "-" : device.description.family,
+                      device.description.model.empty() ? "-" : device.description.model);
+  const std::string il = il_text(device.capabilities);
+  text += fmt::format("   takes binaries{}{}\n", il.empty() ? "" : ", " + il,
+                      device.capabilities.compiler ? ", source" : "");
+  text += "   binary key:\n";
+  for (const auto &[name, value] : device.description.key) {
+    text += fmt::format("     {} = {}\n", name, value);
+  }
+  return text;
+}
+
+int run(const std::string &selector, bool as_json) {
+  const auto devices = find_devices(selector);
+  if (!devices) return kNoDevice;
+  json list = json::array();
+  for (const auto &device : *devices) {
+    if (as_json) {
+      list.push_back(device_json(device));
+    } else {
+      print(device_text(device));
+    }
+  }
+  if (as_json) print(json{{"schema", 1}, {"devices", list}});
+  return kDone;
+}
+
+}  // namespace
+
+void add_devices(CLI::App &app, Command *command) {
+  struct Options {
+    std::string selector;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "devices", "Show this machine's devices, their identity and what the runtime will try");
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(options->selector, options->json); }; });
+}
+
+}  // namespace kiln::cli

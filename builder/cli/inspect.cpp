@@ -1,0 +1,66 @@
+// kiln inspect: look into a pack.
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "pack_json.hpp"
+
+namespace kiln::cli {
+namespace {
+
+// "  scalar           -cl-std=CL1.2, needs images"
+std::string variant_text(const packs::Variant &variant) {
+  std::string facts = variant.options;
+  for (const std::string &requirement : variant.requirements) {
+    if (&requirement == &variant.requirements.front()) facts += facts.empty() ? "needs" : ", needs";
+    facts += " " + requirement;
+  }
+  return facts.empty() ? "  " + variant.name : fmt::format("  {:16} {}", variant.name, facts);
+}
+
+std::string pack_text(const OpenPack &open) {
+  std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
+                                 open.pack->superblock().pack_size, open.contents.producer);
+  for (const packs::Program &program : open.contents.programs) {
+    text += fmt::format("program {}\n", program.name);
+    for (const packs::Variant &variant : program.variants) {
+      text += variant_text(variant) + "\n";
+    }
+  }
+  for (const packs::Target &target : open.contents.targets) {
+    text += fmt::format("target {}\n", builder::target_label(target));
+    for (const packs::Binary &binary : target.binaries) {
+      const packs::fb::Blob &blob = binary.blob.blob();
+      text += fmt::format("  {:24} {:8} bytes, {:8} stored  {}\n",
+                          builder::variant_label(open.contents, binary.variant), blob.raw_size(),
+                          blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16));
+    }
+  }
+  return text;
+}
+
+int run(const std::string &path, bool as_json) {
+  const auto open = open_pack(path);
+  if (!open) return kBadPack;
+  if (as_json) {
+    print(builder::describe_pack(*open->pack, open->contents));
+  } else {
+    print(pack_text(*open));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App &app, Command *command) {
+  struct Options {
+    std::string path;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand("inspect", "Show programs, variants, targets and binaries");
+  sub->add_option("pack", options->path, "Pack to look into")->required();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,123 @@
+#include "load_options.hpp"
+
+#include <fmt/format.h>
+
+#include "suggest.hpp"
+
+namespace kiln::cli {
+namespace {
+
+bool knows_program(const packs::Contents &contents, const LoadOptions &options) {
+  std::vector<std::string> names;
+  for (const packs::Program &program : contents.programs) {
+    if (program.name != options.program) {
+      names.push_back(program.name);
+      continue;
+    }
+    std::vector<std::string> variants;
+    for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
+    const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
+                                                            options.variant) != variants.end();
+    if (!known) {
+      complain(fmt::format("program {} has no variant {}: {}", options.program, options.variant,
+                           builder::expected_one_of(options.variant, variants)));
+    }
+    return known;
+  }
+  complain(fmt::format("{} has no program {}: {}", options.pack, options.program,
+                       builder::expected_one_of(options.program, names)));
+  return false;
+}
+
+std::string value_text(const nlohmann::json &value) {
+  return value.is_null() ? "nothing" : "\"" + value.get<std::string>() + "\"";
+}
+
+}  // namespace
+
+void add_load_options(CLI::App &command, LoadOptions *options) {
+  command.add_option("program", options->program, "Program of the pack")->required();
+  command.add_option("--pack", options->pack, "Pack to load from")->required();
+  command.add_option("--device", options->selector,
+                     "Index, or glob over platform and device name; default: the first device");
+  command.add_option("--variant", options->variant,
+                     "Variant; default: the first by name that the device can run");
+  command.add_flag("--no-binary", options->no_binary, "Leave out the exact rung");
+  command.add_flag("--no-il", options->no_il, "Leave out the IL rung");
+  command.add_flag("--no-source", options->no_source, "Leave out the source rung");
+  command.add_option("--timeout", options->timeout_seconds, "Seconds that the driver may take")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+}
+
+std::optional<OpenPack> open_program(const LoadOptions &options, int *exit_code) {
+  auto pack = open_pack(options.pack);
+  if (!pack) {
+    *exit_code = kBadPack;
+    return std::nullopt;
+  }
+  if (!knows_program(pack->contents, options)) {
+    *exit_code = kUsage;
+    return std::nullopt;
+  }
+  return pack;
+}
+
+std::optional<builder::RunRequest> make_request(const LoadOptions &options, int *exit_code) {
+  if (!open_program(options, exit_code)) return std::nullopt;
+  const auto devices = find_devices(options.selector);
+  if (!devices) {
+    *exit_code = kNoDevice;
+    return std::nullopt;
+  }
+  builder::RunRequest request;
+  request.pack_path = options.pack;
+  request.device = devices->front();
+  request.program = options.program;
+  request.variant = options.variant;
+  request.flags = KILN_LOAD_CHECK_RECOMPILED;
+  if (options.no_binary) request.flags |= KILN_LOAD_NO_BINARY;
+  if (options.no_il) request.flags |= KILN_LOAD_NO_IL;
+  if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
+  request.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  return request;
+}
+
+int exit_code_of(kiln_status status) {
+  switch (status) {
+    case KILN_OK: return kDone;
+    case KILN_ERROR_NO_OPENCL:
+    case KILN_ERROR_NO_DEVICE: return kNoDevice;
+    case KILN_ERROR_PACK_NOT_FOUND:
+    case KILN_ERROR_PACK_IO:
+    case KILN_ERROR_PACK_BAD:
+    case KILN_ERROR_PACK_NEWER: return kBadPack;
+    case KILN_ERROR_NOT_IN_PACK: return kUsage;
+    default: return kSomeFailed;
+  }
+}
+
+std::string report_text(const nlohmann::json &report) {
+  std::string text =
+      fmt::format("{}/{} on {}: {}, {:.2f} ms\n", report["program"].get<std::string>(),
+                  report["variant"].get<std::string>(), report["device"].get<std::string>(),
+                  report["rung"].get<std::string>(), report["milliseconds"].get<double>());
+  for (const nlohmann::json &rung : report["rungs"]) {
+    const std::string reason = rung.value("reason", "");
+    text += fmt::format("  {:10} {}{}{}\n", rung["rung"].get<std::string>(),
+                        rung["outcome"].get<std::string>(), reason.empty() ? "" : ": ", reason);
+    if (rung.contains("log")) text += rung["log"].get<std::string>() + "\n";
+  }
+  if (report["recompiled"] == true) text += "  the driver silently recompiled the binary\n";
+  const nlohmann::json &nearest = report["nearest"];
+  if (nearest.is_null()) return text;
+  text += fmt::format("  nearest target: {}\n", nearest["target"].get<std::string>());
+  for (const nlohmann::json &d : nearest["differs"]) {
+    text +=
+        fmt::format("    {}: the pack has {}, the device has {}\n", d["field"].get<std::string>(),
+                    value_text(d["pack"]), value_text(d["device"]));
+  }
+  return text;
+}
+
+}  // namespace kiln::cli

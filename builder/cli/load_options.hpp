@@ -1,0 +1,38 @@
+// Options that explain and run share.
+#pragma once
+
+#include <string>
+
+#include "common.hpp"
+#include "run_program.hpp"
+
+namespace kiln::cli {
+
+struct LoadOptions {
+  std::string program;
+  std::string pack;
+  std::string selector;
+  std::string variant;
+  bool no_binary = false;
+  bool no_il = false;
+  bool no_source = false;
+  double timeout_seconds = 120;
+};
+
+void add_load_options(CLI::App &command, LoadOptions *options);
+
+// The pack, with the program and the variant in it. Complains and gives nothing when the
+// pack is bad or has them not; `*exit_code` says which.
+std::optional<OpenPack> open_program(const LoadOptions &options, int *exit_code);
+
+// The request that the options describe, for the first device that the selector names.
+// As open_program, and kNoDevice when there is no device.
+std::optional<builder::RunRequest> make_request(const LoadOptions &options, int *exit_code);
+
+// The exit code that a status of the runtime means.
+int exit_code_of(kiln_status status);
+
+// The report for people: one line a rung, then the nearest target.
+std::string report_text(const nlohmann::json &report);
+
+}  // namespace kiln::cli

@@ -1,0 +1,52 @@
+// kiln merge: the union of packs.
+#include <fmt/format.h>
+
+#include "common.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  bool json = false;
+};
+
+int run(const Options &options) {
+  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  packs::Contents merged;
+  for (const std::string &path : options.inputs) {
+    const auto pack = open_pack(path);
+    if (!pack) return kBadPack;
+    const packs::Status status = packs::merge(pack->contents, &merged);
+    if (!status.ok()) {
+      complain(fmt::format("{}: {} [{}]", path, status.message, packs::fault_name(status.fault)));
+      return kBadPack;
+    }
+  }
+  if (const int code = write_output(merged, options.output); code != kDone) return code;
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"output", options.output},
+                         {"programs", merged.programs.size()},
+                         {"targets", merged.targets.size()}});
+  } else {
+    print(fmt::format(
+        "{}: {}, {} from {}\n", options.output, count(merged.programs.size(), "program"),
+        count(merged.targets.size(), "target"), count(options.inputs.size(), "pack")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_merge(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
+  sub->add_option("packs", options->inputs, "Packs to combine")->required();
+  sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,73 @@
+// kiln plan: what a build would do.
+#include "plan.hpp"
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string selector;
+  std::string output;
+  HostTools tools;
+  bool json = false;
+};
+
+const char *need_name(builder::Need need) {
+  switch (need) {
+    case builder::Need::compile: return "compile";
+    case builder::Need::reuse: return "reuse";
+    case builder::Need::skip: return "skip";
+  }
+  return "";
+}
+
+int run(const Options &options) {
+  int exit_code = kDone;
+  const auto base = read_input(options.input, options.tools, &exit_code);
+  if (!base) return exit_code;
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  std::vector<packs::Target> earlier;
+  if (!options.output.empty()) {
+    const auto pack = open_pack(options.output);
+    if (!pack) return kBadPack;
+    earlier = pack->contents.targets;
+  }
+  nlohmann::json jobs = nlohmann::json::array();
+  for (const builder::Job &job : builder::make_plan(*base, *devices, earlier)) {
+    const packs::Program &program = base->programs[job.program];
+    if (options.json) {
+      jobs.push_back({{"program", program.name},
+                      {"variant", program.variants[job.variant].name},
+                      {"device", (*devices)[job.device].label()},
+                      {"need", need_name(job.need)},
+                      {"reason", job.reason}});
+    } else {
+      print(fmt::format("{:8} {}: {}\n", need_name(job.need),
+                        builder::job_name(*base, *devices, job), job.reason));
+    }
+  }
+  if (options.json) print(nlohmann::json{{"schema", 1}, {"jobs", jobs}});
+  return exit_code;
+}
+
+}  // namespace
+
+void add_plan(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub =
+      app.add_subcommand("plan", "Show the jobs that a build would run, and why each is needed");
+  sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("--have", options->output, "A pack that was built before");
+  add_host_tools(*sub, &options->tools);
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,89 @@
+// kiln verify: check every byte of a pack.
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "pack_json.hpp"
+
+namespace kiln::cli {
+namespace {
+
+// Decodes each blob and checks its hash and its name.
+class Verifier {
+ public:
+  explicit Verifier(std::string path) : path_(std::move(path)) {}
+
+  void check(const packs::BlobSource &blob, const std::string &what) {
+    ++blobs_;
+    packs::Bytes bytes;
+    const packs::Status status = blob.read(&bytes);
+    if (!status.ok()) {
+      fail(what, status.fault, status.message);
+    } else if (packs::blake2b({bytes.data(), bytes.size()}) != blob.name()) {
+      fail(what, packs::Fault::blob_corrupt,
+           "blob: its bytes do not have the BLAKE2b hash that names it");
+    }
+  }
+  std::size_t blobs() const { return blobs_; }
+  const nlohmann::json &faults() const { return faults_; }
+
+ private:
+  void fail(const std::string &what, packs::Fault fault, const std::string &why) {
+    complain(fmt::format("{}: {}: {} [{}]", path_, what, why, packs::fault_name(fault)));
+    faults_.push_back({{"what", what}, {"fault", why}});
+  }
+
+  std::string path_;
+  std::size_t blobs_ = 0;
+  nlohmann::json faults_ = nlohmann::json::array();
+};
+
+void check_variant(const std::string &program, const packs::Variant &variant, Verifier *verifier) {
+  const std::string name = program + "/" + variant.name;
+  if (variant.source) verifier->check(*variant.source, name + " source");
+  if (variant.il32) verifier->check(*variant.il32, name + " SPIR-V, 32-bit");
+  if (variant.il64) verifier->check(*variant.il64, name + " SPIR-V, 64-bit");
+}
+
+int run(const std::string &path, bool as_json) {
+  const auto open = open_pack(path);
+  if (!open) return kBadPack;
+  Verifier verifier(path);
+  for (const packs::Program &program : open->contents.programs) {
+    for (const packs::Variant &v : program.variants) check_variant(program.name, v, &verifier);
+  }
+  for (const packs::Target &target : open->contents.targets) {
+    for (const packs::Binary &binary : target.binaries) {
+      verifier.check(
+          binary.blob,
+          fmt::format("{} for {}", builder::variant_label(open->contents, binary.variant),
+                      builder::target_label(target)));
+    }
+  }
+  const bool sound = verifier.faults().empty();
+  if (as_json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"sound", sound},
+                         {"blobs", verifier.blobs()},
+                         {"faults", verifier.faults()}});
+  } else if (sound) {
+    print(fmt::format("{}: sound, {} of {}\n", path, count(verifier.blobs(), "blob"),
+                      count(open->contents.targets.size(), "target")));
+  }
+  return sound ? kDone : kBadPack;
+}
+
+}  // namespace
+
+void add_verify(CLI::App &app, Command *command) {
+  struct Options {
+    std::string path;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand("verify", "Check every hash of a pack");
+  sub->add_option("pack", options->path, "Pack to check")->required();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,23 @@
+// A device opened inside a child process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device.hpp"
+#include "devices.hpp"
+
+namespace kiln::builder {
+
+struct ChildDevice {
+  std::shared_ptr<const runtime::Device> device;
+  runtime::Handle<cl_context> context;
+
+  // Loads OpenCL, finds the device again and makes a context. The device must still be
+  // what the list said: an index means nothing once a driver was replaced. Empty on
+  // success, else what went wrong.
+  std::string open(const DeviceInfo &info, const std::vector<std::string> &libraries);
+};
+
+}  // namespace kiln::builder

@@ -1,0 +1,44 @@
+// The on-device build: every job in a process of its own, proven before it is kept.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan.hpp"
+
+namespace kiln::builder {
+
+struct BuildOptions {
+  std::vector<std::string> libraries;          // OpenCL libraries to try instead of the usual
+  std::chrono::milliseconds timeout{120'000};  // for each job
+};
+
+// A job that gave no binary: what the driver said, or how it died.
+struct JobFailure {
+  std::string job;
+  std::string text;
+};
+
+struct BuildResult {
+  packs::Contents contents;  // base and one target for each distinct device
+  std::vector<JobFailure> failures;
+  std::size_t compiled = 0;
+  std::size_t reused = 0;
+  std::size_t skipped = 0;
+};
+
+// Told before each job that compiles.
+using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
+
+// Runs the plan for `devices` (as list_devices gave them). For each job to compile, a child
+// process builds the program from its source (from IL where the device takes no source),
+// creates the kernels, and only then reads the driver's binary; a second child gives the
+// binary back to the driver and checks that it is taken. A crash, a hang or an error fails
+// that job by name; the others complete.
+BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                             const std::vector<packs::Target> &earlier, const BuildOptions &options,
+                             const JobProgress &progress);
+
+}  // namespace kiln::builder

@@ -1,0 +1,168 @@
+#include "devices.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "device.hpp"
+#include "isolate.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using runtime::Field;
+
+constexpr std::chrono::seconds kListTimeout{60};
+
+runtime::Capabilities capabilities_from(const json &in) {
+  runtime::Capabilities c;
+  c.images = in.at("images");
+  c.fp16 = in.at("fp16");
+  c.fp64 = in.at("fp64");
+  c.subgroups = in.at("subgroups");
+  c.integer_dot_product = in.at("integer_dot_product");
+  c.unified_memory = in.at("unified_memory");
+  c.compiler = in.at("compiler");
+  c.address_bits = in.at("address_bits");
+  c.max_work_group_size = in.at("max_work_group_size");
+  c.local_memory = in.at("local_memory");
+  c.il_versions = in.at("il_versions").get<std::vector<std::uint32_t>>();
+  c.extensions = in.at("extensions").get<std::vector<std::string>>();
+  return c;
+}
+
+// Facts travel as bytes: a driver's string need not be UTF-8.
+json raw_identity(const runtime::Identity &identity) {
+  json facts = json::object();
+  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
+    const auto field = static_cast<Field>(i);
+    if (const auto &value = identity[field]) {
+      facts[runtime::field_name(field)] =
+          json::binary(std::vector<std::uint8_t>(value->begin(), value->end()));
+    }
+  }
+  return facts;
+}
+
+json describe_all(const std::vector<std::string> &libraries) {
+  auto cl = std::make_shared<runtime::OpenCL>();
+  std::vector<const char *> names;
+  for (const std::string &library : libraries) names.push_back(library.c_str());
+  const auto usual = runtime::default_opencl_candidates();
+  std::string tried;
+  const bool loaded = names.empty()
+                          ? runtime::load_opencl(usual.names, usual.count, cl.get(), &tried)
+                          : runtime::load_opencl(names.data(), names.size(), cl.get(), &tried);
+  if (!loaded) return {{"error", "no usable OpenCL library; tried:\n" + tried}};
+  std::vector<runtime::DeviceId> ids;
+  const runtime::Error error = runtime::list_devices(*cl, &ids);
+  if (!error.ok()) return {{"error", error.message + "\nOpenCL library:\n" + tried}};
+  json devices = json::array();
+  for (const runtime::DeviceId id : ids) {
+    const auto device = runtime::open_device(cl, id);
+    devices.push_back({{"identity", raw_identity(device->identity)},
+                       {"capabilities", to_json(device->capabilities)}});
+  }
+  return {{"devices", devices}};
+}
+
+DeviceInfo device_from(const json &in, std::size_t index) {
+  DeviceInfo info;
+  info.index = index;
+  for (const auto &[name, value] : in.at("identity").items()) {
+    const auto &bytes = value.get_binary();
+    if (const auto field = runtime::field_from_name(name)) {
+      info.identity.set(*field, std::string(bytes.begin(), bytes.end()));
+    }
+  }
+  info.description = runtime::describe(info.identity);
+  info.capabilities = capabilities_from(in.at("capabilities"));
+  info.capabilities.profile = info.description.profile;
+  return info;
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+}  // namespace
+
+std::string DeviceInfo::label() const {
+  return identity.text(Field::platform_name) + ": " +
+         runtime::device_label(identity.text(Field::device_name),
+                               identity.text(Field::driver_version));
+}
+
+std::variant<std::vector<DeviceInfo>, DeviceError> list_devices(
+    const std::vector<std::string> &libraries) {
+  const ChildResult child = run_isolated([&] { return describe_all(libraries); }, kListTimeout);
+  if (!child.ok()) return DeviceError{"listing the OpenCL devices: " + child.reason()};
+  if (child.answer.contains("error")) return DeviceError{child.answer["error"]};
+  std::vector<DeviceInfo> devices;
+  for (const json &entry : child.answer["devices"]) {
+    devices.push_back(device_from(entry, devices.size()));
+  }
+  return devices;
+}
+
+bool glob_match(const std::string &pattern, const std::string &text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t])) &&
+        pattern[p] != '*') {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
+                                       const std::string &selector) {
+  if (selector.empty()) return devices;
+  std::vector<DeviceInfo> selected;
+  const bool index = selector.find_first_not_of("0123456789") == std::string::npos;
+  for (const DeviceInfo &device : devices) {
+    const bool matches = index ? std::to_string(device.index) == selector
+                               : glob_match(selector, device.identity.text(Field::platform_name)) ||
+                                     glob_match(selector, device.identity.text(Field::device_name));
+    if (matches) selected.push_back(device);
+  }
+  return selected;
+}
+
+json to_json(const runtime::Identity &identity) {
+  json facts = json::object();
+  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
+    const auto field = static_cast<Field>(i);
+    if (const auto &value = identity[field]) facts[runtime::field_name(field)] = *value;
+  }
+  return facts;
+}
+
+json to_json(const runtime::Capabilities &c) {
+  return {{"images", c.images},
+          {"fp16", c.fp16},
+          {"fp64", c.fp64},
+          {"subgroups", c.subgroups},
+          {"integer_dot_product", c.integer_dot_product},
+          {"unified_memory", c.unified_memory},
+          {"compiler", c.compiler},
+          {"address_bits", c.address_bits},
+          {"max_work_group_size", c.max_work_group_size},
+          {"local_memory", c.local_memory},
+          {"il_versions", c.il_versions},
+          {"extensions", c.extensions}};
+}
+
+}  // namespace kiln::builder

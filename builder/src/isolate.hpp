@@ -1,0 +1,55 @@
+// Running a driver where its death costs nothing: in a child process that has loaded no
+// driver before. POSIX.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln::builder {
+
+enum class ChildEnd {
+  answered,   // `answer` holds what the function returned
+  exited,     // the process ended without an answer; `code` is its exit code
+  crashed,    // a signal ended it; `code` is the signal
+  timed_out,  // it gave no answer in time and was killed
+  not_started,
+};
+
+struct ChildResult {
+  ChildEnd end = ChildEnd::not_started;
+  int code = 0;
+  nlohmann::json answer;
+  std::string output;  // the last 64 KiB of what it wrote to standard output and error
+
+  bool ok() const { return end == ChildEnd::answered; }
+  // "crashed with signal 11 (Segmentation fault)", with the end of its output where there
+  // is some; empty when it answered.
+  std::string reason() const;
+};
+
+// Forks, runs `work` in the child and returns its answer. The child leaves by _exit, so no
+// driver's exit handler runs. The caller must be single-threaded and must not have loaded
+// a driver itself: then each child is as fresh as a new process.
+// Binary answers travel as nlohmann::json::binary.
+ChildResult run_isolated(const std::function<nlohmann::json()> &work,
+                         std::chrono::milliseconds timeout);
+
+// A folder that is removed, with what is in it, on destruction.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  ~TemporaryFolder();
+  const std::string &path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace kiln::builder

@@ -1,0 +1,127 @@
+#include "pack_json.hpp"
+
+#include "device.hpp"
+#include "manifest.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+json blob_json(const packs::BlobSource &source) {
+  const packs::fb::Blob &blob = source.blob();
+  const bool zstd = static_cast<packs::Codec>(blob.codec()) == packs::Codec::zstd;
+  return {{"hash", packs::hex(source.name())},
+          {"offset", blob.offset()},
+          {"stored_size", blob.stored_size()},
+          {"raw_size", blob.raw_size()},
+          {"codec", zstd ? "zstd" : "raw"}};
+}
+
+json optional_blob(const std::optional<packs::BlobSource> &source) {
+  return source ? blob_json(*source) : json();
+}
+
+json argument_json(const packs::Argument &argument) {
+  static const char *const roles[] = {"input", "output", "width", "height", "parameter"};
+  json out = {{"role", roles[argument.role]}};
+  if (!argument.name.empty()) out["name"] = argument.name;
+  const auto role = static_cast<Role>(argument.role);
+  if (role == Role::parameter) out["value"] = argument.value;
+  if (role == Role::input || role == Role::output) {
+    out["storage"] = argument.storage == 1 ? "image" : "buffer";
+    out["channels"] = argument.channels;
+  }
+  return out;
+}
+
+json variant_json(const packs::Variant &variant) {
+  json kernels = json::array();
+  for (const packs::Kernel &kernel : variant.kernels) {
+    kernels.push_back({{"name", kernel.name}, {"arguments", kernel.arguments}});
+  }
+  json arguments = json::array();
+  for (const packs::Argument &a : variant.arguments) arguments.push_back(argument_json(a));
+  const std::uint32_t version = variant.il_version;
+  return {
+      {"name", variant.name},
+      {"hash", packs::hex(variant.hash)},
+      {"options", variant.options},
+      {"requirements", variant.requirements},
+      {"kernels", kernels},
+      {"arguments", arguments},
+      {"pixels", variant.pixels},
+      {"local_size", variant.local_size},
+      {"il_version", std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff)},
+      {"source", optional_blob(variant.source)},
+      {"il32", optional_blob(variant.il32)},
+      {"il64", optional_blob(variant.il64)}};
+}
+
+json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
+  json kernels = json::array();
+  for (const packs::KernelFacts &k : binary.kernels) {
+    kernels.push_back({{"max_work_group_size", k.max_work_group_size},
+                       {"preferred_multiple", k.preferred_multiple},
+                       {"private_bytes", k.private_bytes},
+                       {"local_bytes", k.local_bytes}});
+  }
+  return {{"variant", variant_label(contents, binary.variant)},
+          {"variant_hash", packs::hex(binary.variant)},
+          {"blob", blob_json(binary.blob)},
+          {"provenance", {{"build_log", binary.build_log}, {"kernels", kernels}}}};
+}
+
+json target_json(const packs::Contents &contents, const packs::Target &target) {
+  json identity = json::object();
+  for (const auto &[name, value] : target.identity) identity[name] = value;
+  json binaries = json::array();
+  for (const packs::Binary &b : target.binaries) binaries.push_back(binary_json(contents, b));
+  return {{"label", target_label(target)}, {"key", target.key},     {"profile", target.profile},
+          {"family", target.family},       {"model", target.model}, {"compiler", target.compiler},
+          {"identity", identity},          {"binaries", binaries}};
+}
+
+}  // namespace
+
+std::string target_label(const packs::Target &target) {
+  std::string name;
+  std::string driver;
+  for (const auto &[fact, value] : target.identity) {
+    if (fact == "device_name") name = value;
+    if (fact == "driver_version") driver = value;
+  }
+  return runtime::device_label(name, driver);
+}
+
+std::string variant_label(const packs::Contents &contents, const packs::Name &hash) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash) return program.name + "/" + variant.name;
+    }
+  }
+  return packs::hex(hash);
+}
+
+json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
+  json programs = json::array();
+  for (const packs::Program &program : contents.programs) {
+    json variants = json::array();
+    for (const packs::Variant &variant : program.variants)
+      variants.push_back(variant_json(variant));
+    programs.push_back(
+        {{"name", program.name}, {"reference", program.reference}, {"variants", variants}});
+  }
+  json targets = json::array();
+  for (const packs::Target &target : contents.targets) {
+    targets.push_back(target_json(contents, target));
+  }
+  return {{"schema", 1},
+          {"format_version", pack.superblock().version},
+          {"size", pack.superblock().pack_size},
+          {"producer", contents.producer},
+          {"programs", programs},
+          {"targets", targets}};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,57 @@
+// Runs host tools: an argument vector, bytes in, bytes out, never a shell. POSIX.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kiln::builder {
+
+struct ProcessRequest {
+  std::filesystem::path program;            // with a '/', or it is looked for in PATH
+  std::vector<std::string> arguments;       // without the program's own name
+  std::string_view input;                   // for its standard input; must live through the call
+  std::filesystem::path working_directory;  // empty: the caller's
+  // On top of the caller's environment; nothing removes a variable.
+  std::vector<std::pair<std::string, std::optional<std::string>>> environment;
+  std::chrono::milliseconds timeout{60'000};
+  std::size_t output_limit = std::size_t{256} << 20;  // bytes, of each output stream
+};
+
+enum class ProcessEnd {
+  exited,        // code: the exit status
+  signalled,     // code: the signal
+  timed_out,     // was killed
+  output_limit,  // wrote more than was allowed and was killed
+  not_started,   // code: errno; `reason` says more
+};
+
+struct ProcessResult {
+  ProcessEnd end = ProcessEnd::not_started;
+  int code = 0;
+  std::string out;  // what it wrote, also when it was killed
+  std::string err;
+  std::string reason;  // a phrase: "exit status 1", "signal 6 (Aborted)", "no answer in 50 ms"
+
+  bool ok() const { return end == ProcessEnd::exited && code == 0; }
+};
+
+// Runs a program to its end, in a process group of its own. When it ends, by itself or by
+// the timeout, what it has left in that group is killed. A program that does not read its
+// input is no error. Never throws except for lack of memory; safe to use from any thread.
+ProcessResult run_process(const ProcessRequest &request);
+
+// The first of `names` that is an executable file in a folder of `path` (colon-separated,
+// as PATH is). A name with a '/' is taken as it is. Names are tried in order.
+std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names,
+                                                  std::string_view path);
+
+// The same in the PATH of this process.
+std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names);
+
+}  // namespace kiln::builder

@@ -1,0 +1,37 @@
+// The requirements that a manifest may name: the one list of them. What a requirement
+// means for a device is the runtime's affair. Safe to use from any thread.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln::builder {
+
+// "extension:NAME" asks for one OpenCL extension; NAME is letters, digits and '_'.
+inline constexpr std::string_view kExtensionPrefix = "extension:";
+
+// Every requirement with a fixed name, sorted: "fp16", ..., "vendor:adreno", ...
+inline std::vector<std::string> requirement_names() {
+  return {"fp16",          "fp64",           "images",         "integer_dot_product",
+          "subgroups",     "unified_memory", "vendor:adreno",  "vendor:amd",
+          "vendor:apple",  "vendor:generic", "vendor:intel",   "vendor:mali",
+          "vendor:nvidia", "vendor:pocl",    "vendor:powervr", "vendor:rusticl",
+          "vendor:vivante"};
+}
+
+// Whether `name` is one of requirement_names() or a well-formed "extension:NAME".
+inline bool is_requirement(std::string_view name) {
+  if (name.starts_with(kExtensionPrefix)) {
+    name.remove_prefix(kExtensionPrefix.size());
+    const auto fits = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    return !name.empty() && std::all_of(name.begin(), name.end(), fits);
+  }
+  const std::vector<std::string> names = requirement_names();
+  return std::binary_search(names.begin(), names.end(), name);
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,40 @@
+// Loading and launching one program through the runtime, in a process of its own.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "devices.hpp"
+#include "execute.hpp"
+
+namespace kiln::builder {
+
+struct RunRequest {
+  std::string pack_path;
+  DeviceInfo device;
+  std::string program;
+  std::string variant;                    // empty: the first that the device can run
+  unsigned flags = 0;                     // KILN_LOAD_*
+  std::optional<std::string> image_path;  // nothing: load without launching
+  Parameters parameters;
+  std::array<std::size_t, 3> local{0, 0, 0};
+  unsigned launches = 1;  // the times are those of the last
+  std::chrono::milliseconds timeout{120'000};
+};
+
+struct RunResult {
+  kiln_status status = KILN_OK;
+  std::string error;      // what failed; empty on success
+  nlohmann::json report;  // the load report; null when it did not come to a load
+  std::string variant;    // the one that was taken
+  Execution execution;    // after a launch
+  Image input;            // as it was given to the kernel
+};
+
+// Everything that touches the driver happens in a child process: a driver that dies is an
+// error here.
+RunResult run_program(const RunRequest &request);
+
+}  // namespace kiln::builder

@@ -1,0 +1,35 @@
+// What Kiln needs to know of a SPIR-V module. Reads untrusted bytes: every size is checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kiln::builder {
+
+struct SpirvKernel {
+  std::string name;
+  std::uint32_t argument_count = 0;
+};
+
+struct SpirvModule {
+  std::uint32_t version = 0;            // as in the header: 0x00010000 is 1.0
+  std::uint32_t address_bits = 0;       // 32, 64; 0: logical addressing
+  std::vector<SpirvKernel> kernels;     // entry points of the Kernel model, sorted by name
+  std::vector<std::string> unresolved;  // functions that are called and not defined, sorted
+};
+
+struct SpirvError {
+  std::string text;  // one sentence, with the word it is about
+};
+
+// Reads a little-endian module. Errors: a size that is no multiple of 4, a bad magic, the
+// other byte order, an instruction that is empty or runs over the end, a name without an
+// end, a kernel whose function is not there, two kernels of one name, no memory model.
+// No exceptions but for lack of memory; safe to use from any thread.
+std::variant<SpirvModule, SpirvError> read_spirv(std::span<const std::uint8_t> bytes);
+
+}  // namespace kiln::builder

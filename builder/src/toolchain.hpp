@@ -1,0 +1,39 @@
+// The host's compilers: clang, llvm-spirv of the same LLVM version, spirv-val.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <variant>
+
+namespace kiln::builder {
+
+// What the caller names, by path or as a name in PATH, is used or refused, never replaced;
+// what is empty is searched for.
+struct ToolchainRequest {
+  std::filesystem::path clang;
+  std::filesystem::path llvm_spirv;
+  std::filesystem::path spirv_val;
+  std::string search_path;  // as PATH is; empty: the PATH of this process
+};
+
+struct Toolchain {
+  std::filesystem::path clang;
+  std::filesystem::path llvm_spirv;
+  std::filesystem::path spirv_val;
+  int llvm_major = 0;
+  std::string clang_version;  // the version's line of each tool's --version, for provenance
+  std::string llvm_spirv_version;
+  std::string spirv_val_version;
+};
+
+// Whole and ready to print: what was tried, why it does not serve, what to install.
+struct ToolchainError {
+  std::string text;
+};
+
+// Tries clang-20 to clang-11, each with the llvm-spirv of its number, then unversioned
+// names; takes the highest version that has both. Starts each tool that it finds once or
+// twice, for its version. Safe to use from any thread.
+std::variant<Toolchain, ToolchainError> find_toolchain(const ToolchainRequest &request);
+
+}  // namespace kiln::builder

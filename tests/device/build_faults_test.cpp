@@ -1,0 +1,88 @@
+#include <cstdlib>
+#include <iostream>
+
+#include "base_pack.hpp"
+#include "catch.hpp"
+#include "device_build.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+
+namespace {
+
+packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()}; }
+
+// A variant whose kernel carries the word that the fault layer looks for.
+packs::Variant variant(const std::string &name, const std::string &body) {
+  packs::Variant v;
+  v.name = name;
+  const std::string source = "__kernel void fill(__global uint *out) { " + body + " }\n";
+  v.hash = variant_hash(source, "", {"fill"});
+  v.kernels = {{"fill", 1}};
+  v.source.emplace(bytes(source));
+  return v;
+}
+
+std::string calling(const std::string &word) {
+  return "uint " + word + " = 1; out[0] = " + word + ";";
+}
+
+// One variant for each way to misbehave, between two that are well.
+packs::Contents faulty() {
+  packs::Contents base;
+  base.programs = {
+      {"fill",
+       "",
+       {variant("a_good", "out[0] = 1;"), variant("b_segv", calling("kiln_test_segv")),
+        variant("c_abort", calling("kiln_test_abort")),
+        variant("d_exit", calling("kiln_test_exit")), variant("e_hang", calling("kiln_test_hang")),
+        variant("f_lie", calling("kiln_test_lie")), variant("g_wrong", "out[0] = undeclared;"),
+        variant("h_good", "out[0] = 2;")}}};
+  return base;
+}
+
+std::optional<DeviceInfo> pocl() {
+  const auto listed = list_devices();
+  if (const auto *error = std::get_if<DeviceError>(&listed)) {
+    std::cout << "SKIP: " << error->text << "\n";
+    return std::nullopt;
+  }
+  auto selected = select_devices(std::get<0>(listed), "Portable*");
+  if (selected.empty()) {
+    std::cout << "SKIP: no PoCL here\n";
+    return std::nullopt;
+  }
+  return selected.front();
+}
+
+std::string failure_of(const BuildResult &result, const std::string &variant_name) {
+  for (const JobFailure &failure : result.failures) {
+    if (failure.job.find("fill/" + variant_name + " for ") == 0) return failure.text;
+  }
+  return "no failure";
+}
+
+bool starts_with(const std::string &text, const std::string &start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name and no other") {
+  const auto device = pocl();
+  if (!device) return;
+  BuildOptions options;
+  options.timeout = std::chrono::seconds(10);
+  const BuildResult result = build_on_devices(faulty(), {*device}, {}, options, nullptr);
+  CHECK(result.compiled == 2);
+  REQUIRE(result.contents.targets.size() == 1);
+  CHECK(result.contents.targets[0].binaries.size() == 2);
+  CHECK(result.failures.size() == 6);
+  CHECK(starts_with(failure_of(result, "b_segv"), "crashed with signal 11"));
+  CHECK(starts_with(failure_of(result, "c_abort"), "crashed with signal 6"));
+  CHECK(starts_with(failure_of(result, "d_exit"), "the driver ended the process with code 1"));
+  CHECK(starts_with(failure_of(result, "e_hang"), "gave no answer in time and was killed"));
+  CHECK(starts_with(failure_of(result, "f_lie"),
+                    "clBuildProgram reported success, but the build status is"));
+  CHECK(failure_of(result, "g_wrong").find("undeclared") != std::string::npos);
+}

@@ -1,0 +1,26 @@
+// Comparing one variant with its C++ reference over many sizes, images and parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::test {
+
+struct CheckPlan {
+  std::uint32_t from = 1;  // widths and heights
+  std::uint32_t to = 40;
+  bool light = false;  // one kind of image, one local size, the default parameters
+};
+
+// Loads the variant and checks it on device `index` of kiln_device_open; to be called in a
+// process that may die. The answer holds "launches", "failed", "mismatches" (the first few,
+// in words), "rung" and "seconds", or "skipped" with the reason why it cannot run here.
+nlohmann::json check_variant(const std::string &pack_path, std::size_t index,
+                             const packs::Program &program, const packs::Variant &variant,
+                             const CheckPlan &plan);
+
+}  // namespace kiln::test

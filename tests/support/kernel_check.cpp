@@ -1,0 +1,131 @@
+// kiln_kernel_check [--light] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
+//
+// Loads every variant that the device can run from the pack, through the runtime and by
+// whatever rung, and compares its result with the C++ reference for every width and height
+// from FROM to TO: several kinds of image, parameters and local sizes. Outputs hold a
+// pattern before each launch, so that a byte that no work-item writes is seen. --light takes
+// one kind of image and one local size, for devices that check every access.
+//
+// Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 5 no device.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "check_variant.hpp"
+#include "devices.hpp"
+#include "isolate.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+constexpr std::chrono::minutes kTimeout{20};
+
+struct Arguments {
+  std::string pack;
+  std::string device;
+  CheckPlan plan;
+  std::string program;
+  std::string variant;
+};
+
+bool parse(int argc, char **argv, Arguments *out) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--light") == 0) {
+      out->plan.light = true;
+    } else {
+      words.emplace_back(argv[i]);
+    }
+  }
+  if (words.size() < 4 || words.size() > 5) return false;
+  out->pack = words[0];
+  out->device = words[1];
+  out->plan.from = static_cast<std::uint32_t>(std::strtoul(words[2].c_str(), nullptr, 10));
+  out->plan.to = static_cast<std::uint32_t>(std::strtoul(words[3].c_str(), nullptr, 10));
+  if (words.size() == 5) {
+    const std::size_t slash = words[4].find('/');
+    out->program = words[4].substr(0, slash);
+    if (slash != std::string::npos) out->variant = words[4].substr(slash + 1);
+  }
+  return out->plan.from >= 1 && out->plan.from <= out->plan.to && out->plan.to <= 4096;
+}
+
+// One process for each variant: a driver that dies ends one check and names it.
+bool check(const Arguments &arguments, const builder::DeviceInfo &device,
+           const packs::Program &program, const packs::Variant &variant) {
+  const auto child = builder::run_isolated(
+      [&] { return check_variant(arguments.pack, device.index, program, variant, arguments.plan); },
+      kTimeout);
+  const std::string name = program.name + "/" + variant.name;
+  if (!child.ok()) {
+    fmt::print("{}: the driver {}\n", name, child.reason());
+    return false;
+  }
+  std::fputs(child.output.c_str(), stderr);  // what a checking driver complains about
+  const auto &answer = child.answer;
+  if (answer.contains("skipped")) {
+    fmt::print("{}: skipped, {}\n", name, answer["skipped"].get<std::string>());
+    return true;
+  }
+  for (const auto &line : answer["mismatches"]) {
+    fmt::print("{}: {}\n", name, line.get<std::string>());
+  }
+  fmt::print("{}: {} launches, {} mismatches, rung {}, {:.1f} s\n", name,
+             answer["launches"].get<long>(), answer["failed"].get<long>(),
+             answer["rung"].get<std::string>(), answer["seconds"].get<double>());
+  return answer["failed"] == 0;
+}
+
+int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
+              const packs::Contents &contents) {
+  bool all = true;
+  std::size_t checked = 0;
+  for (const packs::Program &program : contents.programs) {
+    if (!arguments.program.empty() && program.name != arguments.program) continue;
+    if (program.reference.empty()) continue;
+    for (const packs::Variant &variant : program.variants) {
+      if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
+      all = check(arguments, device, program, variant) && all;
+      std::fflush(stdout);
+      ++checked;
+    }
+  }
+  if (checked != 0) return all ? 0 : 1;
+  fmt::print(stderr, "{}: no variant with that name and a reference\n", arguments.pack);
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  if (!parse(argc, argv, &arguments)) {
+    fmt::print(stderr, "usage: {} [--light] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]\n", argv[0]);
+    return 2;
+  }
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  packs::Status status = packs::Pack::open_file(arguments.pack.c_str(), &pack);
+  if (status.ok()) status = packs::read_contents(pack, &contents);
+  if (!status.ok()) {
+    fmt::print(stderr, "{}\n", status.message);
+    return 4;
+  }
+  const auto listed = builder::list_devices();
+  if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
+    fmt::print("SKIP: {}\n", error->text);
+    return 5;
+  }
+  const auto devices =
+      builder::select_devices(std::get<std::vector<builder::DeviceInfo>>(listed), arguments.device);
+  if (devices.empty()) {
+    fmt::print("SKIP: no device is \"{}\"\n", arguments.device);
+    return 5;
+  }
+  fmt::print("{}\n", devices[0].label());
+  return check_all(arguments, devices[0], contents);
+}

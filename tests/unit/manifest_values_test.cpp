@@ -1,0 +1,213 @@
+// The faults of single values in a manifest.
+#include "catch.hpp"
+#include "manifest_project.hpp"
+
+using kiln::test::Project;
+
+TEST_CASE("Names are letters, digits, '_', '-' and '.'") {
+  const std::string rule =
+      "expected letters, digits and '_', with '-' and '.' allowed after the first character\n";
+  CHECK(Project().error("schema = 1\n[program.\"a b\"]\n") ==
+        "m.toml:2:10: error: bad program name \"a b\"\n"
+        "[program.\"a b\"]\n"
+        "         ^\n" +
+            rule);
+  CHECK(Project().error("schema = 1\n[program.p.variant.-v]\n") ==
+        "m.toml:2:20: error: bad variant name \"-v\"\n"
+        "[program.p.variant.-v]\n"
+        "                   ^\n" +
+            rule);
+  CHECK(Project().error("schema = 1\n[program.\"a\\nb\"]\n") ==
+        "m.toml:2:10: error: bad program name \"a\\x0ab\"\n"
+        "[program.\"a\\nb\"]\n"
+        "         ^\n" +
+            rule);
+  CHECK(Project().program_error("reference = \"../x\"") ==
+        "m.toml:3:13: error: bad reference \"../x\" in [program.p]\n"
+        "reference = \"../x\"\n"
+        "            ^\n" +
+            rule);
+  CHECK(Project().variant_error("kernel = \"1k\"") ==
+        "m.toml:3:10: error: bad kernel \"1k\" in [program.p.variant.v]\n"
+        "kernel = \"1k\"\n"
+        "         ^\n"
+        "expected an OpenCL C identifier\n");
+}
+
+TEST_CASE("Sources and include folders must be there, below a relative path") {
+  CHECK(Project().program_error("source = \"src/c.cl\"") ==
+        "m.toml:3:10: error: source \"src/c.cl\" in [program.p] is not a file\n"
+        "source = \"src/c.cl\"\n"
+        "         ^\n"
+        "expected a file at src/c.cl\n");
+  CHECK(Project().program_error("source = \"inc/../src\"") ==
+        "m.toml:3:10: error: source \"inc/../src\" in [program.p] is not a file\n"
+        "source = \"inc/../src\"\n"
+        "         ^\n"
+        "expected a file at src\n");
+  CHECK(Project().program_error("include_dirs = [\"inc\", \"src/a.cl\"]") ==
+        "m.toml:3:24: error: \"src/a.cl\" in [program.p] is not a folder\n"
+        "include_dirs = [\"inc\", \"src/a.cl\"]\n"
+        "                       ^\n"
+        "expected a folder at src/a.cl\n");
+  CHECK(Project().program_error("source = \"/src/a.cl\"") ==
+        "m.toml:3:10: error: path \"/src/a.cl\" in [program.p] is absolute\n"
+        "source = \"/src/a.cl\"\n"
+        "         ^\n"
+        "expected a path relative to the manifest's folder\n");
+  CHECK(Project().program_error("source = \"\"") ==
+        "m.toml:3:10: error: path \"\" in [program.p] is empty\n"
+        "source = \"\"\n"
+        "         ^\n"
+        "expected a path relative to the manifest's folder\n");
+}
+
+TEST_CASE("An empty option is refused") {
+  CHECK(Project().program_error("options = [\"\"]") ==
+        "m.toml:3:12: error: empty option in [program.p]\n"
+        "options = [\"\"]\n"
+        "           ^\n"
+        "expected a build option such as \"-cl-std=CL1.2\"\n");
+}
+
+TEST_CASE("Pixels and local sizes are two integers within bounds") {
+  const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
+  CHECK(Project().variant_error(head + "pixels = [16, 0]") ==
+        "m.toml:5:15: error: item 2 of \"pixels\" in [program.p.variant.v] is 0\n"
+        "pixels = [16, 0]\n"
+        "              ^\n"
+        "expected 1 to 4096\n");
+  CHECK(Project().variant_error(head + "local_size = [4097, 1]") ==
+        "m.toml:5:15: error: item 1 of \"local_size\" in [program.p.variant.v] is 4097\n"
+        "local_size = [4097, 1]\n"
+        "              ^\n"
+        "expected 1 to 4096\n");
+  CHECK(Project().variant_error(head + "local_size = [8]") ==
+        "m.toml:5:14: error: \"local_size\" in [program.p.variant.v] has 1 items\n"
+        "local_size = [8]\n"
+        "             ^\n"
+        "expected an array of two integers, each 1 to 4096\n");
+  CHECK(Project().variant_error(head + "pixels = [\"4\", 1]") ==
+        "m.toml:5:11: error: item 1 of \"pixels\" in [program.p.variant.v] is a string\n"
+        "pixels = [\"4\", 1]\n"
+        "          ^\n"
+        "expected an integer\n");
+}
+
+TEST_CASE("An unknown requirement gets the list and the nearest of it") {
+  const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const std::string list =
+      "expected one of: fp16, fp64, images, integer_dot_product, subgroups, unified_memory, "
+      "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
+      "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
+      "extension:NAME";
+  CHECK(Project().variant_error(head + "requires = [\"image\"]") ==
+        "m.toml:5:13: error: unknown requirement \"image\" in [program.p.variant.v]\n"
+        "requires = [\"image\"]\n"
+        "            ^\n" +
+            list + "; did you mean \"images\"?\n");
+  CHECK(Project().variant_error(head + "requires = [\"vendor:arm\"]") ==
+        "m.toml:5:13: error: unknown requirement \"vendor:arm\" in [program.p.variant.v]\n"
+        "requires = [\"vendor:arm\"]\n"
+        "            ^\n" +
+            list + "; did you mean \"vendor:amd\"?\n");
+}
+
+TEST_CASE("The SPIR-V version and the address sizes are from a short list") {
+  CHECK(Project().error("schema = 1\n[spirv]\nversion = \"1.6\"\n") ==
+        "m.toml:3:11: error: unknown SPIR-V version \"1.6\" in [spirv]\n"
+        "version = \"1.6\"\n"
+        "          ^\n"
+        "expected one of: 1.0, 1.1, 1.2; did you mean \"1.0\"?\n");
+  CHECK(Project().error("schema = 1\n[spirv]\naddress_bits = [32, 16]\n") ==
+        "m.toml:3:21: error: bad item of \"address_bits\" in [spirv]\n"
+        "address_bits = [32, 16]\n"
+        "                    ^\n"
+        "expected 32 or 64\n");
+  CHECK(Project().error("schema = 1\n[spirv]\naddress_bits = []\n") ==
+        "m.toml:3:16: error: \"address_bits\" in [spirv] is empty\n"
+        "address_bits = []\n"
+        "               ^\n"
+        "expected an array of 32 and 64\n");
+}
+
+TEST_CASE("Arguments have a known role and only the keys of that role") {
+  CHECK(Project().argument_error("  { role = \"inptu\" },") ==
+        "m.toml:4:12: error: unknown role \"inptu\" in argument 1 of [program.p]\n"
+        "  { role = \"inptu\" },\n"
+        "           ^\n"
+        "expected one of: height, input, output, parameter, width; did you mean \"input\"?\n");
+  CHECK(Project().argument_error("  { role = \"width\" }, { channels = 3 },") ==
+        "m.toml:4:23: error: missing key \"role\" in argument 2 of [program.p]\n"
+        "  { role = \"width\" }, { channels = 3 },\n"
+        "                      ^\n"
+        "expected one of: height, input, output, parameter, width\n");
+  CHECK(Project().argument_error("  { role = \"width\", value = 3 },") ==
+        "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
+        "  { role = \"width\", value = 3 },\n"
+        "                    ^\n"
+        "expected one of: role\n");
+  CHECK(Project().argument_error("  { role = \"input\", name = \"y\" },") ==
+        "m.toml:4:21: error: unknown key \"name\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", name = \"y\" },\n"
+        "                    ^\n"
+        "expected one of: channels, role, storage\n");
+  CHECK(Project().argument_error("  \"input\",") ==
+        "m.toml:4:3: error: argument 1 of [program.p] is not a table\n"
+        "  \"input\",\n"
+        "  ^\n"
+        "expected a table such as { role = \"input\" }\n");
+}
+
+TEST_CASE("Storage and channels are within what images and buffers have") {
+  CHECK(Project().argument_error("  { role = \"input\", storage = \"imgae\" },") ==
+        "m.toml:4:31: error: unknown storage \"imgae\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", storage = \"imgae\" },\n"
+        "                              ^\n"
+        "expected one of: buffer, image; did you mean \"image\"?\n");
+  CHECK(Project().argument_error("  { role = \"input\", channels = 5 },") ==
+        "m.toml:4:32: error: \"channels\" in argument 1 of [program.p] is 5\n"
+        "  { role = \"input\", channels = 5 },\n"
+        "                               ^\n"
+        "expected 1 to 4\n");
+  CHECK(Project().argument_error("  { role = \"output\", storage = \"image\", channels = 3 },") ==
+        "m.toml:4:52: error: \"channels\" in argument 1 of [program.p] is 3, which no 8-bit "
+        "image has\n"
+        "  { role = \"output\", storage = \"image\", channels = 3 },\n"
+        "                                                   ^\n"
+        "expected 1, 2 or 4\n");
+}
+
+TEST_CASE("Parameters have a name of their own and a 32-bit value") {
+  CHECK(Project().argument_error("  { role = \"parameter\", value = 3 },") ==
+        "m.toml:4:3: error: missing key \"name\" in argument 1 of [program.p]\n"
+        "  { role = \"parameter\", value = 3 },\n"
+        "  ^\n"
+        "expected name = \"the parameter's name\"\n");
+  CHECK(Project().argument_error("  { role = \"parameter\", name = \"t\", value = -1 },") ==
+        "m.toml:4:45: error: \"value\" in argument 1 of [program.p] is -1\n"
+        "  { role = \"parameter\", name = \"t\", value = -1 },\n"
+        "                                            ^\n"
+        "expected 0 to 4294967295\n");
+  CHECK(Project().argument_error(
+            "{ role = \"output\", name = \"t\" },\n{ role = \"parameter\", name = \"t\" },") ==
+        "m.toml:5:30: error: name \"t\" of argument 2 of [program.p] is taken\n"
+        "{ role = \"parameter\", name = \"t\" },\n"
+        "                             ^\n"
+        "expected a name that no argument before it has\n");
+}
+
+TEST_CASE("A kernel has at most 64 arguments") {
+  std::string lines;
+  for (int i = 0; i < 64; ++i) lines += "{ role = \"width\" },\n";
+  const std::string good =
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\n"
+      "source = \"src/a.cl\"\narguments = [\n" +
+      lines + "]\n";
+  CHECK(Project().good(good).programs[0].variants[0].arguments.size() == 64);
+  CHECK(Project().argument_error(lines + "{ role = \"height\" },") ==
+        "m.toml:68:1: error: too many arguments in [program.p]\n"
+        "{ role = \"height\" },\n"
+        "^\n"
+        "expected at most 64\n");
+}
