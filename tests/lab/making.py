@@ -1,0 +1,173 @@
+"""Making packs: the base pack, a pack per device, and the fleet's one pack of them all."""
+
+import shutil
+
+from suite import Skipped, expect
+
+TARGETS, DRIVERS = 12, 6
+# PoCL's binaries are never the same twice; Oclgrind's hold the working directory's name.
+NEVER_SAME = ("PoCL", "Oclgrind")
+# The compiler orders by address: its bytes are the same where addresses are, and not otherwise.
+SAME_AT_FIXED_ADDRESSES = ("neo-20.44-tgllp",)
+
+
+def base_pack(suite, fleet, manifest):
+    """Makes the base pack in several ways, and keeps one; whether it could be made."""
+    with suite.phase("the base pack"):
+        return suite.check(
+            "base packs made in two folders, from an absolute and a relative manifest and from a "
+            "copy of the sources, are byte-identical", _same_base_packs, fleet, manifest)
+
+
+def device_packs(suite, fleet, names):
+    """Opens a station for every device and builds its pack there."""
+    with suite.phase("every device builds"):
+        suite.check_each(names, "{} is a device of the fleet", fleet.open_station)
+        fleet.stations = {name: fleet.stations[name] for name in names if name in fleet.stations}
+        suite.check_each(list(fleet.stations), "{} builds every variant that it can run",
+                         lambda name: _build(fleet, name))
+        suite.check_each([name for name, station in fleet.stations.items()
+                          if station.device["driver"] not in NEVER_SAME],
+                         "{} builds the same bytes in another folder",
+                         lambda name: _build_again(fleet, name))
+
+
+def fleet_pack(suite, fleet):
+    """Merges the devices' packs and looks at the result; whether there is one."""
+    with suite.phase("one pack for the fleet"):
+        made = suite.check("all devices' packs merge into one, in any order", _merge, fleet)
+        return made and suite.check(
+            f"the fleet's pack has {TARGETS} targets of {DRIVERS} driver versions or more",
+            _count_targets, fleet)
+
+
+def inspect(fleet, pack):
+    """What `kiln inspect` says about a pack."""
+    return fleet.host("inspect", pack, "--json").expect_code(0, "kiln inspect").json()
+
+
+def _same_base_packs(fleet, manifest):
+    """The manifest by two names, and a copy of it with its kernels in a third place."""
+    first, second, copy = (fleet.work / name for name in ("base-1", "base-2", "elsewhere"))
+    second.mkdir()
+    first.mkdir()
+    sources = manifest.parent.parent
+    for part in (manifest.parent.name, "kernels"):
+        shutil.copytree(sources / part, copy / part)
+    ways = ((first, manifest), (sources, manifest.relative_to(sources)),
+            (copy / manifest.parent.name, manifest.name))
+    packs = [first / "base.kiln", second / "base.kiln", copy / "base.kiln"]
+    for (folder, name), pack in zip(ways, packs):
+        done = fleet.host("compile", name, "-o", pack, folder=folder)
+        done.expect_code(0, "kiln compile")
+    different = [str(pack) for pack in packs if pack.read_bytes() != packs[0].read_bytes()]
+    expect(not different, f"these differ from {packs[0]}: {', '.join(different)}")
+    fleet.base = packs[0]
+    fleet.programs = inspect(fleet, fleet.base)["programs"]
+    fleet.variants = [(program["name"], variant["name"])
+                      for program in fleet.programs for variant in program["variants"]]
+
+
+def _build(fleet, name):
+    """The device's own pack. A variant is left out for its requirements.
+
+    `station.refused` are the variants that a moving suite's driver cannot compile.
+    """
+    station = fleet.stations[name]
+    station.bring(fleet.base)
+    summary = station.build("base.kiln", f"{name}.kiln")
+    station.pack = station.folder / f"{name}.kiln"
+    (target,) = inspect(fleet, station.pack)["targets"]
+    built = {binary["variant"] for binary in target["binaries"]}
+    missing = [pair for pair in fleet.variants if "/".join(pair) not in built]
+    station.refused = [pair for pair in missing if any(
+        failure["job"].startswith("/".join(pair) + " ") for failure in summary["failures"])]
+    station.left_out = [pair for pair in missing if pair not in station.refused]
+    expect(len(station.left_out) == summary["skipped"], f"binaries are missing: {summary}")
+    for pair in station.left_out:
+        expect(_requirements(fleet, pair), f"{pair} needs nothing of a device, and has no binary")
+    return _expect_not_refused(station, summary) or _built_text(built, station.left_out)
+
+
+def _expect_not_refused(station, summary):
+    """A driver of a moving suite may fail; what it says is reported, and the rest goes on."""
+    failures = "; ".join(f"{failure['job']}: {failure['error'].splitlines()[0]}"
+                         for failure in summary["failures"])
+    expect(not failures or station.device["moving"], failures)
+    if failures:
+        raise Skipped(f"the moving suite's driver refuses {failures}")
+
+
+def _built_text(built, left_out):
+    """How many binaries there are, and which there cannot be."""
+    text = ", ".join("/".join(pair) for pair in left_out)
+    return f"{len(built)} binaries" + (f"; it lacks what {text} need" if text else "")
+
+
+def _requirements(fleet, pair):
+    """What the variant needs of a device."""
+    (found,) = [v["requirements"] for p in fleet.programs for v in p["variants"]
+                if (p["name"], v["name"]) == pair]
+    return found
+
+
+def _build_again(fleet, name):
+    """Another folder, and where addresses may differ another name of the pack: the same bytes."""
+    if name in SAME_AT_FIXED_ADDRESSES:
+        packs = [_build_in(fleet, name, folder, "base.kiln", True) for folder in ("2", "3")]
+        remark = "at fixed addresses only: the driver's compiler orders by address"
+    else:
+        packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "b.kiln", False)]
+        remark = ""
+    expect(packs[0].read_bytes() == packs[1].read_bytes(), f"{packs[0]} and {packs[1]} differ")
+    return remark
+
+
+def _build_in(fleet, name, folder, base, fixed_addresses):
+    """Builds in another folder, without address randomisation where asked; the pack."""
+    station = fleet.another_station(name, folder)
+    station.fixed_addresses = fixed_addresses
+    station.build(station.bring(fleet.base, base), "again.kiln")
+    return station.folder / "again.kiln"
+
+
+def _merge(fleet):
+    """Merges forwards and backwards."""
+    packs = [station.pack for station in fleet.stations.values() if hasattr(station, "pack")]
+    fleet.pack, backwards = fleet.work / "fleet.kiln", fleet.work / "backwards.kiln"
+    fleet.host("merge", *packs, "-o", fleet.pack).expect_code(0, "kiln merge")
+    fleet.host("merge", *packs[::-1], "-o", backwards).expect_code(0, "kiln merge")
+    expect(fleet.pack.read_bytes() == backwards.read_bytes(), "the order changes the bytes")
+    fleet.host("verify", fleet.pack).expect_code(0, "kiln verify")
+    fleet.targets = {target["key"]: target for target in inspect(fleet, fleet.pack)["targets"]}
+    return f"{len(packs)} packs, {fleet.pack.stat().st_size} bytes"
+
+
+def _count_targets(fleet):
+    """Prints the table of devices and counts targets and drivers.
+
+    A driver version is a pair of platform name and driver version: "3.1" of one vendor is not
+    "3.1" of another. NEO 20.44 reports driver version 1.0.0 and is counted as that.
+    """
+    rows = [("device", "platform", "device name", "driver version", "profile", "binaries")]
+    for name, station in fleet.stations.items():
+        target = fleet.targets.get(station.key)
+        expect(target, f"{name}: the pack has no target with its key")
+        facts = target["identity"]
+        rows.append((name, facts["platform_name"], facts["device_name"], facts["driver_version"],
+                     target["profile"], str(len(target["binaries"]))))
+    print(_table(rows))
+    identities = [target["identity"] for target in fleet.targets.values()]
+    drivers = {(facts["platform_name"], facts["driver_version"]) for facts in identities}
+    counts = (f"{len(fleet.targets)} targets of {len(fleet.stations)} devices, {len(drivers)} "
+              "different pairs of platform and driver version (NEO 20.44 calls itself 1.0.0; "
+              "one driver under two ICD loaders is one target)")
+    expect(len(fleet.targets) >= TARGETS and len(drivers) >= DRIVERS, counts)
+    return counts
+
+
+def _table(rows):
+    """Columns of the width of their widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("   " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths))
+                     for row in rows)
