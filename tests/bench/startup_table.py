@@ -23,8 +23,9 @@ COLUMNS = ("source_ms", "floor_ms", "kiln_ms", "ratio_to_floor",
 
 
 def host_devices():
-    """The registry's devices that run on this system as it is, without the checker."""
-    return [d for d in registry.devices() if d["way"] == "host" and not registry.unavailable(d)]
+    """The registry's devices that this system's own packages give, without the checker."""
+    return [d for d in registry.devices()
+            if d["suite"] == "host" and d["way"] == "host" and not registry.unavailable(d)]
 
 
 def run_on(device, folder, *command, **options):
