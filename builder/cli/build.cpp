@@ -93,7 +93,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("--device", options->selector,
                   "Index, or glob over platform and device name; default: all");
   sub->add_option("-o,--output", options->output,
-                  "Pack to write; binaries of an older pack there are reused")
+                  "Pack to write; a pack that stands there keeps its binaries and targets")
       ->required();
   sub->add_option("--timeout", options->timeout_seconds, "Seconds that one job may take")
       ->check(CLI::Range(0.1, 86400.0))

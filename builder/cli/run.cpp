@@ -6,6 +6,7 @@
 
 #include "image.hpp"
 #include "load_options.hpp"
+#include "manifest.hpp"
 #include "suggest.hpp"
 #include "whole_file.hpp"
 
@@ -80,6 +81,13 @@ Comparison compare(const std::vector<builder::Image> &a, const std::vector<build
   return result;
 }
 
+bool same_shape(const std::vector<builder::Image> &a, const std::vector<builder::Image> &b) {
+  const auto same = [](const builder::Image &x, const builder::Image &y) {
+    return x.pixels.size() == y.pixels.size();
+  };
+  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
 struct Subject {
   packs::Program program;
   packs::Variant variant;
@@ -118,12 +126,21 @@ bool knows_parameters(const std::vector<Subject> &subjects, const builder::Param
 }
 
 // What can be known of the files before a driver is loaded.
-int check_files(const Options &options) {
+int check_files(const Options &options, const std::vector<Subject> &subjects) {
   if (const std::string error = builder::check_png(options.image); !error.empty()) {
     complain(error);
     return kSomeFailed;
   }
-  for (const std::string &path : {options.output, options.report}) {
+  std::vector<std::string> outputs = {options.report};
+  for (const Subject &subject : subjects) {
+    for (const packs::Argument &argument : subject.variant.arguments) {
+      const bool output = static_cast<builder::Role>(argument.role) == builder::Role::output;
+      if (output && !options.output.empty()) {
+        outputs.push_back(plane_path(options.output, argument.name));
+      }
+    }
+  }
+  for (const std::string &path : outputs) {
     if (path.empty()) continue;
     const int code = check_output(path, {options.image, options.load.pack});
     if (code != kDone) return code;
@@ -153,7 +170,8 @@ int run_reference_only(const Options &options, const Subject &subject,
   }
   const auto planes = reference_planes(subject, *input, parameters);
   if (planes.empty()) {
-    complain(fmt::format("program {} names no reference", options.load.program));
+    complain(
+        fmt::format("program {} names no reference that takes its input", options.load.program));
     return kSomeFailed;
   }
   return write_planes(planes, options.output) ? kDone : kSomeFailed;
@@ -162,8 +180,15 @@ int run_reference_only(const Options &options, const Subject &subject,
 // Compares with the reference; null where there is none. False when it is wrong.
 bool check(const Subject &subject, const builder::RunResult &result,
            const builder::Parameters &given, nlohmann::json *verdict) {
+  if (subject.program.reference.empty()) return true;
   const auto expected = reference_planes(subject, result.input, given);
-  if (expected.empty() || expected.size() != result.execution.outputs.size()) return true;
+  if (!same_shape(expected, result.execution.outputs)) {
+    complain(
+        fmt::format("the outputs do not have the shape of reference {}; --no-check leaves "
+                    "it out",
+                    subject.program.reference));
+    return false;
+  }
   const Comparison c = compare(result.execution.outputs, expected);
   const unsigned allowed = builder::reference_tolerance(subject.program.reference,
                                                         builder::input_is_image(subject.variant));
@@ -221,7 +246,7 @@ int run(const Options &options) {
   if (!pack) return exit_code;
   const std::vector<Subject> subjects = find_subjects(*pack, options.load);
   if (!knows_parameters(subjects, *parameters)) return kUsage;
-  if (const int code = check_files(options); code != kDone) return code;
+  if (const int code = check_files(options, subjects); code != kDone) return code;
   if (options.reference) return run_reference_only(options, subjects.front(), *parameters);
   auto request = make_request(options.load, &exit_code);
   if (!request) return exit_code;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -120,7 +121,8 @@ std::optional<packs::Binary> run_job(const DeviceInfo &device, const packs::Vari
     *error = "loading the new binary: " + *text;
     return std::nullopt;
   }
-  packs::Binary binary{variant.hash, packs::BlobSource(bytes), made.answer["log"], {}};
+  packs::Binary binary{
+      variant.hash, packs::BlobSource(bytes), without_paths(made.answer["log"]), {}};
   for (const json &k : made.answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
   return binary;
 }
@@ -141,7 +143,45 @@ packs::Target make_target(const DeviceInfo &device) {
   return target;
 }
 
+bool has_variant(const packs::Contents &contents, const packs::Name &hash) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash) return true;
+    }
+  }
+  return false;
+}
+
+// Targets of the earlier pack that were not built now: what is still of use in them.
+void keep_others(const std::vector<packs::Target> &earlier, packs::Contents *contents) {
+  std::set<std::string> built;
+  for (const packs::Target &target : contents->targets) built.insert(target.key);
+  for (packs::Target target : earlier) {
+    if (built.count(target.key) != 0) continue;
+    std::erase_if(target.binaries,
+                  [&](const packs::Binary &b) { return !has_variant(*contents, b.variant); });
+    if (!target.binaries.empty()) contents->targets.push_back(std::move(target));
+  }
+}
+
 }  // namespace
+
+std::string without_paths(const std::string &log) {
+  const std::string_view ends = " \t\r\n:;,'\"()[]<>";
+  std::string kept;
+  for (std::size_t i = 0; i < log.size();) {
+    const bool starts = i == 0 || ends.find(log[i - 1]) != std::string_view::npos;
+    const bool path = starts && log[i] == '/' && i + 1 < log.size() && log[i + 1] != '/' &&
+                      log[i + 1] != '*' && ends.find(log[i + 1]) == std::string_view::npos;
+    if (!path) {
+      kept += log[i++];
+      continue;
+    }
+    kept += "<path>";
+    i = std::min(log.find_first_of(ends, i), log.size());
+  }
+  return kept;
+}
 
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Target> &earlier, const BuildOptions &options,
@@ -176,6 +216,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   for (auto &[index, target] : targets) {
     if (!target.binaries.empty()) result.contents.targets.push_back(std::move(target));
   }
+  keep_others(earlier, &result.contents);
   return result;
 }
 

@@ -29,9 +29,16 @@ struct BuildResult {
   std::size_t skipped = 0;
 };
 
+// A build log as packs keep it: each absolute path in it is replaced by "<path>", since a
+// driver may name its temporary files.
+std::string without_paths(const std::string &log);
+
 // Told before each job that compiles.
 using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
 
+// Targets of `earlier` for other devices are kept, with those of their binaries that belong
+// to a variant of `base`.
+//
 // Runs the plan for `devices` (as list_devices gave them). For each job to compile, a child
 // process builds the program from its source (from IL where the device takes no source),
 // creates the kernels, and only then reads the driver's binary; a second child gives the

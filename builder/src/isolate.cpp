@@ -111,8 +111,13 @@ void wait_for(pid_t pid, ChildResult *result) {
 void finish(pid_t pid, bool in_time, const std::vector<std::uint8_t> &answer, ChildResult *result) {
   if (!in_time) kill(-pid, SIGKILL);
   if (!in_time) kill(pid, SIGKILL);
+  // What the driver may have left behind goes before the child is reaped: its id is the
+  // group's.
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  kill(-pid, SIGKILL);
   wait_for(pid, result);
-  kill(-pid, SIGKILL);  // what the driver may have left behind
   if (!in_time) result->end = ChildEnd::timed_out;
   if (!result->ok()) return;
   result->answer = nlohmann::json::from_cbor(answer, true, false);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "manifest_reader.hpp"
+#include "reference.hpp"
 #include "requirement_names.hpp"
 #include "suggest.hpp"
 
@@ -59,6 +60,28 @@ std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &docu
   const toml::array *array = table.array("arguments", "an array of tables");
   if (array == nullptr) return std::nullopt;
   return read_arguments(document, *array, table.label());
+}
+
+// A reference can check only what has its shape.
+void check_reference(const TableReader &table, const std::string &reference,
+                     const Variant &variant) {
+  const auto shape = reference_shape(reference);
+  if (!shape || variant.arguments.empty()) return;
+  std::size_t inputs = 0;
+  std::size_t outputs = 0;
+  bool channels = true;
+  for (const Argument &argument : variant.arguments) {
+    inputs += argument.role == Role::input ? 1u : 0u;
+    outputs += argument.role == Role::output ? 1u : 0u;
+    const bool plane = argument.role == Role::input || argument.role == Role::output;
+    channels = channels && (!plane || argument.channels == shape->channels);
+  }
+  if (inputs == 1 && outputs == shape->planes && channels) return;
+  table.fail(table.position(),
+             fmt::format("the arguments of {} do not fit reference {}", table.label(),
+                         in_quotes(reference)),
+             fmt::format("expected one input and {} output(s), each with channels = {}",
+                         shape->planes, shape->channels));
 }
 
 // What a variant takes from its program unless it has its own.
@@ -128,7 +151,7 @@ Program read_program(const ManifestText &document, const TableReader &table, std
   table.allow_only({"arguments", "include_dirs", "options", "reference", "source", "variant"});
   Program program;
   program.name = std::move(name);
-  if (const auto reference = table.name("reference")) program.reference = reference->value;
+  program.reference = table.word("reference", "reference", reference_names()).value_or("");
   for (const auto &folder : table.strings("include_dirs")) {
     program.include_dirs.push_back(table.folder(folder));
   }
@@ -139,6 +162,7 @@ Program read_program(const ManifestText &document, const TableReader &table, std
   const std::string prefix = fmt::format("program.{}.variant", program.name);
   for (const auto &[variant, reader] : read_named_tables(document, table, "variant", prefix)) {
     program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
+    check_reference(reader, program.reference, program.variants.back());
   }
   return program;
 }

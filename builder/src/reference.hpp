@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,19 @@ namespace kiln::builder {
 // Values of a variant's parameters by name.
 using Parameters = std::map<std::string, std::int64_t>;
 
+// What a reference takes and gives: 8-bit channels of every image, output planes.
+struct ReferenceShape {
+  std::uint32_t channels = 1;
+  std::size_t planes = 1;
+};
+
 std::vector<std::string> reference_names();
 
-// The reference's output planes for `input`, which must have the reference's number of
-// channels (laplace 3, sobel and epsilon 1). Empty where no such reference exists.
+// Nothing where no such reference exists.
+std::optional<ReferenceShape> reference_shape(const std::string &name);
+
+// The reference's output planes for `input`. Empty where no such reference exists, or where
+// `input` does not have its number of channels.
 std::vector<Image> run_reference(const std::string &name, const Image &input,
                                  const Parameters &parameters);
 

@@ -93,7 +93,7 @@ class Ladder {
   bool climb(BuiltProgram *out) {
     skip(KILN_RUNG_OVERLAY, "no overlay");
     if (try_rung(KILN_RUNG_EXACT, Form::binary, KILN_LOAD_NO_BINARY, offer_exact, out)) return true;
-    skip(KILN_RUNG_COMPATIBLE, "off unless asked for");
+    skip(KILN_RUNG_COMPATIBLE, "this version of Kiln has none");
     if (try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out)) return true;
     return try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
   }

@@ -23,19 +23,11 @@
   X(clCreateContext)            \
   X(clRetainContext)            \
   X(clReleaseContext)           \
-  X(clGetContextInfo)           \
   X(clCreateCommandQueue)       \
-  X(clRetainCommandQueue)       \
   X(clReleaseCommandQueue)      \
-  X(clGetCommandQueueInfo)      \
   X(clCreateBuffer)             \
   X(clCreateImage)              \
   X(clReleaseMemObject)         \
-  X(clGetSupportedImageFormats) \
-  X(clEnqueueReadBuffer)        \
-  X(clEnqueueWriteBuffer)       \
-  X(clEnqueueReadImage)         \
-  X(clEnqueueWriteImage)        \
   X(clEnqueueMapBuffer)         \
   X(clEnqueueMapImage)          \
   X(clEnqueueUnmapMemObject)    \
@@ -46,7 +38,6 @@
   X(clGetProgramBuildInfo)      \
   X(clReleaseProgram)           \
   X(clCreateKernel)             \
-  X(clCreateKernelsInProgram)   \
   X(clGetKernelInfo)            \
   X(clGetKernelWorkGroupInfo)   \
   X(clSetKernelArg)             \
@@ -55,21 +46,14 @@
   X(clFlush)                    \
   X(clFinish)                   \
   X(clWaitForEvents)            \
-  X(clGetEventInfo)             \
   X(clGetEventProfilingInfo)    \
-  X(clSetEventCallback)         \
-  X(clRetainEvent)              \
   X(clReleaseEvent)             \
   X(clGetExtensionFunctionAddressForPlatform)
 
 // Entry points of later versions, and those a slim library may leave out: null if absent.
 // A loader exports them whatever the driver's version is, so that the version of the
 // platform or device must be asked before the call, not only the pointer.
-#define KILN_OPENCL_OPTIONAL(X)         \
-  X(clCreateCommandQueueWithProperties) \
-  X(clCreateProgramWithIL)              \
-  X(clGetKernelArgInfo)                 \
-  X(clGetKernelSubGroupInfo)
+#define KILN_OPENCL_OPTIONAL(X) X(clCreateProgramWithIL)
 
 namespace kiln::runtime {
 

@@ -108,7 +108,10 @@ std::string Report::json() const {
   out += ", \"recompiled\": ";
   out += !recompiled ? "null" : *recompiled ? "true" : "false";
   char number[40];
-  std::snprintf(number, sizeof(number), ", \"milliseconds\": %.3f", milliseconds);
+  const auto microseconds = static_cast<unsigned long long>(milliseconds * 1000 + 0.5);
+  // Not %f, whose decimal point is the application's locale's.
+  std::snprintf(number, sizeof(number), ", \"milliseconds\": %llu.%03llu", microseconds / 1000,
+                microseconds % 1000);
   out += number;
   out += ", \"rungs\": [";
   const char *separator = "";

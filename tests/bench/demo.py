@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import startup_table
-from startup_table import TESTS, host_devices, run_on
+from startup_table import TESTS, host_devices, registry, run_on
 
 MANIFEST = TESTS.parent / "manifests" / "case-studies.toml"
 PHOTO = TESTS / "data" / "raccoon.png"
@@ -90,15 +90,20 @@ def main():
     if not devices:
         print("no driver of the laboratory is installed on this system", file=sys.stderr)
         return 5
+    for device in registry.devices():
+        reason = registry.unavailable(device)
+        if reason and device["suite"] == "host" and device["way"] == "host":
+            print(f"{device['id']} is left out: {reason}")
     say("Packs for the drivers of this system")
     build_packs(kiln, work, devices)
     say("The case studies, from the pack, on the photograph")
     pictures = run_programs(work, devices)
     say("What a start costs")
     print(measured_table(kiln, work, devices))
-    say(f"Pack: {work / 'demo.kiln'}, {count_targets(kiln, work / 'demo.kiln')} targets")
+    targets = count_targets(kiln, work / "demo.kiln")
+    say(f"Pack: {work / 'demo.kiln'}, {targets} targets")
     print("Pictures:\n  " + "\n  ".join(str(picture) for picture in pictures))
-    return 0
+    return 0 if targets == len(devices) else 1
 
 
 if __name__ == "__main__":

@@ -86,3 +86,21 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
                     "clBuildProgram reported success, but the build status is"));
   CHECK(failure_of(result, "g_wrong").find("undeclared") != std::string::npos);
 }
+
+TEST_CASE("targets of an earlier pack that were not built now are kept where still of use") {
+  const auto device = pocl();
+  if (!device) return;
+  const packs::Variant good = variant("a_good", "out[0] = 1;");
+  packs::Contents base;
+  base.programs = {{"fill", "", {good}}};
+  packs::Target other;
+  other.key = "name=another device\n";
+  other.binaries.push_back({good.hash, packs::BlobSource(bytes("theirs")), "", {}});
+  other.binaries.push_back(
+      {variant("gone", "out[0] = 9;").hash, packs::BlobSource(bytes("stale")), "", {}});
+  const BuildResult result = build_on_devices(base, {*device}, {other}, {}, nullptr);
+  REQUIRE(result.contents.targets.size() == 2);
+  CHECK(result.contents.targets[1].key == other.key);
+  REQUIRE(result.contents.targets[1].binaries.size() == 1);
+  CHECK(result.contents.targets[1].binaries[0].variant == good.hash);
+}

@@ -33,18 +33,22 @@ def main(arguments):
         return EXIT_SKIPPED
     suite = Suite(options.jobs)
     ran = set()
+    summary = []
     if options.only != "kernels":
-        ran |= _run_fleet(suite, options)
+        ran |= _run_fleet(suite, options, summary)
     if options.kernel_check and options.only != "fleet":
         ran |= _run_kernels(suite, options)
     suite.summarise()
-    _print_devices(ran)
+    summary += _devices(ran)
+    print("\n".join(summary))
+    (options.work / "summary.txt").write_text("\n".join(summary) + "\n", encoding="utf-8")
     return EXIT_FAILED if suite.failed else 0
 
 
-def _run_fleet(suite, options):
-    """The group `fleet`; the devices that ran."""
+def _run_fleet(suite, options, summary):
+    """The group `fleet`; the devices that ran. What was counted is added to `summary`."""
     fleet = Fleet(options.kiln, options.kiln_aarch64, options.work / "fleet")
+    fleet.summary = summary
     fleet.faulty_manifest = HERE / "faulty" / "faulty.toml"
     names = [device["id"] for device in registry.devices()]
     if not making.base_pack(suite, fleet, options.manifest):
@@ -65,11 +69,11 @@ def _run_kernels(suite, options):
     return fleet.ran
 
 
-def _print_devices(ran):
-    """Which devices of the laboratory ran, and which did not."""
+def _devices(ran):
+    """Which devices of the laboratory ran, and which did not, as lines."""
     rest = [device["id"] for device in registry.devices() if device["id"] not in ran]
-    print(f"devices that ran ({len(ran)}): {', '.join(sorted(ran)) or 'none'}")
-    print(f"devices that did not ({len(rest)}): {', '.join(rest) or 'none'}")
+    return [f"devices that ran ({len(ran)}): {', '.join(sorted(ran)) or 'none'}",
+            f"devices that did not ({len(rest)}): {', '.join(rest) or 'none'}"]
 
 
 def _options(arguments):

@@ -38,7 +38,10 @@ def _split(arguments):
 
 
 def do_fetch(options):
-    """`lab.py fetch`"""
+    """`lab.py fetch`; not where no root could be entered afterwards."""
+    fault = registry.sandbox_fault()
+    if fault:
+        raise registry.LabError(fault)
     return fetch.fetch_all(options.stable_only, options.refresh)
 
 

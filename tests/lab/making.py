@@ -144,7 +144,7 @@ def _merge(fleet):
 
 
 def _count_targets(fleet):
-    """Prints the table of devices and counts targets and drivers.
+    """Counts targets and drivers; the table of devices goes to the summary.
 
     A driver version is a pair of platform name and driver version: "3.1" of one vendor is not
     "3.1" of another. NEO 20.44 reports driver version 1.0.0 and is counted as that.
@@ -156,12 +156,13 @@ def _count_targets(fleet):
         facts = target["identity"]
         rows.append((name, facts["platform_name"], facts["device_name"], facts["driver_version"],
                      target["profile"], str(len(target["binaries"]))))
-    print(_table(rows))
+    table = _table(rows)
     identities = [target["identity"] for target in fleet.targets.values()]
     drivers = {(facts["platform_name"], facts["driver_version"]) for facts in identities}
     counts = (f"{len(fleet.targets)} targets of {len(fleet.stations)} devices, {len(drivers)} "
               "different pairs of platform and driver version (NEO 20.44 calls itself 1.0.0; "
               "one driver under two ICD loaders is one target)")
+    fleet.summary += [table, counts]
     expect(len(fleet.targets) >= TARGETS and len(drivers) >= DRIVERS, counts)
     return counts
 

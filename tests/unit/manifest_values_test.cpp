@@ -22,11 +22,6 @@ TEST_CASE("Names are letters, digits, '_', '-' and '.'") {
         "[program.\"a\\nb\"]\n"
         "         ^\n" +
             rule);
-  CHECK(Project().program_error("reference = \"../x\"") ==
-        "m.toml:3:13: error: bad reference \"../x\" in [program.p]\n"
-        "reference = \"../x\"\n"
-        "            ^\n" +
-            rule);
   CHECK(Project().variant_error("kernel = \"1k\"") ==
         "m.toml:3:10: error: bad kernel \"1k\" in [program.p.variant.v]\n"
         "kernel = \"1k\"\n"
@@ -210,4 +205,18 @@ TEST_CASE("A kernel has at most 64 arguments") {
         "{ role = \"height\" },\n"
         "^\n"
         "expected at most 64\n");
+}
+
+TEST_CASE("A reference must be one that there is, and fit the arguments") {
+  CHECK(Project().program_error("reference = \"laplase\"") ==
+        "m.toml:3:13: error: unknown reference \"laplase\" in [program.p]\n"
+        "reference = \"laplase\"\n"
+        "            ^\n"
+        "expected one of: epsilon, laplace, sobel; did you mean \"laplace\"?\n");
+  const std::string fault = Project().program_error(
+      "reference = \"laplace\"\narguments = [{ role = \"input\" }, { role = \"output\" }]");
+  CHECK(fault.find("the arguments of [program.p.variant.v] do not fit reference \"laplace\"") !=
+        std::string::npos);
+  CHECK(fault.find("expected one input and 1 output(s), each with channels = 3") !=
+        std::string::npos);
 }

@@ -2,6 +2,7 @@
 
 #include "base_pack.hpp"
 #include "catch.hpp"
+#include "device_build.hpp"
 
 using namespace kiln;
 using builder::DeviceInfo;
@@ -81,4 +82,13 @@ TEST_CASE("a variant's hash depends on source, options and kernels, and on where
   CHECK(base != builder::variant_hash("a", "bc", {"k"}));
   CHECK(base != builder::variant_hash("ab", "c", {"l"}));
   CHECK(base != builder::variant_hash("ab", "d", {"k"}));
+}
+
+TEST_CASE("a build log is kept without the driver's temporary files") {
+  using builder::without_paths;
+  CHECK(without_paths("/tmp/a-1b2/k.cl:3:1: warning: unused") == "<path>:3:1: warning: unused");
+  CHECK(without_paths("in file (\"/usr/x y/z\")") == "in file (\"<path> y/z\")");
+  CHECK(without_paths("a / b // c /* d */ kernels/e.cl") == "a / b // c /* d */ kernels/e.cl");
+  CHECK(without_paths("ends with /") == "ends with /");
+  CHECK(without_paths("").empty());
 }
