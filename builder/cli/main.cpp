@@ -1,10 +1,12 @@
 // kiln: one executable, one file a subcommand.
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "common.hpp"
+#include "fixed_addresses.hpp"
 #include "suggest.hpp"
 
 namespace {
@@ -67,6 +69,7 @@ int misuse(const CLI::App &app, const CLI::ParseError &error) {
 }  // namespace
 
 int main(int argc, char **argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
   std::signal(SIGPIPE, SIG_IGN);  // a failed write is an error like any other
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Compiles OpenCL kernels where they will run, once, and ships the result."};

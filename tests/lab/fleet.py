@@ -15,7 +15,6 @@ from suite import Failed, Skipped, expect
 
 LAB = Path(__file__).with_name("lab.py")
 TIMEOUT_SECONDS = 600
-FIXED_ADDRESSES = ("setarch", "-R")
 # Cleared for every command: a warm cache or a checker's option would change what is seen.
 DROPPED = ("POCL_CACHE_DIR", "KILN_OCLGRIND_ARGS")
 
@@ -71,7 +70,6 @@ class Station:
 
     def __init__(self, device, folder, kiln):
         self.device, self.folder = device, folder
-        self.fixed_addresses = False
         folder.mkdir(parents=True)
         self.bring(kiln, "kiln")
 
@@ -88,8 +86,7 @@ class Station:
 
     def call(self, *command, settings=None, environment=None):
         """Runs a command on the device. `settings` are for the command, the rest for lab.py."""
-        line = list(FIXED_ADDRESSES) if self.fixed_addresses else []
-        line += [sys.executable, LAB, "run", self.id, "--dir", self.folder]
+        line = [sys.executable, LAB, "run", self.id, "--dir", self.folder]
         for name, value in (settings or {}).items():
             line += ["--env", f"{name}={value}"]
         return call([*line, "--", *command], self.folder, environment)

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -206,6 +207,7 @@ class Checker {
                     local[0], local[1], parameter_text(parameters));
     for (const packs::Argument &argument : variant_.arguments) {
       if (static_cast<Role>(argument.role) != Role::output) continue;
+      if (plane == expected.end()) throw std::runtime_error("the reference gives fewer planes");
       compare(argument, *plane++, where);
     }
   }
