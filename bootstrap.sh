@@ -22,13 +22,13 @@ say() { printf '\n== %s\n' "$*"; }
 die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 
 # Name of a file that a package brings : the package.
-tools="cmake:cmake ninja:ninja-build g++:g++ git:git pkg-config:pkg-config python3:python3
+tools="cmake:cmake ninja:ninja-build g++:g++ pkg-config:pkg-config python3:python3
        flatc:flatbuffers-compiler spirv-val:spirv-tools"
-libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3-dev
+libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev
            libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
-laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring xz-utils"
+laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 

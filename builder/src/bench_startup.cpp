@@ -41,7 +41,7 @@ using Work = std::function<std::string(const ChildDevice &, double *ms)>;
 
 json measure_in_child(const DeviceInfo &info, const Work &work) {
   ChildDevice child;
-  if (std::string error = child.open(info, {}); !error.empty()) return {{"error", error}};
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
   double ms = 0;
   const std::string error = work(child, &ms);
   if (!error.empty()) return {{"error", error}};

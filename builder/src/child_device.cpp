@@ -2,20 +2,24 @@
 
 namespace kiln::builder {
 
-std::string ChildDevice::open(const DeviceInfo &info, const std::vector<std::string> &libraries) {
-  auto cl = std::make_shared<runtime::OpenCL>();
-  std::vector<const char *> names;
-  for (const std::string &library : libraries) names.push_back(library.c_str());
-  if (names.empty()) {
-    const auto usual = runtime::default_opencl_candidates();
-    names.assign(usual.names, usual.names + usual.count);
-  }
+std::string load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
+                          std::vector<runtime::DeviceId> *ids) {
+  auto table = std::make_shared<runtime::OpenCL>();
+  const auto usual = runtime::default_opencl_candidates();
   std::string tried;
-  if (!runtime::load_opencl(names.data(), names.size(), cl.get(), &tried)) {
+  if (!runtime::load_opencl(usual.names, usual.count, table.get(), &tried)) {
     return "no usable OpenCL library; tried:\n" + tried;
   }
+  const runtime::Error error = runtime::list_devices(*table, ids);
+  if (!error.ok()) return error.message + "\nOpenCL library:\n" + tried;
+  *cl = std::move(table);
+  return {};
+}
+
+std::string ChildDevice::open(const DeviceInfo &info) {
+  std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
-  if (runtime::Error error = runtime::list_devices(*cl, &ids); !error.ok()) return error.message;
+  if (std::string error = load_and_list(&cl, &ids); !error.empty()) return error;
   if (info.index >= ids.size()) return "the device is gone";
   device = runtime::open_device(cl, ids[info.index]);
   if (device->key != runtime::key_text(info.description.key)) {

@@ -60,10 +60,9 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
 }
 
 // In the child: {"binary", "log", "kernels"} or {"error", "log"}.
-json compile_job(const DeviceInfo &info, const packs::Variant &variant, const Input &input,
-                 const std::vector<std::string> &libraries) {
+json compile_job(const DeviceInfo &info, const packs::Variant &variant, const Input &input) {
   ChildDevice child;
-  if (std::string error = child.open(info, libraries); !error.empty()) return {{"error", error}};
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
   const auto outcome = runtime::build_program(*child.device, child.context.get(), input.form,
                                               {input.bytes.data(), input.bytes.size()},
                                               variant.options, expected(variant));
@@ -80,10 +79,9 @@ json compile_job(const DeviceInfo &info, const packs::Variant &variant, const In
 }
 
 // In another child: {} when the driver takes its own binary back.
-json prove_job(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &binary,
-               const std::vector<std::string> &libraries) {
+json prove_job(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &binary) {
   ChildDevice child;
-  if (std::string error = child.open(info, libraries); !error.empty()) return {{"error", error}};
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
   const auto outcome =
       runtime::build_program(*child.device, child.context.get(), Form::binary,
                              {binary.data(), binary.size()}, {}, expected(variant));
@@ -108,15 +106,15 @@ std::optional<packs::Binary> run_job(const DeviceInfo &device, const packs::Vari
     *error = status.message;
     return std::nullopt;
   }
-  const ChildResult made = run_isolated(
-      [&] { return compile_job(device, variant, input, options.libraries); }, options.timeout);
+  const ChildResult made =
+      run_isolated([&] { return compile_job(device, variant, input); }, options.timeout);
   if (const auto text = complaint(made)) {
     *error = *text;
     return std::nullopt;
   }
   const packs::Bytes bytes = made.answer["binary"].get_binary();
-  const ChildResult proof = run_isolated(
-      [&] { return prove_job(device, variant, bytes, options.libraries); }, options.timeout);
+  const ChildResult proof =
+      run_isolated([&] { return prove_job(device, variant, bytes); }, options.timeout);
   if (const auto text = complaint(proof)) {
     *error = "loading the new binary: " + *text;
     return std::nullopt;

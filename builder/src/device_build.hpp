@@ -11,7 +11,6 @@
 namespace kiln::builder {
 
 struct BuildOptions {
-  std::vector<std::string> libraries;          // OpenCL libraries to try instead of the usual
   std::chrono::milliseconds timeout{120'000};  // for each job
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "device.hpp"
+#include "child_device.hpp"
 #include "isolate.hpp"
 
 namespace kiln::builder {
@@ -44,19 +44,10 @@ json raw_identity(const runtime::Identity &identity) {
   return facts;
 }
 
-json describe_all(const std::vector<std::string> &libraries) {
-  auto cl = std::make_shared<runtime::OpenCL>();
-  std::vector<const char *> names;
-  for (const std::string &library : libraries) names.push_back(library.c_str());
-  const auto usual = runtime::default_opencl_candidates();
-  std::string tried;
-  const bool loaded = names.empty()
-                          ? runtime::load_opencl(usual.names, usual.count, cl.get(), &tried)
-                          : runtime::load_opencl(names.data(), names.size(), cl.get(), &tried);
-  if (!loaded) return {{"error", "no usable OpenCL library; tried:\n" + tried}};
+json describe_all() {
+  std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
-  const runtime::Error error = runtime::list_devices(*cl, &ids);
-  if (!error.ok()) return {{"error", error.message + "\nOpenCL library:\n" + tried}};
+  if (std::string error = load_and_list(&cl, &ids); !error.empty()) return {{"error", error}};
   json devices = json::array();
   for (const runtime::DeviceId id : ids) {
     const auto device = runtime::open_device(cl, id);
@@ -91,9 +82,8 @@ std::string DeviceInfo::label() const {
                                identity.text(Field::driver_version));
 }
 
-std::variant<std::vector<DeviceInfo>, DeviceError> list_devices(
-    const std::vector<std::string> &libraries) {
-  const ChildResult child = run_isolated([&] { return describe_all(libraries); }, kListTimeout);
+std::variant<std::vector<DeviceInfo>, DeviceError> list_devices() {
+  const ChildResult child = run_isolated(describe_all, kListTimeout);
   if (!child.ok()) return DeviceError{"listing the OpenCL devices: " + child.reason()};
   if (child.answer.contains("error")) return DeviceError{child.answer["error"]};
   std::vector<DeviceInfo> devices;

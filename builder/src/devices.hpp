@@ -27,9 +27,8 @@ struct DeviceError {
   std::string text;
 };
 
-// Asks in a process of its own. `libraries`: OpenCL libraries to try instead of the usual.
-std::variant<std::vector<DeviceInfo>, DeviceError> list_devices(
-    const std::vector<std::string> &libraries = {});
+// Asks in a process of its own.
+std::variant<std::vector<DeviceInfo>, DeviceError> list_devices();
 
 // The devices that a selector names: an index of the list, or a glob (* and ?), without
 // regard to case, over the platform's name and the device's name; it may match a part of
