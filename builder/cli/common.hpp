@@ -38,6 +38,7 @@ void add_devices(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
+void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);

@@ -93,7 +93,9 @@ std::string load_through_kiln(const ChildDevice &child, const std::vector<Item> 
   if (!device) return device.error().message;
   auto pack = kiln::Pack::open_file(pack_path);
   if (!pack) return pack.error().message;
-  auto loader = kiln::Loader::create(*device, *pack, child.context.get());
+  kiln::LoaderOptions options;
+  options.context = child.context.get();
+  auto loader = kiln::Loader::create(*device, *pack, options);
   if (!loader) return loader.error().message;
   for (const Item &item : items) {
     kiln::Loaded loaded =
