@@ -40,12 +40,12 @@ Descriptor::~Descriptor() {
 }
 
 int Folder::open(const char *path, Folder *out) {
-  if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-    const int error = errno;
-    struct stat there {};
-    if (stat(path, &there) != 0) return error;  // else it is there on a read-only disk
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor fd(::open(path, kFlags));
+  if (!fd && errno == ENOENT) {
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return errno;
+    fd = Descriptor(::open(path, kFlags));
   }
-  Descriptor fd(::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd) {
     // Linux says ENOTDIR for a link when both flags are given.
     struct stat link {};
