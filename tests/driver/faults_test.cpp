@@ -56,8 +56,12 @@ TEST_CASE("a death happens at the call that the script names") {
                 {"abort", ChildEnd::crashed, SIGABRT},
                 {"exit", ChildEnd::exited, 1}};
   for (const auto &death : deaths) {
-    for (const char *const at : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel",
-                                 "clSetKernelArg", "clEnqueueNDRangeKernel"}) {
+    // Calls on every kind of object: each comes here first.
+    for (const char *const at :
+         {"clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateProgramWithBinary",
+          "clBuildProgram", "clCreateKernel", "clSetKernelArg", "clEnqueueNDRangeKernel",
+          "clEnqueueMapBuffer", "clReleaseEvent", "clReleaseMemObject", "clReleaseKernel",
+          "clReleaseProgram", "clReleaseCommandQueue", "clReleaseContext"}) {
       const Start started = faulty().start_with(fault(at, death.what));
       INFO(death.what << " at " << at << started.child.reason());
       CHECK(started.child.end == death.end);

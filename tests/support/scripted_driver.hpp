@@ -55,17 +55,22 @@ class ScriptedDriver {
             {"OPENCL_LAYERS", std::nullopt}};
   }
 
+  // Sets the environment of this process, for its children; it must not load OpenCL itself.
+  void use() const {
+    for (const auto &[name, value] : environment()) {
+      if (value) {
+        ::setenv(name.c_str(), value->c_str(), 1);
+      } else {
+        ::unsetenv(name.c_str());
+      }
+    }
+  }
+
   builder::ChildResult run(const std::function<nlohmann::json()> &work,
                            std::chrono::milliseconds timeout = std::chrono::seconds(60)) const {
     return builder::run_isolated(
         [&] {
-          for (const auto &[name, value] : environment()) {
-            if (value) {
-              ::setenv(name.c_str(), value->c_str(), 1);
-            } else {
-              ::unsetenv(name.c_str());
-            }
-          }
+          use();
           return work();
         },
         timeout);
