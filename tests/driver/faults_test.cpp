@@ -227,6 +227,15 @@ TEST_CASE("a device that has IL but lacks the entry point takes source") {
   CHECK(started.right);
 }
 
+TEST_CASE("an entry point that is null where the version promises it kills the caller") {
+  if (!have_pocl()) return;
+  const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
+  const std::string pack = build_pack(driver, triple_program());
+  driver.rewrite("absent = [\"clCreateProgramWithIL\"]\n" +
+                 computing_device("il = \"SPIR-V_1.0\""));
+  CHECK(start(driver, pack, KILN_LOAD_NO_BINARY).child.code == SIGSEGV);
+}
+
 TEST_CASE("an extension query that fails leaves a device without extensions") {
   if (!have_pocl()) return;
   const Start started = faulty().start_with(

@@ -1,135 +1,10 @@
-// The scripted driver as any OpenCL application sees it: through the loader, every handle
-// that a query returns is one that the application knows.
-#include <array>
-#include <cstring>
-#include <stdexcept>
-
-#include <dlfcn.h>
+// Through the loader, every handle that a query of the scripted driver returns is one that the
+// application knows, and what is forwarded works.
+#include "machine.hpp"
 
 #include <CL/cl_icd.h>
-#include "application.hpp"
-#include "kiln/kiln.h"
-#include "support/catch.hpp"
 
 using namespace kiln::test;
-using nlohmann::json;
-
-namespace {
-
-// The loader's function by name.
-template <typename Function>
-Function loader(const char *name) {
-  static void *const library = dlopen("libOpenCL.so.1", RTLD_NOW);
-  void *address = library == nullptr ? nullptr : dlsym(library, name);
-  if (address == nullptr) throw std::runtime_error(std::string(name) + " is not there");
-  Function function;
-  std::memcpy(&function, &address, sizeof(function));
-  return function;
-}
-#define CL(name) loader<decltype(&::name)>(#name)
-
-void require(bool condition, const std::string &what) {
-  if (!condition) throw std::runtime_error(what);
-}
-#define REQUIRE_CL(call) require((call) == CL_SUCCESS, #call)
-
-template <typename T, typename Query, typename Object>
-T ask(Query query, Object object, cl_uint what) {
-  T value{};
-  require(query(object, what, sizeof(value), &value, nullptr) == CL_SUCCESS,
-          "query " + std::to_string(what));
-  return value;
-}
-
-struct Machine {
-  std::vector<cl_platform_id> platforms;
-  std::vector<cl_device_id> devices;
-  cl_context context = nullptr;
-  cl_command_queue queue = nullptr;
-};
-
-// All platforms, the devices of the first, a context with them, and a queue on the last.
-Machine open_machine() {
-  Machine machine;
-  cl_uint count = 0;
-  REQUIRE_CL(CL(clGetPlatformIDs)(0, nullptr, &count));
-  machine.platforms.resize(count);
-  REQUIRE_CL(CL(clGetPlatformIDs)(count, machine.platforms.data(), nullptr));
-  REQUIRE_CL(CL(clGetDeviceIDs)(machine.platforms[0], CL_DEVICE_TYPE_ALL, 0, nullptr, &count));
-  machine.devices.resize(count);
-  REQUIRE_CL(CL(clGetDeviceIDs)(machine.platforms[0], CL_DEVICE_TYPE_ALL, count,
-                                machine.devices.data(), nullptr));
-  const cl_context_properties properties[] = {
-      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(machine.platforms[0]), 0};
-  cl_int code = CL_SUCCESS;
-  machine.context =
-      CL(clCreateContext)(properties, count, machine.devices.data(), nullptr, nullptr, &code);
-  require(code == CL_SUCCESS, "clCreateContext");
-  machine.queue = CL(clCreateCommandQueue)(machine.context, machine.devices.back(),
-                                           CL_QUEUE_PROFILING_ENABLE, &code);
-  require(code == CL_SUCCESS, "clCreateCommandQueue");
-  return machine;
-}
-
-constexpr char kSource[] =
-    "__kernel void twice(__global const uint *in, __global uint *out) {"
-    "  const size_t i = get_global_id(0); out[i] = 2 * in[i]; }"
-    "__kernel void flip(__read_only image2d_t in, __write_only image2d_t out) {"
-    "  const int2 p = (int2)(get_global_id(0), get_global_id(1));"
-    "  write_imagef(out, p, 1.0f - read_imagef(in, p)); }";
-
-cl_program build(const Machine &machine) {
-  const char *source = kSource;
-  cl_int code = CL_SUCCESS;
-  cl_program program = CL(clCreateProgramWithSource)(machine.context, 1, &source, nullptr, &code);
-  require(program != nullptr && code == CL_SUCCESS, "clCreateProgramWithSource");
-  REQUIRE_CL(CL(clBuildProgram)(program, 0, nullptr, "", nullptr, nullptr));
-  return program;
-}
-
-std::vector<std::string> binaries_of(cl_program program, std::size_t devices) {
-  std::vector<std::size_t> sizes(devices);
-  REQUIRE_CL(CL(clGetProgramInfo)(program, CL_PROGRAM_BINARY_SIZES, devices * sizeof(std::size_t),
-                                  sizes.data(), nullptr));
-  std::vector<std::string> binaries;
-  std::vector<char *> places;
-  for (const std::size_t size : sizes) binaries.emplace_back(size, '\0');
-  for (std::string &binary : binaries) places.push_back(binary.data());
-  REQUIRE_CL(CL(clGetProgramInfo)(program, CL_PROGRAM_BINARIES, devices * sizeof(char *),
-                                  places.data(), nullptr));
-  return binaries;
-}
-
-// The code of giving a binary to the machine's first device, building included.
-cl_int take_binary(const Machine &machine, const std::string &binary, std::string *after) {
-  const std::size_t size = binary.size();
-  const auto *bytes = reinterpret_cast<const unsigned char *>(binary.data());
-  cl_int status = CL_SUCCESS;
-  cl_int code = CL_SUCCESS;
-  cl_program program = CL(clCreateProgramWithBinary)(machine.context, 1, machine.devices.data(),
-                                                     &size, &bytes, &status, &code);
-  if (code != CL_SUCCESS) return code;
-  require(status == CL_SUCCESS, "a status without a code");
-  code = CL(clBuildProgram)(program, 0, nullptr, nullptr, nullptr, nullptr);
-  if (code == CL_SUCCESS && after != nullptr) *after = binaries_of(program, 1)[0];
-  return code;
-}
-
-std::string two_devices(const std::string &second) {
-  return computing_device("") + "[[platform.device]]\nforward = true\nname = \"Second GPU\"\n" +
-         second + "\n";
-}
-
-// Runs the work in a child and gives its answer; what it throws fails the test.
-json in_child(const std::string &script, const std::function<json()> &work) {
-  const ScriptedDriver driver(script);
-  const auto result = driver.run(work);
-  INFO(result.reason());
-  REQUIRE(result.ok());
-  return result.answer;
-}
-
-}  // namespace
 
 TEST_CASE("every platform, device, context and program that a query returns is known") {
   if (!have_pocl()) return;
@@ -248,90 +123,24 @@ TEST_CASE("images are read and written") {
   CHECK(answer == json({255, 254, 1, 0}));
 }
 
-TEST_CASE("each device of a context has a binary of its own, which the other refuses") {
+TEST_CASE("images that the device says it has can be refused") {
   if (!have_pocl()) return;
-  const json answer = in_child(two_devices(""), [] {
-    const Machine machine = open_machine();
-    const auto binaries = binaries_of(build(machine), 2);
-    std::string after;
-    const cl_int own = take_binary(machine, binaries[0], &after);
-    return json{{"own", own},
-                {"verbatim", after == binaries[0]},
-                {"others", take_binary(machine, binaries[1], nullptr)}};
-  });
-  CHECK(answer["own"] == CL_SUCCESS);
-  CHECK(answer["verbatim"] == true);
-  CHECK(answer["others"] == CL_INVALID_BINARY);
-}
-
-TEST_CASE("every truncation and flipped byte of a binary is noticed") {
-  if (!have_pocl()) return;
-  const json answer = in_child(computing_device(""), [] {
-    const Machine machine = open_machine();
-    const std::string good = binaries_of(build(machine), 1)[0];
-    json accepted = json::array();
-    for (std::size_t at = 0; at < good.size(); at += at < 200 ? 1 : 997) {
-      std::string flipped = good;
-      flipped[at] = static_cast<char>(flipped[at] ^ 1);
-      if (take_binary(machine, flipped, nullptr) != CL_INVALID_BINARY) accepted.push_back(at);
-      if (take_binary(machine, good.substr(0, at), nullptr) != CL_INVALID_BINARY) {
-        accepted.push_back(at);
-      }
-    }
-    return accepted;
-  });
-  CHECK(answer.empty());
-}
-
-TEST_CASE("a recompilation uses the options of the first build and changes the bytes") {
-  if (!have_pocl()) return;
-  const ScriptedDriver driver(computing_device("[platform.device.binary]\nmodel = \"one\""));
-  const auto first = driver.run([] {
-    const Machine machine = open_machine();
-    const char *source = "__kernel void k(__global int *out) { out[0] = VALUE; }";
-    cl_program program =
-        CL(clCreateProgramWithSource)(machine.context, 1, &source, nullptr, nullptr);
-    REQUIRE_CL(CL(clBuildProgram)(program, 0, nullptr, "-DVALUE=7", nullptr, nullptr));
-    const std::string binary = binaries_of(program, 1)[0];
-    return json::binary(std::vector<std::uint8_t>(binary.begin(), binary.end()));
-  });
-  INFO(first.reason());
-  REQUIRE(first.ok());
-  const auto &given = first.answer.get_binary();
-  driver.rewrite(
-      computing_device("[platform.device.binary]\nmodel = \"two\"\nother_model = \"recompile\""));
-  const auto second = driver.run([&] {
-    const std::string binary(given.begin(), given.end());
-    std::string after;
-    const cl_int code = take_binary(open_machine(), binary, &after);
-    return json{{"code", code}, {"changed", after != binary && !after.empty()}};
-  });
-  INFO(second.reason());
-  REQUIRE(second.ok());
-  CHECK(second.answer["code"] == CL_SUCCESS);
-  CHECK(second.answer["changed"] == true);
-}
-
-TEST_CASE("machine code that comes with the kernel is missing from a binary taken before") {
-  if (!have_pocl()) return;
-  const json answer = in_child(computing_device("[platform.device.binary]\nlate = true"), [] {
-    const Machine machine = open_machine();
-    cl_program program = build(machine);
-    const std::string stub = binaries_of(program, 1)[0];
-    cl_int code = CL_SUCCESS;
-    CL(clCreateKernel)(program, "twice", &code);
-    const std::string whole = binaries_of(program, 1)[0];
-    std::string after_stub;
-    std::string after_whole;
-    take_binary(machine, stub, &after_stub);
-    take_binary(machine, whole, &after_whole);
-    return json{{"smaller", stub.size() < whole.size()},
-                {"stub is native", after_stub == stub},
-                {"whole is native", after_whole == whole}};
-  });
-  CHECK(answer["smaller"] == true);
-  CHECK(answer["stub is native"] == false);
-  CHECK(answer["whole is native"] == true);
+  const json answer = in_child(
+      computing_device("images = true\n[[fault]]\nat = \"clCreateImage\"\ndo = \"error\"\n"
+                       "code = -10"),
+      [] {
+        const Machine machine = open_machine();
+        const cl_image_format format = {CL_R, CL_UNORM_INT8};
+        cl_image_desc description{};
+        description.image_type = CL_MEM_OBJECT_IMAGE2D;
+        description.image_width = description.image_height = 4;
+        cl_int code = CL_SUCCESS;
+        const cl_mem image = CL(clCreateImage)(machine.context, CL_MEM_READ_WRITE, &format,
+                                               &description, nullptr, &code);
+        return json{ask<cl_bool>(CL(clGetDeviceInfo), machine.devices[0], CL_DEVICE_IMAGE_SUPPORT),
+                    image == nullptr, code};
+      });
+  CHECK(answer == json{CL_TRUE, true, CL_IMAGE_FORMAT_NOT_SUPPORTED});
 }
 
 TEST_CASE("a program that was released is no longer a program") {

@@ -1,11 +1,14 @@
 // What real drivers do and nobody expects, played by the scripted driver: the rows that the
 // host's own drivers cannot show.
 #include <csignal>
+#include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "application.hpp"
 #include "kiln/kiln.h"
+#include "kiln/packs/pack.hpp"
+#include "pack_json.hpp"
 #include "support/catch.hpp"
 
 using namespace kiln::test;
@@ -27,7 +30,38 @@ Start update(const std::string &from, const std::string &to, unsigned flags = kC
   return start(driver, pack, flags);
 }
 
+// Flips a bit in the stored bytes of the only binary of a pack.
+void damage_binary(const std::string &path) {
+  std::shared_ptr<const kiln::packs::Pack> pack;
+  kiln::packs::Contents contents;
+  REQUIRE(kiln::packs::Pack::open_file(path.c_str(), &pack).ok());
+  REQUIRE(kiln::packs::read_contents(pack, &contents).ok());
+  const auto described = kiln::builder::describe_pack(*pack, contents);
+  const auto &blob = described["targets"][0]["binaries"][0]["blob"];
+  const std::streamoff at =
+      blob["offset"].get<std::streamoff>() + blob["stored_size"].get<std::streamoff>() / 2;
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(at);
+  const int byte = file.get();
+  file.seekp(at);
+  file.put(static_cast<char>(byte ^ 1));
+  REQUIRE(file.good());
+}
+
 }  // namespace
+
+TEST_CASE("a corrupt binary that would kill the driver never reaches it") {
+  if (!have_pocl()) return;
+  const ScriptedDriver driver(computing_device("[platform.device.binary]\ncorrupt = \"segv\""));
+  const std::string pack = build_pack(driver, triple_program());
+  const std::size_t before = driver.calls("clCreateProgramWithBinary");
+  damage_binary(pack);
+  const Start started = start(driver, pack);
+  INFO(started.child.reason() << started.report);
+  CHECK(driver.calls("clCreateProgramWithBinary") == before);
+  CHECK(started.rung == "source");
+  CHECK(started.right);
+}
 
 TEST_CASE("NEO takes another GPU's binary with success, and has recompiled it") {
   if (!have_pocl()) return;

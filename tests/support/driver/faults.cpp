@@ -18,19 +18,28 @@ unsigned count_match(std::size_t index) {
   return ++counts[index];
 }
 
+bool program_holds(const Fault &fault, const Call &call) {
+  if (!fault.form && !fault.unbuilt && fault.text.empty() && fault.kernel.empty()) return true;
+  const Program *program = call.program;
+  if (program == nullptr) return false;
+  if (fault.form && fault.form != program->form) return false;
+  if (fault.unbuilt && program->built) return false;
+  const auto has = [&](const std::string &text) {
+    return text.empty() || program->text().find(text) != std::string::npos;
+  };
+  return has(fault.text) &&
+         (call.kernel.empty() ? has(fault.kernel)
+                              : fault.kernel.empty() || fault.kernel == call.kernel);
+}
+
 bool holds(const Fault &fault, const Call &call) {
   if (fault.at != call.function) return false;
-  if (fault.form && fault.form != call.form) return false;
   if (fault.query && fault.query != call.query) return false;
-  if (fault.unbuilt && !call.unbuilt) return false;
   if (!fault.device.empty() &&
       (call.device == nullptr || fault.device != call.device->script->name)) {
     return false;
   }
-  if (!fault.text.empty() && call.text.find(fault.text) == std::string::npos) return false;
-  if (fault.kernel.empty()) return true;
-  return call.kernel.empty() ? call.text.find(fault.kernel) != std::string::npos
-                             : fault.kernel == call.kernel;
+  return program_holds(fault, call);
 }
 
 // True for the one caller, of all processes, that makes the marker.
@@ -53,9 +62,10 @@ void log_call(const Call &call) {
   static const int file =
       open(script().log.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0644);
   static const char *const forms[] = {"source", "binary", "il"};
-  const std::string line = std::to_string(getpid()) + " " + call.function + " " +
-                           (call.form ? forms[static_cast<int>(*call.form)] : "-") + " " +
-                           (call.kernel.empty() ? "-" : call.kernel) + "\n";
+  const std::string line =
+      std::to_string(getpid()) + " " + call.function + " " +
+      (call.program != nullptr ? forms[static_cast<int>(call.program->form)] : "-") + " " +
+      (call.kernel.empty() ? "-" : call.kernel) + "\n";
   if (write(file, line.data(), line.size()) < 0) stop("the log cannot be written");
 }
 
@@ -69,9 +79,7 @@ Call call_of(const char *function) {
 
 Call call_of(const char *function, const Program &program) {
   Call call = call_of(function);
-  call.form = program.form;
-  call.text = program.text();
-  call.unbuilt = !program.built;
+  call.program = &program;
   call.device = program.devices.empty() ? nullptr : program.devices.front();
   return call;
 }

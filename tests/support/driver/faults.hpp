@@ -10,11 +10,9 @@ namespace kiln::driver {
 // What is known of a call; conditions of a fault are compared with it.
 struct Call {
   const char *function = "";
-  std::optional<Form> form;
-  std::string text;    // of the program
+  const Program *program = nullptr;
   std::string kernel;  // where the call is about one kernel
   std::optional<cl_uint> query;
-  bool unbuilt = false;
   const Device *device = nullptr;
 };
 
