@@ -74,11 +74,12 @@ TEST_CASE("NEO takes another GPU's binary with success, and has recompiled it") 
   CHECK(started.right);
 }
 
-TEST_CASE("an accepted binary comes back verbatim") {
+TEST_CASE("NEO takes the binary of a GPU of its group as it is, and it comes back verbatim") {
   if (!have_pocl()) return;
-  const Start started =
-      update("[platform.device.binary]\nmodel = \"skl\"",
-             "[platform.device.binary]\nmodel = \"kbl\"\nother_model = \"accept\"");
+  const Start started = update("[platform.device.binary]\nmodel = \"skl\"",
+                               "[platform.device.binary]\nmodel = \"kbl\"\n"
+                               "accepts = [\"skl\", \"cfl\"]\nother_model = \"recompile\"");
+  INFO(started.child.reason() << started.report);
   CHECK(started.rung == "exact");
   CHECK_FALSE(started.recompiled);
   CHECK(started.right);

@@ -32,6 +32,7 @@ constexpr InfoRow kDevice[] = {
     {"device_uuid", CL_DEVICE_UUID_KHR, Kind::uuid, nullptr},
     {"driver_uuid", CL_DRIVER_UUID_KHR, Kind::uuid, nullptr},
     {"ip_version", kIpVersionIntel, Kind::u32, nullptr},
+    {"il", CL_DEVICE_IL_VERSION, Kind::text, ""},
     {"compiler_available", CL_DEVICE_COMPILER_AVAILABLE, Kind::flag, "1"},
     {"linker_available", CL_DEVICE_LINKER_AVAILABLE, Kind::flag, "1"},
     {"available", CL_DEVICE_AVAILABLE, Kind::flag, "1"},

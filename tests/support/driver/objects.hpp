@@ -81,9 +81,13 @@ Program *program_of_raw(cl_program raw);
 // After the last release: the handle is no longer valid.
 void retire(Program *program);
 
+const cl_icd_dispatch *dispatch_table();
+
 // Points an object of the real driver at this driver's table.
 template <typename Object>
-void stamp(Object *object);
+void stamp(Object *object) {
+  if (object != nullptr) *reinterpret_cast<const cl_icd_dispatch **>(object) = dispatch_table();
+}
 
 void remember(cl_context context, std::vector<Device *> devices);
 std::vector<Device *> devices_of(cl_context context);
@@ -119,13 +123,6 @@ template <typename T>
 cl_int answer_value(T given, std::size_t size, void *value, std::size_t *size_ret) {
   return answer(std::string(reinterpret_cast<const char *>(&given), sizeof(given)), size, value,
                 size_ret);
-}
-
-const cl_icd_dispatch *dispatch_table();
-
-template <typename Object>
-void stamp(Object *object) {
-  if (object != nullptr) *reinterpret_cast<const cl_icd_dispatch **>(object) = dispatch_table();
 }
 
 }  // namespace kiln::driver

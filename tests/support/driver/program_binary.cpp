@@ -1,5 +1,5 @@
 // Programs from binaries: whose they are, and what the script does with those of others.
-#include <cstring>
+#include <algorithm>
 
 #include "binary.hpp"
 #include "contexts.hpp"
@@ -18,7 +18,10 @@ Response response_to(const BinaryRules &rules, Decoded decoded, const Binary &bi
     const bool usable = decoded == Decoded::corrupt || is_death(rules.corrupt);
     return usable ? rules.corrupt : Response::refuse;
   }
-  if (binary.model != rules.model) return rules.other_model;
+  const bool own =
+      binary.model == rules.model ||
+      std::find(rules.accepts.begin(), rules.accepts.end(), binary.model) != rules.accepts.end();
+  if (!own) return rules.other_model;
   if (binary.driver_version != rules.driver_version) return rules.other_driver;
   if (binary.revision != rules.revision) return rules.other_revision;
   return Response::accept;

@@ -91,9 +91,10 @@ bool real_takes_il(const Device &device) {
 cl_int realise(Program *program) {
   const Device &device = *program->devices.front();
   const IlRules &rules = device.script->il;
+  if (rules.versions.empty() && !real_takes_il(device)) return CL_INVALID_OPERATION;
   const std::vector<std::uint32_t> words = words_of(program->il);
   if (words.size() < kHeaderWords || words[0] != kMagic) return CL_INVALID_VALUE;
-  if (!takes_version(rules.versions, words[1])) return CL_INVALID_VALUE;
+  if (!rules.versions.empty() && !takes_version(rules.versions, words[1])) return CL_INVALID_VALUE;
   cl_int code = CL_SUCCESS;
   if (rules.sources.empty() && real_takes_il(device)) {
     program->raw = real_driver()->table->clCreateProgramWithIL(program->context, program->il.data(),
@@ -121,9 +122,7 @@ cl_program CL_API_CALL create_with_il(cl_context context, const void *il, std::s
   const Action action = fault == nullptr ? Action::slow : fault->action;
   if (action == Action::null) return done<cl_program>(nullptr, CL_SUCCESS, code_ret);
   if (action == Action::error) return done<cl_program>(nullptr, fault->code, code_ret);
-  if (program->devices.empty() || program->devices.front()->script->il.versions.empty()) {
-    return done<cl_program>(nullptr, CL_INVALID_OPERATION, code_ret);
-  }
+  if (program->devices.empty()) return done<cl_program>(nullptr, CL_INVALID_CONTEXT, code_ret);
   const cl_int code = action == Action::empty ? CL_SUCCESS : realise(program.get());
   return finish(std::move(program), code, fault, code_ret);
 }

@@ -115,6 +115,7 @@ void read_answers(Reader &reader, InfoTable table, Answers *out) {
 void read_binary(Reader &reader, BinaryRules *out) {
   reader.text("model", &out->model);
   reader.text("driver_version", &out->driver_version);
+  reader.texts("accepts", &out->accepts);
   reader.number("revision", &out->revision);
   reader.flag("source", &out->source);
   reader.flag("late", &out->late);
@@ -138,9 +139,7 @@ void read_device(Reader &reader, DeviceScript *out) {
   reader.word("type", kTypes, &out->type);
   read_answers(reader, device_table(), &out->answers);
   out->name = text_of(out->answers, CL_DEVICE_NAME, "Scripted device");
-  if (reader.text("il", &out->il.versions)) {
-    out->answers.values[CL_DEVICE_IL_VERSION] = out->il.versions + '\0';
-  }
+  out->il.versions = text_of(out->answers, CL_DEVICE_IL_VERSION, "");
   reader.texts("il_source", &out->il.sources);
   reader.text("il_options", &out->il.options);
   out->binary.model = out->name;

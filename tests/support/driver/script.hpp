@@ -46,6 +46,7 @@ struct Answers {
 struct BinaryRules {
   std::string model;
   std::string driver_version;
+  std::vector<std::string> accepts;  // models whose binaries are as good as its own
   std::uint32_t revision = 0;
   bool source = true;
   bool late = false;
@@ -58,7 +59,7 @@ struct BinaryRules {
 };
 
 struct IlRules {
-  std::string versions;  // as CL_DEVICE_IL_VERSION gives them; empty: the device takes none
+  std::string versions;  // as scripted; empty: what the real device takes, if it does
   std::vector<std::string> sources;
   std::string options;
 };
