@@ -114,3 +114,25 @@ TEST_CASE("the size of a binary can be deadly before the build and asked after i
   CHECK(before.end == kiln::builder::ChildEnd::crashed);
   CHECK(before.code == SIGABRT);
 }
+
+TEST_CASE("a corrupt binary is refused where the script says, and never seen by the real driver") {
+  if (!have_pocl()) return;
+  for (const char *const at : {"create", "build"}) {
+    const json answer =
+        in_child(computing_device("[platform.device.binary]\nrefusal = -30\nat = \"" +
+                                  std::string(at) + "\""),
+                 [] {
+                   const Machine machine = open_machine();
+                   const std::string good = binaries_of(build(machine), 1)[0];
+                   json codes = json::array();
+                   for (std::size_t at_byte = 0; at_byte < good.size(); at_byte += 4999) {
+                     std::string bad = good;
+                     bad[at_byte] = static_cast<char>(~bad[at_byte]);
+                     codes.push_back(take_binary(machine, bad, nullptr));
+                   }
+                   return codes;
+                 });
+    CHECK(answer.size() > 1);
+    for (const json &code : answer) CHECK(code == CL_INVALID_VALUE);
+  }
+}

@@ -1,6 +1,7 @@
 // The script: what KILN_TEST_DRIVER's TOML file says, as values. README.md describes the keys.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
