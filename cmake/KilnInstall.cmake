@@ -23,7 +23,8 @@ file(RELATIVE_PATH KILN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
 configure_file(cmake/kiln.pc.in ${CMAKE_BINARY_DIR}/kiln.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
-  cmake/KilnFind.cmake cmake/KilnAddPack.cmake DESTINATION ${package_dir})
+  cmake/KilnFind.cmake cmake/KilnAddPack.cmake cmake/KilnEmbedPack.cmake
+  DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET kiln)

@@ -11,15 +11,23 @@ option(KILN_INSTALL "Define the install rules" ${kiln_top_level})
 option(KILN_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(KILN_STATIC_DEPENDENCIES
   "Link libraries other than the C library statically, so that kiln runs on any newer system" OFF)
-option(KILN_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
+set(KILN_SANITIZE "" CACHE STRING
+  "Sanitizer to build with: address (and undefined behaviour), thread, or empty for none")
+set_property(CACHE KILN_SANITIZE PROPERTY STRINGS "" address thread)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
-if(KILN_SANITIZE)
+if(KILN_SANITIZE STREQUAL "address")
   # vptr needs RTTI, which the runtime does without; the sanitizers' own code makes GCC warn.
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer
-    -Wno-stringop-overflow)
-  add_link_options(-fsanitize=address,undefined)
+  set(sanitizers -fsanitize=address,undefined)
+  add_compile_options(${sanitizers} -fno-sanitize=vptr -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer -Wno-stringop-overflow)
+  add_link_options(${sanitizers})
+elseif(KILN_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(KILN_SANITIZE)
+  message(FATAL_ERROR "KILN_SANITIZE is \"${KILN_SANITIZE}\": address, thread or empty")
 endif()

@@ -17,16 +17,41 @@ function(consume how)
   set(build ${WORK}/${how})
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/project -B ${build} -G Ninja
     -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DCMAKE_CXX_FLAGS_DEBUG= -DKILN_HOW=${how}
+    -DKERNELS=${WORK}/kernels
     -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} ${ARGN})
   run(${CMAKE_COMMAND} --build ${build} --parallel 2)
   run(${CMAKE_CTEST_COMMAND} --test-dir ${build} --output-on-failure)
 endfunction()
 
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/add_one.cl ${CMAKE_CURRENT_LIST_DIR}/add_one.toml
+  DESTINATION ${WORK}/kernels)
 consume(find_package -DCMAKE_PREFIX_PATH=${prefix})
+
+# A kernel that changes is in the executable again.
+file(APPEND ${WORK}/kernels/add_one.cl "// changed\n")
+set(pack_file ${WORK}/find_package/add_one_pack.kiln)
+file(SHA256 ${pack_file} before)
+run(${CMAKE_COMMAND} --build ${WORK}/find_package)
+file(SHA256 ${pack_file} after)
+if(before STREQUAL after)
+  message(FATAL_ERROR "the pack was not made again")
+endif()
+run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/find_package --output-on-failure)
+
+# What embeds the pack, as other systems' assemblers take it.
+find_program(clang NAMES clang clang-15 clang-18 clang-17 clang-16 clang-14 clang-19)
+set(source ${WORK}/find_package/use_embedded_embedded/add_one.c)
+foreach(triple aarch64-linux-android24 armv7a-linux-androideabi24 i686-linux-android24
+    x86_64-linux-android24 arm64-apple-macos11 x86_64-apple-macos11)
+  if(clang)
+    run(${clang} --target=${triple} -ffreestanding -std=c99 -Wall -Wextra -Wpedantic -Werror
+      -c ${source} -o ${WORK}/embedded-${triple}.o)
+  endif()
+endforeach()
 
 # kiln.pc must serve a prefix that was only named at installation.
 set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
-consume(pkg-config -DKILN_PACK=${WORK}/find_package/add_one_pack.kiln)
+consume(pkg-config -DKILN_PACK=${pack_file})
 
 consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
   -DKILN_STATIC_DEPENDENCIES=${PORTABLE})

@@ -1,0 +1,80 @@
+# kiln_embed_pack(TARGET PACK SYMBOL name)
+#
+# Puts a pack into the executable or library TARGET: read-only, aligned to 64 bytes, and found
+# at run time without a file. PACK is a file or a target of kiln_add_pack; TARGET is built again
+# when it changes. The C or C++ code of TARGET includes "name.h", which declares
+#   extern const unsigned char name_data[];
+#   extern const size_t name_size;
+# for kiln_pack_open_memory(name_data, name_size, &pack, &error). Both symbols are
+# hidden: seen inside of TARGET alone. GCC and Clang, for ELF (Linux, Android) and Mach-O.
+function(kiln_embed_pack target pack)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SYMBOL" "")
+  if(NOT arg_SYMBOL MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kiln_embed_pack(${target} ${pack}): SYMBOL and a C identifier are wanted, "
+      "not \"${arg_SYMBOL}${arg_UNPARSED_ARGUMENTS}\"")
+  endif()
+  if(MSVC)
+    message(FATAL_ERROR "kiln_embed_pack(${target}): needs GCC or Clang")
+  endif()
+  if(TARGET ${pack})
+    add_dependencies(${target} ${pack})
+    get_target_property(pack ${pack} KILN_PACK)
+  endif()
+  get_filename_component(path ${pack} ABSOLUTE)
+  if(path MATCHES "[\"\\\\\n]")
+    message(FATAL_ERROR "kiln_embed_pack(${target}): no assembler takes the path ${path}")
+  endif()
+  get_target_property(folder ${target} BINARY_DIR)
+  string(APPEND folder /${target}_embedded)
+  set(symbol ${arg_SYMBOL})
+  file(CONFIGURE OUTPUT ${folder}/${symbol}.h CONTENT [[
+/* The pack @path@ */
+#pragma once
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const unsigned char @symbol@_data[];
+extern const size_t @symbol@_size;
+#ifdef __cplusplus
+}
+#endif
+]] @ONLY)
+  # Assembler within C and not a file of its own: a project need not enable the language ASM,
+  # and the compiler adds what the platform wants in an object (stack notes, BTI).
+  set(source ${folder}/${symbol}.c)
+  if(NOT CMAKE_C_COMPILER_LOADED)
+    set(source ${folder}/${symbol}.cpp)
+  endif()
+  file(CONFIGURE OUTPUT ${source} CONTENT [[
+#include "@symbol@.h"
+#ifdef __APPLE__
+#define SECTION ".section __TEXT,__const\n"
+#define SYMBOL(name) ".globl _" name "\n.private_extern _" name "\n_" name ":\n"
+#define END ".text"
+#else
+#define SECTION ".pushsection .rodata.@symbol@,\"a\",%progbits\n"
+#define SYMBOL(name) \
+  ".globl " name "\n.hidden " name "\n.type " name ",%object\n" name ":\n"
+#define END ".popsection"
+#endif
+#ifdef __LP64__
+#define SIZE ".quad"
+#else
+#define SIZE ".4byte"
+#endif
+__asm__(SECTION
+        ".balign 64\n"
+        SYMBOL("@symbol@_data")
+        "0: .incbin \"@path@\"\n"
+        "1: .balign 8\n"
+        SYMBOL("@symbol@_size")
+        SIZE " 1b - 0b\n"
+        END);
+]] @ONLY)
+  target_sources(${target} PRIVATE ${source})
+  target_include_directories(${target} PRIVATE ${folder})
+  # Link-time optimisation does not see symbols inside of assembler.
+  set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES
+    OBJECT_DEPENDS ${path} COMPILE_OPTIONS -fno-lto)
+endfunction()

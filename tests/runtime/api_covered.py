@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Every function of kiln.h is tested from C with a NULL in each place where none may be.
+
+usage: api_covered.py kiln.h libkiln_runtime.so c_api_test.c...
+
+A *_release function must be called with NULL, a question too, and one that gives a
+kiln_status inside REFUSED(...), once for each pointer that must not be NULL. The shared
+library must export the functions of the header and no others.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Pointers that may be NULL, as kiln.h says; the details of an error always may.
+MAY_BE_NULL = {
+    "kiln_kernel_create": {"name"},
+    "kiln_launch": {"event"},
+    "kiln_load": {"variant", "report"},
+    "kiln_loader_create": {"context"},
+}
+OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")
+
+
+def code(path):
+    """The text of a C file without comments, on one line."""
+    text = re.sub(r"/\*.*?\*/", " ", pathlib.Path(path).read_text(), flags=re.S)
+    return re.sub(r"\s+", " ", text)
+
+
+def arguments(text, start):
+    """The parts of a parenthesised list whose "(" is at start, split at its own commas."""
+    parts, depth, begin = [], 0, start + 1
+    for i in range(start, len(text)):
+        if text[i] in "([{":
+            depth += 1
+        elif text[i] in ")]}":
+            depth -= 1
+        if (text[i] == "," and depth == 1) or depth == 0:
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+        if depth == 0:
+            return parts
+    raise ValueError("no end of: " + text[start:start + 60])
+
+
+def declarations(header):
+    """For each function: what it returns, and its parameters as (name, is a pointer)."""
+    functions = {}
+    for found in re.finditer(r"\bKILN_API ([^()]*?)\b(kiln_\w+)(?=\()", header):
+        parameters = []
+        for text in arguments(header, found.end()):
+            name = re.search(r"\(\*(\w+)\)", text) or re.search(r"(\w+)(\[\w*\])?$", text)
+            pointer = "*" in text or "[" in text or bool(OPENCL_HANDLE.search(text))
+            parameters.append((name.group(1), pointer))
+        functions[found.group(2)] = (found.group(1).strip(), parameters)
+    return functions
+
+
+def nulls_given(test, name, refused):
+    """The places where a call of the function has a NULL; only calls in REFUSED if asked."""
+    places = set()
+    for found in re.finditer((r"\bREFUSED\(" if refused else r"\b") + name + r"(?=\()", test):
+        for place, value in enumerate(arguments(test, found.end())):
+            if value == "NULL":
+                places.add(place)
+    return places
+
+
+def faults(functions, exported, test):
+    for name in sorted(functions.keys() ^ exported):
+        yield f"{name}: " + ("not exported" if name in functions else "not in the header")
+    for name, (result, parameters) in functions.items():
+        fails = result == "kiln_status"
+        given = nulls_given(test, name, refused=fails)
+        needed = [i for i, (parameter, pointer) in enumerate(parameters)
+                  if pointer and parameter != "error"
+                  and parameter not in MAY_BE_NULL.get(name, ())]
+        for place in needed if fails else needed[:1]:
+            if place not in given:
+                yield f"{name}: no call has NULL for `{parameters[place][0]}`"
+
+
+def main():
+    header, library, *tests = sys.argv[1:]
+    functions = declarations(code(header))
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                             capture_output=True, text=True).stdout
+    exported = set(re.findall(r" T (kiln_\w+)", symbols))
+    found = list(faults(functions, exported, " ".join(code(test) for test in tests)))
+    for fault in found:
+        print(fault)
+    print(f"{len(functions)} functions, {len(found)} faults")
+    return 1 if found or len(functions) < 40 else 0
+
+
+sys.exit(main())

@@ -1,0 +1,48 @@
+# Runs the runtime's tests under a checker, on the host's PoCL; any finding fails. Frames of
+# drivers alone are forgiven, in tests/support/suppressions.
+#   cmake -DCHECKER=thread|address -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] -P checked.cmake
+#     builds the tests with that sanitizer in WORK/build first
+#   cmake -DCHECKER=valgrind -DPROGRAMS=folder -DKILN_SOURCE=... -DWORK=... -P checked.cmake
+#     takes them as they lie in PROGRAMS; prints SKIP where there is no valgrind
+include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
+set(suppressions ${KILN_SOURCE}/tests/support/suppressions)
+set(pack ${KILN_SOURCE}/tests/runtime/runtime.kiln)
+set(threads 6)
+set(rounds 24)
+
+if(CHECKER STREQUAL "valgrind")
+  find_program(valgrind valgrind)
+  if(NOT valgrind)
+    message("SKIP: valgrind is not here")
+    return()
+  endif()
+  # PoCL leaves its threads' stacks and LLVM its tables to the end of the process: reachable.
+  set(prefix ${valgrind} --quiet --error-exitcode=9 --fair-sched=yes --leak-check=full
+    --show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=40
+    --suppressions=${suppressions}/valgrind.supp)
+  set(rounds 6)  # a launch here takes fifty times as long
+else()
+  set(PROGRAMS ${WORK}/build/bin)
+  run(${CMAKE_COMMAND} -S ${KILN_SOURCE} -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
+    -DCMAKE_CXX_FLAGS_DEBUG=-g1 -DKILN_SANITIZE=${CHECKER} -DKILN_BUILD_BUILDER=OFF
+    -DKILN_BUILD_TESTS=ON -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER}
+    -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+  run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2
+    --target c_api_test_runtime c_api_misuse_test ladder_test stress_test)
+  set(ENV{TSAN_OPTIONS} halt_on_error=1)
+  set(ENV{ASAN_OPTIONS} detect_leaks=1)
+  set(ENV{LSAN_OPTIONS} suppressions=${suppressions}/lsan.supp:print_suppressions=0)
+  set(ENV{UBSAN_OPTIONS} print_stacktrace=1)
+endif()
+
+# No other driver: Intel's cannot be loaded under the address sanitizer (RTLD_DEEPBIND).
+file(WRITE ${WORK}/icd/pocl.icd "libpocl.so.2\n")
+file(MAKE_DIRECTORY ${WORK}/pocl_cache)
+set(ENV{OCL_ICD_VENDORS} ${WORK}/icd)
+set(ENV{POCL_CACHE_DIR} ${WORK}/pocl_cache)
+set(ENV{POCL_MAX_PTHREAD_COUNT} 2)
+
+run(${prefix} ${PROGRAMS}/c_api_test_runtime ${pack})
+run(${prefix} ${PROGRAMS}/c_api_misuse_test ${pack})
+run(${prefix} ${PROGRAMS}/ladder_test)
+run(${prefix} ${PROGRAMS}/stress_test ${pack} ${threads} ${rounds})
