@@ -34,6 +34,7 @@ using Command = std::function<int()>;
 void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
+void add_crosscheck(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);

@@ -1,5 +1,7 @@
 #include "offers.hpp"
 
+#include "compatible.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -59,11 +61,20 @@ Offer offer_source(const Loader &loader, const fb::Variant &variant) {
 }
 
 std::vector<Offer> offer_compatible(const Loader &loader, const fb::Variant &variant) {
-  (void)loader, (void)variant;
+  const Device &device = *loader.device;
   std::vector<Offer> offers;
+  for (Candidate &candidate : find_compatible(*loader.pack, device.description, device.key)) {
+    const fb::Section *section = nullptr;
+    if (!loader.pack->section(candidate.target, &section).ok()) continue;
+    std::size_t index = 0;
+    const fb::Binary *binary = packs::find_binary(*section, *variant.hash(), &index);
+    if (binary == nullptr) continue;
+    offers.push_back(
+        {section->blobs()->Get(binary->blob()), KILN_OUTCOME_LOADED, std::move(candidate.why)});
+  }
   if (offers.empty()) {
     offers.push_back(no_offer(KILN_OUTCOME_MISSED,
-                              "neither the vendor's rule nor a cross-check names another target"));
+                              "no target serves by the vendor's rule or a recorded cross-check"));
   }
   return offers;
 }
