@@ -37,6 +37,7 @@ void add_compile(CLI::App &app, Command *command);
 void add_crosscheck(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);
+void add_extract(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);

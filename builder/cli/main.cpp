@@ -88,6 +88,7 @@ int main(int argc, char **argv) {
   add_merge(app, &command);
   add_overlay(app, &command);
   add_inspect(app, &command);
+  add_extract(app, &command);
   add_verify(app, &command);
   add_explain(app, &command);
   add_run(app, &command);

@@ -1,0 +1,118 @@
+// kiln extract: the parts of a pack as files.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "pack_json.hpp"
+#include "whole_file.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string pack;
+  std::string folder;
+  bool json = false;
+};
+
+// Writes blobs into a folder and remembers the first failure.
+class Files {
+ public:
+  explicit Files(std::string folder) : folder_(std::move(folder)) {}
+
+  // The file's name for the index; null where there is no blob.
+  nlohmann::json write(const std::string &name, const std::optional<packs::BlobSource> &blob) {
+    if (!blob || exit_code_ != kDone) return nullptr;
+    packs::Bytes bytes;
+    const packs::Status status = blob->read(&bytes);
+    if (!status.ok()) {
+      complain(fmt::format("{}: {} [{}]", name, status.message, packs::fault_name(status.fault)));
+      exit_code_ = kBadPack;
+      return nullptr;
+    }
+    write_text(name, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    return name;
+  }
+
+  void write_text(const std::string &name, std::string_view text) {
+    const std::string error = builder::write_whole_file(folder_ + "/" + name, text);
+    ++count_;
+    if (error.empty()) return;
+    complain(error);
+    exit_code_ = kSomeFailed;
+  }
+
+  std::size_t count() const { return count_; }
+  int exit_code() const { return exit_code_; }
+
+ private:
+  std::string folder_;
+  std::size_t count_ = 0;
+  int exit_code_ = kDone;
+};
+
+nlohmann::json extract_variant(const packs::Program &program, const packs::Variant &variant,
+                               const packs::Contents &contents, Files *files) {
+  const std::string stem = program.name + "-" + variant.name;
+  nlohmann::json row = {{"program", program.name},
+                        {"variant", variant.name},
+                        {"options", variant.options},
+                        {"kernels", nlohmann::json::array()},
+                        {"source", files->write(stem + ".cl", variant.source)},
+                        {"il32", files->write(stem + ".32.spv", variant.il32)},
+                        {"il64", files->write(stem + ".64.spv", variant.il64)},
+                        {"binaries", nlohmann::json::array()}};
+  for (const packs::Kernel &kernel : variant.kernels) row["kernels"].push_back(kernel.name);
+  for (std::size_t i = 0; i < contents.targets.size(); ++i) {
+    for (const packs::Binary &binary : contents.targets[i].binaries) {
+      if (binary.variant != variant.hash) continue;
+      row["binaries"].push_back(
+          {{"target", builder::target_label(contents.targets[i])},
+           {"file", files->write(fmt::format("{}.{}.bin", stem, i), binary.blob)}});
+    }
+  }
+  return row;
+}
+
+int run(const Options &options) {
+  const auto open = open_pack(options.pack);
+  if (!open) return kBadPack;
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (!std::filesystem::is_directory(options.folder)) {
+    complain(options.folder + ": " + (error ? error.message() : "not a folder"));
+    return kSomeFailed;
+  }
+  Files files(options.folder);
+  nlohmann::json index = {{"schema", 1}, {"variants", nlohmann::json::array()}};
+  for (const packs::Program &program : open->contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      index["variants"].push_back(extract_variant(program, variant, open->contents, &files));
+    }
+  }
+  if (files.exit_code() != kDone) return files.exit_code();
+  files.write_text("index.json", index.dump(2) + "\n");
+  if (files.exit_code() != kDone) return files.exit_code();
+  if (options.json) {
+    print(index);
+  } else {
+    print(fmt::format("{}: {}\n", options.folder, count(files.count(), "file")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_extract(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "extract", "Write source, SPIR-V and binaries of a pack as files, with an index.json");
+  sub->add_option("pack", options->pack, "Pack")->required();
+  sub->add_option("-o,--output", options->folder, "Folder to write to, made if it is missing")
+      ->required();
+  sub->add_flag("--json", options->json, "Print the index");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli
