@@ -1,6 +1,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -155,45 +156,63 @@ Status check_cross_checks(const fb::Root &root) {
   return {};
 }
 
-// Strings that are stored once are compared once.
-int compare_texts(const flatbuffers::String *a, const flatbuffers::String *b) {
-  return a == b ? 0 : view(*a).compare(view(*b));
-}
-
-// By what a row is for and where it was measured.
-int compare_places(const fb::Tuning &a, const fb::Tuning &b) {
-  if (const int order = compare_texts(a.program(), b.program()); order != 0) return order;
-  if (const int order = compare_texts(a.variant(), b.variant()); order != 0) return order;
-  if (const int order = compare_texts(a.kernel(), b.kernel()); order != 0) return order;
-  if (a.size_class() != b.size_class()) return a.size_class() < b.size_class() ? -1 : 1;
-  if (const int order = compare_texts(a.profile(), b.profile()); order != 0) return order;
-  if (const int order = compare_texts(a.family(), b.family()); order != 0) return order;
-  if (const int order = compare_texts(a.model(), b.model()); order != 0) return order;
-  if (a.key_hash() != b.key_hash()) return a.key_hash() < b.key_hash() ? -1 : 1;
-  return 0;
-}
-
-const char *tuning_fault(const fb::Tuning &row) {
-  if (!is_name(*row.program()) || !is_name(*row.variant()) || !is_name(*row.kernel())) {
-    return "a tuning without a program, variant or kernel";
+// Texts must rise strictly: then their indices compare as they do.
+bool texts_rise(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> &texts) {
+  const flatbuffers::String *previous = nullptr;
+  for (const flatbuffers::String *text : texts) {
+    if (view(*text).find('\0') != std::string_view::npos) return false;
+    if (previous != nullptr && !(*previous < *text)) return false;
+    previous = text;
   }
-  if (row.size_class() >= kSizeClasses) return "unknown size class of a tuning";
-  const fb::Size3 &size = *row.local_size();
-  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return "a tuned size is 0";
-  const bool located = row.family()->size() != 0 || row.model()->size() != 0 || row.key_hash() != 0;
-  if (located && row.profile()->size() == 0) return "a tuning's device has no profile";
-  return nullptr;
+  return true;
+}
+
+// Whether `b` may come after `a`: by what a row is for and where it was measured.
+bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
+  const std::uint32_t of_a[] = {a.program(), a.variant(), a.kernel(), a.size_class(),
+                                a.profile(), a.family(),  a.model()};
+  const std::uint32_t of_b[] = {b.program(), b.variant(), b.kernel(), b.size_class(),
+                                b.profile(), b.family(),  b.model()};
+  for (std::size_t i = 0; i < std::size(of_a); ++i) {
+    if (of_a[i] != of_b[i]) return of_a[i] < of_b[i];
+  }
+  return a.key_hash() < b.key_hash();
+}
+
+// `texts` is their number, `named` the first index of one that is not empty.
+Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
+  for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
+                                   row.family(), row.model(), row.conditions()}) {
+    if (text >= texts) return Status::error(Fault::out_of_bounds, "root: text index out of range");
+  }
+  if (row.program() < named || row.variant() < named || row.kernel() < named) {
+    return root_error("a tuning without a program, variant or kernel");
+  }
+  if (row.size_class() >= kSizeClasses) return root_error("unknown size class of a tuning");
+  const fb::Size3 &size = row.local_size();
+  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return root_error("a tuned size is 0");
+  const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
+  if (located && row.profile() < named) return root_error("a tuning's device has no profile");
+  if (row.reserved() == 0) return {};
+  return Status::error(Fault::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
 Status check_tunings(const fb::Root &root) {
+  std::uint32_t texts = 0;
+  if (root.texts() != nullptr) {
+    if (!texts_rise(*root.texts())) return root_error("texts are not sorted and unique");
+    texts = root.texts()->size();
+  }
   if (root.tunings() == nullptr) return {};
+  if (!aligned(*root.tunings())) return root_error("tunings are not aligned");
   if (root.tunings()->size() > kMaxTunings) {
     return Status::error(Fault::over_limit, "root: over 262,144 tunings");
   }
+  const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
   const fb::Tuning *previous = nullptr;
   for (const fb::Tuning *row : *root.tunings()) {
-    if (const char *fault = tuning_fault(*row)) return root_error(fault);
-    if (previous != nullptr && compare_places(*previous, *row) >= 0) {
+    if (Status status = check_tuning(*row, texts, named); !status.ok()) return status;
+    if (previous != nullptr && !tunings_rise(*previous, *row)) {
       return root_error("tunings are not sorted and unique");
     }
     previous = row;
