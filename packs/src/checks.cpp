@@ -20,11 +20,20 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
          size <= superblock.pack_size - offset;
 }
 
-Status root_error(std::string what) {
-  return Status::error(Fault::root_malformed, "root: " + std::move(what));
+// Outlined: there are many calls, each never taken, in functions that are hot.
+[[gnu::noinline, gnu::cold]] Status fault(Fault what, const char *text) {
+  return Status::error(what, text);
 }
 
-Status section_error(const char *what) {
+[[gnu::noinline, gnu::cold]] Status root_error(const std::string &what) {
+  return Status::error(Fault::root_malformed, "root: " + what);
+}
+
+[[gnu::noinline, gnu::cold]] Status root_error(const char *what) {
+  return root_error(std::string(what));
+}
+
+[[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
   return Status::error(Fault::section_malformed, std::string("section: ") + what);
 }
 
@@ -93,7 +102,7 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
 
 Status check_programs(const fb::Root &root) {
   if (root.programs()->size() > kMaxPrograms) {
-    return Status::error(Fault::over_limit, "root: over 65,536 programs");
+    return fault(Fault::over_limit, "root: over 65,536 programs");
   }
   if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
   for (const fb::Program *program : *root.programs()) {
@@ -115,15 +124,15 @@ Status check_programs(const fb::Root &root) {
 Status check_targets(const fb::Root &root, const Superblock &superblock) {
   if (!aligned(*root.targets())) return root_error("targets are not aligned");
   if (root.targets()->size() > kMaxTargets) {
-    return Status::error(Fault::over_limit, "root: over 1,048,576 targets");
+    return fault(Fault::over_limit, "root: over 1,048,576 targets");
   }
   const fb::TargetEntry *previous = nullptr;
   for (const fb::TargetEntry *entry : *root.targets()) {
     if (entry->size() > kMaxSectionSize) {
-      return Status::error(Fault::over_limit, "root: a section is over 64 MiB");
+      return fault(Fault::over_limit, "root: a section is over 64 MiB");
     }
     if (entry->size() == 0 || !placed(entry->offset(), entry->size(), superblock)) {
-      return Status::error(Fault::out_of_bounds, "root: a section lies outside of the pack");
+      return fault(Fault::out_of_bounds, "root: a section lies outside of the pack");
     }
     const bool rises =
         previous == nullptr || previous->key_hash() < entry->key_hash() ||
@@ -138,13 +147,12 @@ Status check_cross_checks(const fb::Root &root) {
   if (root.cross_checks() == nullptr) return {};
   if (!aligned(*root.cross_checks())) return root_error("cross-checks are not aligned");
   if (root.cross_checks()->size() > kMaxCrossChecks) {
-    return Status::error(Fault::over_limit, "root: over 1,048,576 cross-checks");
+    return fault(Fault::over_limit, "root: over 1,048,576 cross-checks");
   }
   const fb::CrossCheck *previous = nullptr;
   for (const fb::CrossCheck *check : *root.cross_checks()) {
     if (check->reserved() != 0) {
-      return Status::error(Fault::reserved_not_zero,
-                           "root: reserved field of a cross-check is not zero");
+      return fault(Fault::reserved_not_zero, "root: reserved field of a cross-check is not zero");
     }
     const bool rises = previous == nullptr ||
                        previous->device_key_hash() < check->device_key_hash() ||
@@ -183,7 +191,7 @@ bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
 Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
   for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
                                    row.family(), row.model(), row.conditions()}) {
-    if (text >= texts) return Status::error(Fault::out_of_bounds, "root: text index out of range");
+    if (text >= texts) return fault(Fault::out_of_bounds, "root: text index out of range");
   }
   if (row.program() < named || row.variant() < named || row.kernel() < named) {
     return root_error("a tuning without a program, variant or kernel");
@@ -194,7 +202,7 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
   const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
   if (located && row.profile() < named) return root_error("a tuning's device has no profile");
   if (row.reserved() == 0) return {};
-  return Status::error(Fault::reserved_not_zero, "root: reserved field of a tuning is not zero");
+  return fault(Fault::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
 Status check_tunings(const fb::Root &root) {
@@ -206,7 +214,7 @@ Status check_tunings(const fb::Root &root) {
   if (root.tunings() == nullptr) return {};
   if (!aligned(*root.tunings())) return root_error("tunings are not aligned");
   if (root.tunings()->size() > kMaxTunings) {
-    return Status::error(Fault::over_limit, "root: over 262,144 tunings");
+    return fault(Fault::over_limit, "root: over 262,144 tunings");
   }
   const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
   const fb::Tuning *previous = nullptr;
@@ -232,10 +240,10 @@ Status check_binaries(const fb::Section &section) {
   const fb::Binary *previous = nullptr;
   for (const fb::Binary *binary : *section.binaries()) {
     if (binary->reserved() != 0) {
-      return Status::error(Fault::reserved_not_zero, "section: reserved field is not zero");
+      return fault(Fault::reserved_not_zero, "section: reserved field is not zero");
     }
     if (binary->blob() >= section.blobs()->size()) {
-      return Status::error(Fault::out_of_bounds, "section: blob index out of range");
+      return fault(Fault::out_of_bounds, "section: blob index out of range");
     }
     if (previous != nullptr && compare(previous->variant(), binary->variant()) >= 0) {
       return section_error("binaries are not sorted and unique");
@@ -259,17 +267,17 @@ Status check_provenance(const fb::Section &section) {
 
 Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
   if (blob.base() != 0) {
-    return Status::error(Fault::reserved_not_zero, "blob: reserved field base is not zero");
+    return fault(Fault::reserved_not_zero, "blob: reserved field base is not zero");
   }
   if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {
-    return Status::error(Fault::over_limit, "blob: over 1 GiB");
+    return fault(Fault::over_limit, "blob: over 1 GiB");
   }
   if (!placed(blob.offset(), blob.stored_size(), superblock)) {
-    return Status::error(Fault::out_of_bounds, "blob: lies outside of the pack");
+    return fault(Fault::out_of_bounds, "blob: lies outside of the pack");
   }
   const bool raw = static_cast<Codec>(blob.codec()) == Codec::raw;
   if (raw && blob.stored_size() != blob.raw_size()) {
-    return Status::error(Fault::out_of_bounds, "blob: stored raw, but the sizes differ");
+    return fault(Fault::out_of_bounds, "blob: stored raw, but the sizes differ");
   }
   return {};
 }
