@@ -31,6 +31,8 @@ struct Size3;
 
 struct CrossCheck;
 
+struct Tuning;
+
 struct Kernel;
 struct KernelBuilder;
 
@@ -42,9 +44,6 @@ struct VariantBuilder;
 
 struct Program;
 struct ProgramBuilder;
-
-struct Tuning;
-struct TuningBuilder;
 
 struct Root;
 struct RootBuilder;
@@ -296,6 +295,107 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) CrossCheck FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(CrossCheck, 24);
+
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) Tuning FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint64_t key_hash_;
+  uint64_t nanoseconds_;
+  uint64_t default_nanoseconds_;
+  uint32_t program_;
+  uint32_t variant_;
+  uint32_t kernel_;
+  uint32_t size_class_;
+  uint32_t profile_;
+  uint32_t family_;
+  uint32_t model_;
+  uint32_t conditions_;
+  kiln::packs::fb::Size3 local_size_;
+  uint32_t samples_;
+  uint32_t spread_;
+  uint32_t reserved_;
+
+ public:
+  Tuning()
+      : key_hash_(0),
+        nanoseconds_(0),
+        default_nanoseconds_(0),
+        program_(0),
+        variant_(0),
+        kernel_(0),
+        size_class_(0),
+        profile_(0),
+        family_(0),
+        model_(0),
+        conditions_(0),
+        local_size_(),
+        samples_(0),
+        spread_(0),
+        reserved_(0) {
+  }
+  Tuning(uint64_t _key_hash, uint64_t _nanoseconds, uint64_t _default_nanoseconds, uint32_t _program, uint32_t _variant, uint32_t _kernel, uint32_t _size_class, uint32_t _profile, uint32_t _family, uint32_t _model, uint32_t _conditions, const kiln::packs::fb::Size3 &_local_size, uint32_t _samples, uint32_t _spread, uint32_t _reserved)
+      : key_hash_(flatbuffers::EndianScalar(_key_hash)),
+        nanoseconds_(flatbuffers::EndianScalar(_nanoseconds)),
+        default_nanoseconds_(flatbuffers::EndianScalar(_default_nanoseconds)),
+        program_(flatbuffers::EndianScalar(_program)),
+        variant_(flatbuffers::EndianScalar(_variant)),
+        kernel_(flatbuffers::EndianScalar(_kernel)),
+        size_class_(flatbuffers::EndianScalar(_size_class)),
+        profile_(flatbuffers::EndianScalar(_profile)),
+        family_(flatbuffers::EndianScalar(_family)),
+        model_(flatbuffers::EndianScalar(_model)),
+        conditions_(flatbuffers::EndianScalar(_conditions)),
+        local_size_(_local_size),
+        samples_(flatbuffers::EndianScalar(_samples)),
+        spread_(flatbuffers::EndianScalar(_spread)),
+        reserved_(flatbuffers::EndianScalar(_reserved)) {
+  }
+  uint64_t key_hash() const {
+    return flatbuffers::EndianScalar(key_hash_);
+  }
+  uint64_t nanoseconds() const {
+    return flatbuffers::EndianScalar(nanoseconds_);
+  }
+  uint64_t default_nanoseconds() const {
+    return flatbuffers::EndianScalar(default_nanoseconds_);
+  }
+  uint32_t program() const {
+    return flatbuffers::EndianScalar(program_);
+  }
+  uint32_t variant() const {
+    return flatbuffers::EndianScalar(variant_);
+  }
+  uint32_t kernel() const {
+    return flatbuffers::EndianScalar(kernel_);
+  }
+  uint32_t size_class() const {
+    return flatbuffers::EndianScalar(size_class_);
+  }
+  uint32_t profile() const {
+    return flatbuffers::EndianScalar(profile_);
+  }
+  uint32_t family() const {
+    return flatbuffers::EndianScalar(family_);
+  }
+  uint32_t model() const {
+    return flatbuffers::EndianScalar(model_);
+  }
+  uint32_t conditions() const {
+    return flatbuffers::EndianScalar(conditions_);
+  }
+  const kiln::packs::fb::Size3 &local_size() const {
+    return local_size_;
+  }
+  uint32_t samples() const {
+    return flatbuffers::EndianScalar(samples_);
+  }
+  uint32_t spread() const {
+    return flatbuffers::EndianScalar(spread_);
+  }
+  uint32_t reserved() const {
+    return flatbuffers::EndianScalar(reserved_);
+  }
+};
+FLATBUFFERS_STRUCT_END(Tuning, 80);
 
 struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef KernelBuilder Builder;
@@ -758,233 +858,6 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       variants__);
 }
 
-struct Tuning FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
-  typedef TuningBuilder Builder;
-  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PROGRAM = 4,
-    VT_VARIANT = 6,
-    VT_KERNEL = 8,
-    VT_SIZE_CLASS = 10,
-    VT_PROFILE = 12,
-    VT_FAMILY = 14,
-    VT_MODEL = 16,
-    VT_KEY_HASH = 18,
-    VT_LOCAL_SIZE = 20,
-    VT_NANOSECONDS = 22,
-    VT_DEFAULT_NANOSECONDS = 24,
-    VT_SAMPLES = 26,
-    VT_SPREAD = 28,
-    VT_CONDITIONS = 30
-  };
-  const flatbuffers::String *program() const {
-    return GetPointer<const flatbuffers::String *>(VT_PROGRAM);
-  }
-  const flatbuffers::String *variant() const {
-    return GetPointer<const flatbuffers::String *>(VT_VARIANT);
-  }
-  const flatbuffers::String *kernel() const {
-    return GetPointer<const flatbuffers::String *>(VT_KERNEL);
-  }
-  uint8_t size_class() const {
-    return GetField<uint8_t>(VT_SIZE_CLASS, 0);
-  }
-  const flatbuffers::String *profile() const {
-    return GetPointer<const flatbuffers::String *>(VT_PROFILE);
-  }
-  const flatbuffers::String *family() const {
-    return GetPointer<const flatbuffers::String *>(VT_FAMILY);
-  }
-  const flatbuffers::String *model() const {
-    return GetPointer<const flatbuffers::String *>(VT_MODEL);
-  }
-  uint64_t key_hash() const {
-    return GetField<uint64_t>(VT_KEY_HASH, 0);
-  }
-  const kiln::packs::fb::Size3 *local_size() const {
-    return GetStruct<const kiln::packs::fb::Size3 *>(VT_LOCAL_SIZE);
-  }
-  uint64_t nanoseconds() const {
-    return GetField<uint64_t>(VT_NANOSECONDS, 0);
-  }
-  uint64_t default_nanoseconds() const {
-    return GetField<uint64_t>(VT_DEFAULT_NANOSECONDS, 0);
-  }
-  uint32_t samples() const {
-    return GetField<uint32_t>(VT_SAMPLES, 0);
-  }
-  uint32_t spread() const {
-    return GetField<uint32_t>(VT_SPREAD, 0);
-  }
-  const flatbuffers::String *conditions() const {
-    return GetPointer<const flatbuffers::String *>(VT_CONDITIONS);
-  }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffsetRequired(verifier, VT_PROGRAM) &&
-           verifier.VerifyString(program()) &&
-           VerifyOffsetRequired(verifier, VT_VARIANT) &&
-           verifier.VerifyString(variant()) &&
-           VerifyOffsetRequired(verifier, VT_KERNEL) &&
-           verifier.VerifyString(kernel()) &&
-           VerifyField<uint8_t>(verifier, VT_SIZE_CLASS, 1) &&
-           VerifyOffsetRequired(verifier, VT_PROFILE) &&
-           verifier.VerifyString(profile()) &&
-           VerifyOffsetRequired(verifier, VT_FAMILY) &&
-           verifier.VerifyString(family()) &&
-           VerifyOffsetRequired(verifier, VT_MODEL) &&
-           verifier.VerifyString(model()) &&
-           VerifyField<uint64_t>(verifier, VT_KEY_HASH, 8) &&
-           VerifyFieldRequired<kiln::packs::fb::Size3>(verifier, VT_LOCAL_SIZE, 4) &&
-           VerifyField<uint64_t>(verifier, VT_NANOSECONDS, 8) &&
-           VerifyField<uint64_t>(verifier, VT_DEFAULT_NANOSECONDS, 8) &&
-           VerifyField<uint32_t>(verifier, VT_SAMPLES, 4) &&
-           VerifyField<uint32_t>(verifier, VT_SPREAD, 4) &&
-           VerifyOffsetRequired(verifier, VT_CONDITIONS) &&
-           verifier.VerifyString(conditions()) &&
-           verifier.EndTable();
-  }
-};
-
-struct TuningBuilder {
-  typedef Tuning Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_program(flatbuffers::Offset<flatbuffers::String> program) {
-    fbb_.AddOffset(Tuning::VT_PROGRAM, program);
-  }
-  void add_variant(flatbuffers::Offset<flatbuffers::String> variant) {
-    fbb_.AddOffset(Tuning::VT_VARIANT, variant);
-  }
-  void add_kernel(flatbuffers::Offset<flatbuffers::String> kernel) {
-    fbb_.AddOffset(Tuning::VT_KERNEL, kernel);
-  }
-  void add_size_class(uint8_t size_class) {
-    fbb_.AddElement<uint8_t>(Tuning::VT_SIZE_CLASS, size_class, 0);
-  }
-  void add_profile(flatbuffers::Offset<flatbuffers::String> profile) {
-    fbb_.AddOffset(Tuning::VT_PROFILE, profile);
-  }
-  void add_family(flatbuffers::Offset<flatbuffers::String> family) {
-    fbb_.AddOffset(Tuning::VT_FAMILY, family);
-  }
-  void add_model(flatbuffers::Offset<flatbuffers::String> model) {
-    fbb_.AddOffset(Tuning::VT_MODEL, model);
-  }
-  void add_key_hash(uint64_t key_hash) {
-    fbb_.AddElement<uint64_t>(Tuning::VT_KEY_HASH, key_hash, 0);
-  }
-  void add_local_size(const kiln::packs::fb::Size3 *local_size) {
-    fbb_.AddStruct(Tuning::VT_LOCAL_SIZE, local_size);
-  }
-  void add_nanoseconds(uint64_t nanoseconds) {
-    fbb_.AddElement<uint64_t>(Tuning::VT_NANOSECONDS, nanoseconds, 0);
-  }
-  void add_default_nanoseconds(uint64_t default_nanoseconds) {
-    fbb_.AddElement<uint64_t>(Tuning::VT_DEFAULT_NANOSECONDS, default_nanoseconds, 0);
-  }
-  void add_samples(uint32_t samples) {
-    fbb_.AddElement<uint32_t>(Tuning::VT_SAMPLES, samples, 0);
-  }
-  void add_spread(uint32_t spread) {
-    fbb_.AddElement<uint32_t>(Tuning::VT_SPREAD, spread, 0);
-  }
-  void add_conditions(flatbuffers::Offset<flatbuffers::String> conditions) {
-    fbb_.AddOffset(Tuning::VT_CONDITIONS, conditions);
-  }
-  explicit TuningBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) {
-    start_ = fbb_.StartTable();
-  }
-  flatbuffers::Offset<Tuning> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Tuning>(end);
-    fbb_.Required(o, Tuning::VT_PROGRAM);
-    fbb_.Required(o, Tuning::VT_VARIANT);
-    fbb_.Required(o, Tuning::VT_KERNEL);
-    fbb_.Required(o, Tuning::VT_PROFILE);
-    fbb_.Required(o, Tuning::VT_FAMILY);
-    fbb_.Required(o, Tuning::VT_MODEL);
-    fbb_.Required(o, Tuning::VT_LOCAL_SIZE);
-    fbb_.Required(o, Tuning::VT_CONDITIONS);
-    return o;
-  }
-};
-
-inline flatbuffers::Offset<Tuning> CreateTuning(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> program = 0,
-    flatbuffers::Offset<flatbuffers::String> variant = 0,
-    flatbuffers::Offset<flatbuffers::String> kernel = 0,
-    uint8_t size_class = 0,
-    flatbuffers::Offset<flatbuffers::String> profile = 0,
-    flatbuffers::Offset<flatbuffers::String> family = 0,
-    flatbuffers::Offset<flatbuffers::String> model = 0,
-    uint64_t key_hash = 0,
-    const kiln::packs::fb::Size3 *local_size = nullptr,
-    uint64_t nanoseconds = 0,
-    uint64_t default_nanoseconds = 0,
-    uint32_t samples = 0,
-    uint32_t spread = 0,
-    flatbuffers::Offset<flatbuffers::String> conditions = 0) {
-  TuningBuilder builder_(_fbb);
-  builder_.add_default_nanoseconds(default_nanoseconds);
-  builder_.add_nanoseconds(nanoseconds);
-  builder_.add_key_hash(key_hash);
-  builder_.add_conditions(conditions);
-  builder_.add_spread(spread);
-  builder_.add_samples(samples);
-  builder_.add_local_size(local_size);
-  builder_.add_model(model);
-  builder_.add_family(family);
-  builder_.add_profile(profile);
-  builder_.add_kernel(kernel);
-  builder_.add_variant(variant);
-  builder_.add_program(program);
-  builder_.add_size_class(size_class);
-  return builder_.Finish();
-}
-
-inline flatbuffers::Offset<Tuning> CreateTuningDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *program = nullptr,
-    const char *variant = nullptr,
-    const char *kernel = nullptr,
-    uint8_t size_class = 0,
-    const char *profile = nullptr,
-    const char *family = nullptr,
-    const char *model = nullptr,
-    uint64_t key_hash = 0,
-    const kiln::packs::fb::Size3 *local_size = nullptr,
-    uint64_t nanoseconds = 0,
-    uint64_t default_nanoseconds = 0,
-    uint32_t samples = 0,
-    uint32_t spread = 0,
-    const char *conditions = nullptr) {
-  auto program__ = program ? _fbb.CreateString(program) : 0;
-  auto variant__ = variant ? _fbb.CreateString(variant) : 0;
-  auto kernel__ = kernel ? _fbb.CreateString(kernel) : 0;
-  auto profile__ = profile ? _fbb.CreateString(profile) : 0;
-  auto family__ = family ? _fbb.CreateString(family) : 0;
-  auto model__ = model ? _fbb.CreateString(model) : 0;
-  auto conditions__ = conditions ? _fbb.CreateString(conditions) : 0;
-  return kiln::packs::fb::CreateTuning(
-      _fbb,
-      program__,
-      variant__,
-      kernel__,
-      size_class,
-      profile__,
-      family__,
-      model__,
-      key_hash,
-      local_size,
-      nanoseconds,
-      default_nanoseconds,
-      samples,
-      spread,
-      conditions__);
-}
-
 struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef RootBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -993,7 +866,8 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_BLOBS = 8,
     VT_PRODUCER = 10,
     VT_CROSS_CHECKS = 12,
-    VT_TUNINGS = 14
+    VT_TUNINGS = 14,
+    VT_TEXTS = 16
   };
   const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *targets() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *>(VT_TARGETS);
@@ -1010,8 +884,11 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *cross_checks() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *>(VT_CROSS_CHECKS);
   }
-  const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *tunings() const {
-    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *>(VT_TUNINGS);
+  const flatbuffers::Vector<const kiln::packs::fb::Tuning *> *tunings() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Tuning *> *>(VT_TUNINGS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *texts() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_TEXTS);
   }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
@@ -1028,7 +905,9 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(cross_checks()) &&
            VerifyOffset(verifier, VT_TUNINGS) &&
            verifier.VerifyVector(tunings()) &&
-           verifier.VerifyVectorOfTables(tunings()) &&
+           VerifyOffset(verifier, VT_TEXTS) &&
+           verifier.VerifyVector(texts()) &&
+           verifier.VerifyVectorOfStrings(texts()) &&
            verifier.EndTable();
   }
 };
@@ -1052,8 +931,11 @@ struct RootBuilder {
   void add_cross_checks(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks) {
     fbb_.AddOffset(Root::VT_CROSS_CHECKS, cross_checks);
   }
-  void add_tunings(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>>> tunings) {
+  void add_tunings(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings) {
     fbb_.AddOffset(Root::VT_TUNINGS, tunings);
+  }
+  void add_texts(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts) {
+    fbb_.AddOffset(Root::VT_TEXTS, texts);
   }
   explicit RootBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -1077,8 +959,10 @@ inline flatbuffers::Offset<Root> CreateRoot(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
     flatbuffers::Offset<flatbuffers::String> producer = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>>> tunings = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Tuning *>> tunings = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0) {
   RootBuilder builder_(_fbb);
+  builder_.add_texts(texts);
   builder_.add_tunings(tunings);
   builder_.add_cross_checks(cross_checks);
   builder_.add_producer(producer);
@@ -1095,13 +979,15 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
     const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
     const char *producer = nullptr,
     const std::vector<kiln::packs::fb::CrossCheck> *cross_checks = nullptr,
-    const std::vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *tunings = nullptr) {
+    const std::vector<kiln::packs::fb::Tuning> *tunings = nullptr,
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> *texts = nullptr) {
   auto targets__ = targets ? _fbb.CreateVectorOfStructs<kiln::packs::fb::TargetEntry>(*targets) : 0;
   auto programs__ = programs ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Program>(programs) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
   auto cross_checks__ = cross_checks ? _fbb.CreateVectorOfStructs<kiln::packs::fb::CrossCheck>(*cross_checks) : 0;
-  auto tunings__ = tunings ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Tuning>>(*tunings) : 0;
+  auto tunings__ = tunings ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Tuning>(*tunings) : 0;
+  auto texts__ = texts ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*texts) : 0;
   return kiln::packs::fb::CreateRoot(
       _fbb,
       targets__,
@@ -1109,7 +995,8 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
       blobs__,
       producer__,
       cross_checks__,
-      tunings__);
+      tunings__,
+      texts__);
 }
 
 struct Fact FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -1,6 +1,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -19,11 +20,20 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
          size <= superblock.pack_size - offset;
 }
 
-Status root_error(std::string what) {
-  return Status::error(Fault::root_malformed, "root: " + std::move(what));
+// Outlined: there are many calls, each never taken, in functions that are hot.
+[[gnu::noinline, gnu::cold]] Status fault(Fault what, const char *text) {
+  return Status::error(what, text);
 }
 
-Status section_error(const char *what) {
+[[gnu::noinline, gnu::cold]] Status root_error(const std::string &what) {
+  return Status::error(Fault::root_malformed, "root: " + what);
+}
+
+[[gnu::noinline, gnu::cold]] Status root_error(const char *what) {
+  return root_error(std::string(what));
+}
+
+[[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
   return Status::error(Fault::section_malformed, std::string("section: ") + what);
 }
 
@@ -92,7 +102,7 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
 
 Status check_programs(const fb::Root &root) {
   if (root.programs()->size() > kMaxPrograms) {
-    return Status::error(Fault::over_limit, "root: over 65,536 programs");
+    return fault(Fault::over_limit, "root: over 65,536 programs");
   }
   if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
   for (const fb::Program *program : *root.programs()) {
@@ -114,15 +124,15 @@ Status check_programs(const fb::Root &root) {
 Status check_targets(const fb::Root &root, const Superblock &superblock) {
   if (!aligned(*root.targets())) return root_error("targets are not aligned");
   if (root.targets()->size() > kMaxTargets) {
-    return Status::error(Fault::over_limit, "root: over 1,048,576 targets");
+    return fault(Fault::over_limit, "root: over 1,048,576 targets");
   }
   const fb::TargetEntry *previous = nullptr;
   for (const fb::TargetEntry *entry : *root.targets()) {
     if (entry->size() > kMaxSectionSize) {
-      return Status::error(Fault::over_limit, "root: a section is over 64 MiB");
+      return fault(Fault::over_limit, "root: a section is over 64 MiB");
     }
     if (entry->size() == 0 || !placed(entry->offset(), entry->size(), superblock)) {
-      return Status::error(Fault::out_of_bounds, "root: a section lies outside of the pack");
+      return fault(Fault::out_of_bounds, "root: a section lies outside of the pack");
     }
     const bool rises =
         previous == nullptr || previous->key_hash() < entry->key_hash() ||
@@ -137,13 +147,12 @@ Status check_cross_checks(const fb::Root &root) {
   if (root.cross_checks() == nullptr) return {};
   if (!aligned(*root.cross_checks())) return root_error("cross-checks are not aligned");
   if (root.cross_checks()->size() > kMaxCrossChecks) {
-    return Status::error(Fault::over_limit, "root: over 1,048,576 cross-checks");
+    return fault(Fault::over_limit, "root: over 1,048,576 cross-checks");
   }
   const fb::CrossCheck *previous = nullptr;
   for (const fb::CrossCheck *check : *root.cross_checks()) {
     if (check->reserved() != 0) {
-      return Status::error(Fault::reserved_not_zero,
-                           "root: reserved field of a cross-check is not zero");
+      return fault(Fault::reserved_not_zero, "root: reserved field of a cross-check is not zero");
     }
     const bool rises = previous == nullptr ||
                        previous->device_key_hash() < check->device_key_hash() ||
@@ -155,45 +164,63 @@ Status check_cross_checks(const fb::Root &root) {
   return {};
 }
 
-// Strings that are stored once are compared once.
-int compare_texts(const flatbuffers::String *a, const flatbuffers::String *b) {
-  return a == b ? 0 : view(*a).compare(view(*b));
-}
-
-// By what a row is for and where it was measured.
-int compare_places(const fb::Tuning &a, const fb::Tuning &b) {
-  if (const int order = compare_texts(a.program(), b.program()); order != 0) return order;
-  if (const int order = compare_texts(a.variant(), b.variant()); order != 0) return order;
-  if (const int order = compare_texts(a.kernel(), b.kernel()); order != 0) return order;
-  if (a.size_class() != b.size_class()) return a.size_class() < b.size_class() ? -1 : 1;
-  if (const int order = compare_texts(a.profile(), b.profile()); order != 0) return order;
-  if (const int order = compare_texts(a.family(), b.family()); order != 0) return order;
-  if (const int order = compare_texts(a.model(), b.model()); order != 0) return order;
-  if (a.key_hash() != b.key_hash()) return a.key_hash() < b.key_hash() ? -1 : 1;
-  return 0;
-}
-
-const char *tuning_fault(const fb::Tuning &row) {
-  if (!is_name(*row.program()) || !is_name(*row.variant()) || !is_name(*row.kernel())) {
-    return "a tuning without a program, variant or kernel";
+// Texts must rise strictly: then their indices compare as they do.
+bool texts_rise(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> &texts) {
+  const flatbuffers::String *previous = nullptr;
+  for (const flatbuffers::String *text : texts) {
+    if (view(*text).find('\0') != std::string_view::npos) return false;
+    if (previous != nullptr && !(*previous < *text)) return false;
+    previous = text;
   }
-  if (row.size_class() >= kSizeClasses) return "unknown size class of a tuning";
-  const fb::Size3 &size = *row.local_size();
-  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return "a tuned size is 0";
-  const bool located = row.family()->size() != 0 || row.model()->size() != 0 || row.key_hash() != 0;
-  if (located && row.profile()->size() == 0) return "a tuning's device has no profile";
-  return nullptr;
+  return true;
+}
+
+// Whether `b` may come after `a`: by what a row is for and where it was measured.
+bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
+  const std::uint32_t of_a[] = {a.program(), a.variant(), a.kernel(), a.size_class(),
+                                a.profile(), a.family(),  a.model()};
+  const std::uint32_t of_b[] = {b.program(), b.variant(), b.kernel(), b.size_class(),
+                                b.profile(), b.family(),  b.model()};
+  for (std::size_t i = 0; i < std::size(of_a); ++i) {
+    if (of_a[i] != of_b[i]) return of_a[i] < of_b[i];
+  }
+  return a.key_hash() < b.key_hash();
+}
+
+// `texts` is their number, `named` the first index of one that is not empty.
+Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
+  for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
+                                   row.family(), row.model(), row.conditions()}) {
+    if (text >= texts) return fault(Fault::out_of_bounds, "root: text index out of range");
+  }
+  if (row.program() < named || row.variant() < named || row.kernel() < named) {
+    return root_error("a tuning without a program, variant or kernel");
+  }
+  if (row.size_class() >= kSizeClasses) return root_error("unknown size class of a tuning");
+  const fb::Size3 &size = row.local_size();
+  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return root_error("a tuned size is 0");
+  const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
+  if (located && row.profile() < named) return root_error("a tuning's device has no profile");
+  if (row.reserved() == 0) return {};
+  return fault(Fault::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
 Status check_tunings(const fb::Root &root) {
-  if (root.tunings() == nullptr) return {};
-  if (root.tunings()->size() > kMaxTunings) {
-    return Status::error(Fault::over_limit, "root: over 262,144 tunings");
+  std::uint32_t texts = 0;
+  if (root.texts() != nullptr) {
+    if (!texts_rise(*root.texts())) return root_error("texts are not sorted and unique");
+    texts = root.texts()->size();
   }
+  if (root.tunings() == nullptr) return {};
+  if (!aligned(*root.tunings())) return root_error("tunings are not aligned");
+  if (root.tunings()->size() > kMaxTunings) {
+    return fault(Fault::over_limit, "root: over 262,144 tunings");
+  }
+  const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
   const fb::Tuning *previous = nullptr;
   for (const fb::Tuning *row : *root.tunings()) {
-    if (const char *fault = tuning_fault(*row)) return root_error(fault);
-    if (previous != nullptr && compare_places(*previous, *row) >= 0) {
+    if (Status status = check_tuning(*row, texts, named); !status.ok()) return status;
+    if (previous != nullptr && !tunings_rise(*previous, *row)) {
       return root_error("tunings are not sorted and unique");
     }
     previous = row;
@@ -213,10 +240,10 @@ Status check_binaries(const fb::Section &section) {
   const fb::Binary *previous = nullptr;
   for (const fb::Binary *binary : *section.binaries()) {
     if (binary->reserved() != 0) {
-      return Status::error(Fault::reserved_not_zero, "section: reserved field is not zero");
+      return fault(Fault::reserved_not_zero, "section: reserved field is not zero");
     }
     if (binary->blob() >= section.blobs()->size()) {
-      return Status::error(Fault::out_of_bounds, "section: blob index out of range");
+      return fault(Fault::out_of_bounds, "section: blob index out of range");
     }
     if (previous != nullptr && compare(previous->variant(), binary->variant()) >= 0) {
       return section_error("binaries are not sorted and unique");
@@ -240,17 +267,17 @@ Status check_provenance(const fb::Section &section) {
 
 Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
   if (blob.base() != 0) {
-    return Status::error(Fault::reserved_not_zero, "blob: reserved field base is not zero");
+    return fault(Fault::reserved_not_zero, "blob: reserved field base is not zero");
   }
   if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {
-    return Status::error(Fault::over_limit, "blob: over 1 GiB");
+    return fault(Fault::over_limit, "blob: over 1 GiB");
   }
   if (!placed(blob.offset(), blob.stored_size(), superblock)) {
-    return Status::error(Fault::out_of_bounds, "blob: lies outside of the pack");
+    return fault(Fault::out_of_bounds, "blob: lies outside of the pack");
   }
   const bool raw = static_cast<Codec>(blob.codec()) == Codec::raw;
   if (raw && blob.stored_size() != blob.raw_size()) {
-    return Status::error(Fault::out_of_bounds, "blob: stored raw, but the sizes differ");
+    return fault(Fault::out_of_bounds, "blob: stored raw, but the sizes differ");
   }
   return {};
 }

@@ -74,12 +74,13 @@ void read_records(const fb::Root &root, Contents *out) {
     }
   }
   if (root.tunings() == nullptr) return;
+  const auto text = [&](std::uint32_t index) { return root.texts()->Get(index)->str(); };
   for (const fb::Tuning *row : *root.tunings()) {
     out->tunings.push_back(
-        {row->program()->str(), row->variant()->str(), row->kernel()->str(),
-         static_cast<SizeClass>(row->size_class()), row->profile()->str(), row->family()->str(),
-         row->model()->str(), row->key_hash(), size3(*row->local_size()), row->nanoseconds(),
-         row->default_nanoseconds(), row->samples(), row->spread(), row->conditions()->str()});
+        {text(row->program()), text(row->variant()), text(row->kernel()),
+         static_cast<SizeClass>(row->size_class()), text(row->profile()), text(row->family()),
+         text(row->model()), row->key_hash(), size3(row->local_size()), row->nanoseconds(),
+         row->default_nanoseconds(), row->samples(), row->spread(), text(row->conditions())});
   }
 }
 

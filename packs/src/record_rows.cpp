@@ -1,7 +1,7 @@
 #include "record_rows.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <string_view>
 
 namespace kiln::packs {
@@ -16,15 +16,27 @@ std::vector<const Record *> sorted(const std::vector<Record> &records) {
   return result;
 }
 
+// Every text of the rows, each once; the value is its place in order.
+using Texts = std::map<std::string_view, std::uint32_t>;
+
+Texts texts_of(const std::vector<Tuning> &tunings) {
+  Texts texts;
+  for (const Tuning &t : tunings) {
+    for (const std::string *text :
+         {&t.program, &t.variant, &t.kernel, &t.profile, &t.family, &t.model, &t.conditions}) {
+      texts.emplace(*text, 0);
+    }
+  }
+  std::uint32_t place = 0;
+  for (auto &text : texts) text.second = place++;
+  return texts;
+}
+
 }  // namespace
 
 std::uint64_t text_size(const std::vector<Tuning> &tunings) {
-  std::set<std::string_view> texts;
-  for (const Tuning &t : tunings) {
-    texts.insert({t.program, t.variant, t.kernel, t.profile, t.family, t.model, t.conditions});
-  }
   std::uint64_t size = 0;
-  for (const std::string_view text : texts) size += text.size();
+  for (const auto &text : texts_of(tunings)) size += text.first.size();
   return size;
 }
 
@@ -37,23 +49,24 @@ CrossCheckRows add_rows(const std::vector<CrossCheck> &checks,
 }
 
 TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root) {
-  if (tunings.empty()) return 0;
-  std::vector<flatbuffers::Offset<fb::Tuning>> rows;
+  if (tunings.empty()) return {};
+  const Texts texts = texts_of(tunings);
+  const auto index = [&](const std::string &text) { return texts.find(text)->second; };
+  std::vector<fb::Tuning> rows;
   for (const Tuning *t : sorted(tunings)) {
-    const auto program = root->CreateSharedString(t->program);
-    const auto variant = root->CreateSharedString(t->variant);
-    const auto kernel = root->CreateSharedString(t->kernel);
-    const auto profile = root->CreateSharedString(t->profile);
-    const auto family = root->CreateSharedString(t->family);
-    const auto model = root->CreateSharedString(t->model);
-    const auto conditions = root->CreateSharedString(t->conditions);
     const fb::Size3 local_size(t->local_size[0], t->local_size[1], t->local_size[2]);
-    rows.push_back(fb::CreateTuning(*root, program, variant, kernel,
-                                    static_cast<std::uint8_t>(t->size_class), profile, family,
-                                    model, t->key_hash, &local_size, t->nanoseconds,
-                                    t->default_nanoseconds, t->samples, t->spread, conditions));
+    rows.emplace_back(t->key_hash, t->nanoseconds, t->default_nanoseconds, index(t->program),
+                      index(t->variant), index(t->kernel),
+                      static_cast<std::uint32_t>(t->size_class), index(t->profile),
+                      index(t->family), index(t->model), index(t->conditions), local_size,
+                      t->samples, t->spread, 0);
   }
-  return root->CreateVector(rows);
+  std::vector<flatbuffers::Offset<flatbuffers::String>> strings;
+  for (const auto &text : texts) {
+    strings.push_back(root->CreateString(text.first.data(), text.first.size()));
+  }
+  const auto row_vector = root->CreateVectorOfStructs(rows);
+  return {row_vector, root->CreateVector(strings)};
 }
 
 }  // namespace kiln::packs

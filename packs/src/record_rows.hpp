@@ -20,9 +20,14 @@ inline auto place_of(const CrossCheck &c) { return std::tie(c.device, c.target);
 std::uint64_t text_size(const std::vector<Tuning> &tunings);
 
 using CrossCheckRows = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
-using TuningRows = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Tuning>>>;
 
-// Sorted. Without any the result is 0, which leaves the root's field out.
+// What stands in the root for tunings.
+struct TuningRows {
+  flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> rows = 0;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0;
+};
+
+// Sorted. Without any the result is 0, which leaves the root's fields out.
 CrossCheckRows add_rows(const std::vector<CrossCheck> &checks,
                         flatbuffers::FlatBufferBuilder *root);
 TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root);

@@ -1,5 +1,7 @@
 #include "kiln/packs/records.hpp"
 
+#include <iterator>
+
 namespace kiln::packs {
 namespace {
 
@@ -27,19 +29,6 @@ Range equal_range(std::uint32_t size, Order order) {
   return {first, end - first};
 }
 
-int compare(const flatbuffers::String &text, std::string_view with) {
-  return std::string_view(text.c_str(), text.size()).compare(with);
-}
-
-int compare(const fb::Tuning &row, const TuningQuery &query, std::string_view profile) {
-  if (const int order = compare(*row.program(), query.program); order != 0) return order;
-  if (const int order = compare(*row.variant(), query.variant); order != 0) return order;
-  if (const int order = compare(*row.kernel(), query.kernel); order != 0) return order;
-  const int size_class = static_cast<int>(query.size_class);
-  if (row.size_class() != size_class) return row.size_class() < size_class ? -1 : 1;
-  return compare(*row.profile(), profile);
-}
-
 }  // namespace
 
 Range cross_checks_of(const fb::Root &root, std::uint64_t device_key_hash) {
@@ -63,11 +52,33 @@ const fb::CrossCheck *find_cross_check(const fb::Root &root, std::uint64_t devic
   return check->target_key_hash() == target_key_hash ? check : nullptr;
 }
 
+std::uint32_t find_text(const fb::Root &root, std::string_view text) {
+  const auto *texts = root.texts();
+  if (texts == nullptr) return 0;
+  const auto at = [&](std::uint32_t i) {
+    const flatbuffers::String *stored = texts->Get(i);
+    return std::string_view(stored->c_str(), stored->size());
+  };
+  const std::uint32_t i =
+      partition_point(0, texts->size(), [&](std::uint32_t middle) { return at(middle) < text; });
+  return i < texts->size() && at(i) == text ? i : texts->size();
+}
+
 Range find_tunings(const fb::Root &root, const TuningQuery &query, std::string_view profile) {
   const auto *rows = root.tunings();
   if (rows == nullptr) return {};
-  return equal_range(rows->size(),
-                     [&](std::uint32_t i) { return compare(*rows->Get(i), query, profile); });
+  const std::uint32_t wanted[] = {
+      find_text(root, query.program), find_text(root, query.variant), find_text(root, query.kernel),
+      static_cast<std::uint32_t>(query.size_class), find_text(root, profile)};
+  return equal_range(rows->size(), [&](std::uint32_t i) {
+    const fb::Tuning &row = *rows->Get(i);
+    const std::uint32_t values[] = {row.program(), row.variant(), row.kernel(), row.size_class(),
+                                    row.profile()};
+    for (std::size_t k = 0; k < std::size(wanted); ++k) {
+      if (values[k] != wanted[k]) return values[k] < wanted[k] ? -1 : 1;
+    }
+    return 0;
+  });
 }
 
 }  // namespace kiln::packs

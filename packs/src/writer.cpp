@@ -285,7 +285,8 @@ Status PackWriter::finish(const Contents &contents) {
   const auto producer = root_.CreateString(contents.producer);
   const auto cross_checks = add_rows(contents.cross_checks, &root_);
   const auto tunings = add_rows(contents.tunings, &root_);
-  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, cross_checks, tunings));
+  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, cross_checks, tunings.rows,
+                              tunings.texts));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
   superblock.root_offset = file_.size();

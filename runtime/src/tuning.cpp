@@ -7,15 +7,21 @@ namespace {
 
 namespace fb = packs::fb;
 
-// An unknown model is like no other unknown model.
-bool same(const flatbuffers::String &row, const std::string &device) {
-  return !device.empty() && std::string_view(row.c_str(), row.size()) == device;
+// A device's texts as the pack numbers them. What the device does not say is no row's.
+struct Place {
+  std::uint32_t family;
+  std::uint32_t model;
+  std::uint64_t key_hash;
+};
+
+std::uint32_t find_known(const fb::Root &root, const std::string &text) {
+  return text.empty() ? ~std::uint32_t{0} : packs::find_text(root, text);
 }
 
-TuningLevel level_of(const fb::Tuning &row, const Description &device, std::uint64_t key_hash) {
-  if (row.key_hash() != 0 && row.key_hash() == key_hash) return TuningLevel::device;
-  if (same(*row.model(), device.model)) return TuningLevel::model;
-  if (same(*row.family(), device.family)) return TuningLevel::family;
+TuningLevel level_of(const fb::Tuning &row, const Place &device) {
+  if (row.key_hash() != 0 && row.key_hash() == device.key_hash) return TuningLevel::device;
+  if (row.model() == device.model) return TuningLevel::model;
+  if (row.family() == device.family) return TuningLevel::family;
   return TuningLevel::vendor;
 }
 
@@ -35,12 +41,13 @@ const fb::Tuning *find_tuning(const fb::Root &root, const packs::TuningQuery &qu
                               const Description &device, std::uint64_t key_hash,
                               TuningLevel *level) {
   const packs::Range range = packs::find_tunings(root, query, device.profile);
+  const Place place{find_known(root, device.family), find_known(root, device.model), key_hash};
   const bool vendor_counts = std::string_view(device.profile) != "generic";
   const fb::Tuning *best = nullptr;
   TuningLevel nearest = TuningLevel::standard;
   for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
     const fb::Tuning *row = root.tunings()->Get(i);
-    const TuningLevel here = level_of(*row, device, key_hash);
+    const TuningLevel here = level_of(*row, place);
     if (here == TuningLevel::vendor && !vendor_counts) continue;
     if (here > nearest || (here == nearest && !better(*row, *best))) continue;
     best = row;

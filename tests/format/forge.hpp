@@ -69,18 +69,26 @@ struct ForgedProgram {
   std::vector<ForgedVariant> variants{{}};
 };
 
+// Texts by their index in ForgedRoot::texts.
 struct ForgedTuning {
-  std::string program = "p";
-  std::string variant = "v";
-  std::string kernel = "k";
-  std::uint8_t size_class = 0;
-  std::string profile = "test";
-  std::string family = "f";
-  std::string model = "m";
+  operator fb::Tuning() const {
+    return {key_hash, 1000,  2000,       program,    variant, kernel, size_class, profile,
+            family,   model, conditions, local_size, samples, spread, reserved};
+  }
+
+  std::uint32_t program = 1;
+  std::uint32_t variant = 1;
+  std::uint32_t kernel = 1;
+  std::uint32_t size_class = 0;
+  std::uint32_t profile = 1;
+  std::uint32_t family = 1;
+  std::uint32_t model = 1;
   std::uint64_t key_hash = 1;
+  std::uint32_t conditions = 0;
   fb::Size3 local_size{8, 8, 1};
   std::uint32_t samples = 1;
   std::uint32_t spread = 0;
+  std::uint32_t reserved = 0;
 };
 
 struct ForgedRoot {
@@ -88,7 +96,8 @@ struct ForgedRoot {
   std::vector<ForgedProgram> programs{{}};
   std::vector<fb::Blob> blobs;
   std::vector<fb::CrossCheck> cross_checks;
-  std::vector<ForgedTuning> tunings;
+  std::vector<fb::Tuning> tunings;
+  std::vector<std::string> texts{"", "a", "b"};
 };
 
 struct ForgedSection {
@@ -126,19 +135,6 @@ inline flatbuffers::Offset<fb::Program> forge(
   return fb::CreateProgram(builder, text, reference, builder.CreateVector(variants));
 }
 
-inline flatbuffers::Offset<fb::Tuning> forge(flatbuffers::FlatBufferBuilder &builder,
-                                             const ForgedTuning &t) {
-  const auto program = builder.CreateString(t.program);
-  const auto variant = builder.CreateString(t.variant);
-  const auto kernel = builder.CreateString(t.kernel);
-  const auto profile = builder.CreateString(t.profile);
-  const auto family = builder.CreateString(t.family);
-  const auto model = builder.CreateString(t.model);
-  const auto conditions = builder.CreateString("");
-  return fb::CreateTuning(builder, program, variant, kernel, t.size_class, profile, family, model,
-                          t.key_hash, &t.local_size, 1000, 2000, t.samples, t.spread, conditions);
-}
-
 // The vectors of records stand in the root even where they are empty, unlike the writer's.
 inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoot &root,
                         const std::vector<flatbuffers::Offset<fb::Program>> &programs) {
@@ -147,11 +143,10 @@ inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoo
   const auto blobs = builder.CreateVectorOfStructs(root.blobs);
   const auto producer = builder.CreateString("forge");
   const auto cross_checks = builder.CreateVectorOfStructs(root.cross_checks);
-  std::vector<flatbuffers::Offset<fb::Tuning>> rows;
-  for (const ForgedTuning &row : root.tunings) rows.push_back(forge(builder, row));
-  const auto tunings = builder.CreateVector(rows);
-  builder.Finish(
-      fb::CreateRoot(builder, targets, program_vector, blobs, producer, cross_checks, tunings));
+  const auto tunings = builder.CreateVectorOfStructs(root.tunings);
+  const auto texts = builder.CreateVectorOfStrings(root.texts);
+  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer, cross_checks,
+                                tunings, texts));
   return taken(builder);
 }
 

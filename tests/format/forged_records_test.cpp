@@ -6,13 +6,14 @@ using namespace kiln::test;
 
 namespace {
 
-Fault fault_of(const ForgedRoot &root) {
-  const Bytes bytes = Forge().finish(root);
+Fault fault_of_image(const Bytes &bytes) {
   PackPointer pack;
   const Fault fault = open(bytes, &pack).fault;
   CHECK((pack == nullptr) == (fault != Fault::none));
   return fault;
 }
+
+Fault fault_of(const ForgedRoot &root) { return fault_of_image(Forge().finish(root)); }
 
 Fault checks(std::vector<fb::CrossCheck> cross_checks) {
   ForgedRoot root;
@@ -20,9 +21,10 @@ Fault checks(std::vector<fb::CrossCheck> cross_checks) {
   return fault_of(root);
 }
 
-Fault tunings(std::vector<ForgedTuning> rows) {
+Fault tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {"", "a", "b"}) {
   ForgedRoot root;
   root.tunings = std::move(rows);
+  root.texts = std::move(texts);
   return fault_of(root);
 }
 
@@ -73,30 +75,58 @@ TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
   CHECK(pair([](ForgedTuning *t) { t->samples = 2; }) == Fault::root_malformed);
   CHECK(pair([](ForgedTuning *t) { t->spread = 2; }) == Fault::root_malformed);
   CHECK(pair([](ForgedTuning *t) { t->local_size = {9, 9, 9}; }) == Fault::root_malformed);
-  CHECK(pair([](ForgedTuning *t) { t->program = "pp"; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->variant = "w"; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->kernel = "\xc3\xa9"; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->conditions = 2; }) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->program = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->variant = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->kernel = 2; }) == Fault::none);
   CHECK(pair([](ForgedTuning *t) { t->size_class = 1; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->profile = "test2"; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->family = "g"; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->model = "n"; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->profile = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->family = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->model = 2; }) == Fault::none);
   CHECK(pair([](ForgedTuning *t) { t->key_hash = 2; }) == Fault::none);
   // The earlier field decides.
-  const ForgedTuning a{"p", "v", "k", 0, "x", "b", "b", 9};
-  const ForgedTuning b{"p", "v", "k", 1, "a", "a", "a", 1};
+  const ForgedTuning a{1, 1, 1, 0, 2, 2, 2, 9};
+  const ForgedTuning b{1, 1, 1, 1, 1, 1, 1, 1};
   CHECK(tunings({a, b}) == Fault::none);
   CHECK(tunings({b, a}) == Fault::root_malformed);
 }
 
 TEST_CASE("a tuning belongs to a kernel and a known size class", "[forged]") {
   CHECK(spoiled([](ForgedTuning *) {}) == Fault::none);
-  CHECK(spoiled([](ForgedTuning *t) { t->program = ""; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->variant = ""; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->kernel = ""; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->kernel.push_back('\0'); }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->program = 0; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->variant = 0; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Fault::root_malformed);
   CHECK(spoiled([](ForgedTuning *t) { t->size_class = 2; }) == Fault::none);
   CHECK(spoiled([](ForgedTuning *t) { t->size_class = 3; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 255; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 0x01000000; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->reserved = 1; }) == Fault::reserved_not_zero);
+}
+
+TEST_CASE("a tuning's texts are among the root's", "[forged]") {
+  for (const std::uint32_t none : {3u, 0x7fffffffu, 0xffffffffu}) {
+    CHECK(spoiled([=](ForgedTuning *t) { t->program = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->variant = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->kernel = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->profile = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->family = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->model = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->conditions = none; }) == Fault::out_of_bounds);
+  }
+  CHECK(tunings({ForgedTuning{}}, {}) == Fault::out_of_bounds);
+}
+
+TEST_CASE("texts must rise", "[forged]") {
+  const auto texts = [](std::vector<std::string> list) { return tunings({}, std::move(list)); };
+  CHECK(texts({}) == Fault::none);
+  CHECK(texts({""}) == Fault::none);
+  CHECK(texts({"", "B", "a", "aa", "\xc3\xa9"}) == Fault::none);
+  CHECK(texts({"a", ""}) == Fault::root_malformed);
+  CHECK(texts({"", ""}) == Fault::root_malformed);
+  CHECK(texts({"a", "a"}) == Fault::root_malformed);
+  CHECK(texts({"a", "B"}) == Fault::root_malformed);
+  CHECK(texts({std::string("a\0", 2)}) == Fault::root_malformed);
+  // Without an empty text the first is a name like any other.
+  CHECK(tunings({ForgedTuning{0, 0, 0, 0, 0, 0, 0, 1}}, {"a"}) == Fault::none);
 }
 
 TEST_CASE("a tuned size has no zero", "[forged]") {
@@ -107,16 +137,16 @@ TEST_CASE("a tuned size has no zero", "[forged]") {
 }
 
 TEST_CASE("a tuning without a profile belongs to no device", "[forged]") {
-  const auto row = [](const char *profile, const char *family, const char *model,
+  const auto row = [](std::uint32_t profile, std::uint32_t family, std::uint32_t model,
                       std::uint64_t key_hash) {
-    return tunings({{"p", "v", "k", 0, profile, family, model, key_hash}});
+    return tunings({ForgedTuning{1, 1, 1, 0, profile, family, model, key_hash}});
   };
-  CHECK(row("", "", "", 0) == Fault::none);
-  CHECK(row("test", "", "", 0) == Fault::none);
-  CHECK(row("test", "", "m", 1) == Fault::none);
-  CHECK(row("", "f", "", 0) == Fault::root_malformed);
-  CHECK(row("", "", "m", 0) == Fault::root_malformed);
-  CHECK(row("", "", "", 1) == Fault::root_malformed);
+  CHECK(row(0, 0, 0, 0) == Fault::none);
+  CHECK(row(1, 0, 0, 0) == Fault::none);
+  CHECK(row(1, 0, 1, 1) == Fault::none);
+  CHECK(row(0, 1, 0, 0) == Fault::root_malformed);
+  CHECK(row(0, 0, 1, 0) == Fault::root_malformed);
+  CHECK(row(0, 0, 0, 1) == Fault::root_malformed);
 }
 
 TEST_CASE("more records than the limits are refused", "[forged]") {
@@ -126,41 +156,40 @@ TEST_CASE("more records than the limits are refused", "[forged]") {
   many.push_back({kMaxCrossChecks, 0, 0, 0});
   CHECK(checks(many) == Fault::over_limit);
 
-  flatbuffers::FlatBufferBuilder builder;
-  const auto row = forge(builder, ForgedTuning{});
-  const auto rows =
-      builder.CreateVector(std::vector<flatbuffers::Offset<fb::Tuning>>(kMaxTunings + 1, row));
-  const auto targets = builder.CreateVectorOfStructs(std::vector<fb::TargetEntry>{});
-  const auto programs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>{});
-  const auto blobs = builder.CreateVectorOfStructs(std::vector<fb::Blob>{});
-  const auto producer = builder.CreateString("");
-  builder.Finish(fb::CreateRoot(builder, targets, programs, blobs, producer, 0, rows));
-  PackPointer pack;
-  const Bytes bytes = Forge().finish(taken(builder));
-  CHECK(open(bytes, &pack).fault == Fault::over_limit);
+  std::vector<fb::Tuning> rows;
+  ForgedTuning row;
+  for (row.key_hash = 1; row.key_hash <= kMaxTunings; ++row.key_hash) rows.push_back(row);
+  CHECK(tunings(rows) == Fault::none);
+  rows.push_back(row);
+  CHECK(tunings(rows) == Fault::over_limit);
 }
 
-TEST_CASE("cross-checks that are not aligned are refused", "[forged]") {
-  // Words at a multiple of 4 with a count of cross-checks: FlatBuffers' verifier lets them pass.
+TEST_CASE("records that are not aligned are refused", "[forged]") {
+  // Words at a multiple of 4 with a count of records: FlatBuffers' verifier lets them pass.
+  using Checks = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
+  using Tunings = flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>>;
   unsigned misaligned = 0;
-  for (const char *pad : {"", "four"}) {
-    flatbuffers::FlatBufferBuilder builder;
-    const auto producer = builder.CreateString(pad);
-    const auto words = builder.CreateVector(std::vector<std::uint32_t>(6));  // one record's
-    const auto targets = builder.CreateVectorOfStructs(std::vector<fb::TargetEntry>{});
-    const auto programs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>{});
-    const auto blobs = builder.CreateVectorOfStructs(std::vector<fb::Blob>{Forge().raw_blob({})});
-    builder.Finish(
-        fb::CreateRoot(builder, targets, programs, blobs, producer,
-                       flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>(words.o)));
-    Bytes bytes = taken(builder);
-    const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data());
-    const auto place = static_cast<std::size_t>(root->cross_checks()->Data() - bytes.data());
-    bytes[place - 4] = 1;  // the count
-    misaligned += place % 8 != 0 ? 1 : 0;
-    PackPointer pack;
-    const Bytes image = Forge().finish(bytes);
-    CHECK(open(image, &pack).fault == (place % 8 != 0 ? Fault::root_malformed : Fault::none));
+  for (const bool checks : {true, false}) {
+    for (const char *pad : {"", "four"}) {
+      flatbuffers::FlatBufferBuilder builder;
+      const auto producer = builder.CreateString(pad);
+      const auto words = builder.CreateVector(std::vector<std::uint32_t>(checks ? 6 : 20, 1));
+      const auto targets = builder.CreateVectorOfStructs(std::vector<fb::TargetEntry>{});
+      const auto programs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>{});
+      const auto blobs = builder.CreateVectorOfStructs(std::vector<fb::Blob>{Forge().raw_blob({})});
+      builder.Finish(fb::CreateRoot(builder, targets, programs, blobs, producer,
+                                    Checks(checks ? words.o : 0), Tunings(checks ? 0 : words.o)));
+      Bytes bytes = taken(builder);
+      const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data());
+      const std::uint8_t *data = checks ? root->cross_checks()->Data() : root->tunings()->Data();
+      const auto place = static_cast<std::size_t>(data - bytes.data());
+      bytes[place - 4] = 1;  // the count
+      misaligned += place % 8 != 0 ? 1 : 0;
+      // The values are wrong, too, but only where they may be looked at.
+      const Fault values = checks ? Fault::reserved_not_zero : Fault::out_of_bounds;
+      const Bytes image = Forge().finish(bytes);
+      CHECK(fault_of_image(image) == (place % 8 != 0 ? Fault::root_malformed : values));
+    }
   }
-  CHECK(misaligned == 1);
+  CHECK(misaligned == 2);
 }

@@ -176,10 +176,10 @@ TEST_CASE("tunings are found by kernel, size class and profile", "[records]") {
       REQUIRE(range.count == 3);
       for (std::uint32_t i = range.first; i < range.first + 3; ++i) {
         const fb::Tuning &row = *pack->root().tunings()->Get(i);
-        CHECK(row.program()->str() == program);
-        CHECK(row.kernel()->str() == kernel);
+        CHECK(pack->root().texts()->Get(row.program())->str() == program);
+        CHECK(pack->root().texts()->Get(row.kernel())->str() == kernel);
         CHECK(row.size_class() == 2);
-        CHECK(row.profile()->str() == "intel");
+        CHECK(pack->root().texts()->Get(row.profile())->str() == "intel");
         CHECK(row.key_hash() == i - range.first + 1);
       }
     }
@@ -189,6 +189,19 @@ TEST_CASE("tunings are found by kernel, size class and profile", "[records]") {
   CHECK(found({"a", "w", "k", SizeClass::small}, "intel").count == 0);
   CHECK(found({"aa", "v", "k", SizeClass::small}, "intel").count == 0);
   CHECK(found({"", "", "", SizeClass::small}, "zzz").count == 0);
+}
+
+TEST_CASE("a text is found among the root's, or past their end", "[records]") {
+  const Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  const auto &texts = *pack->root().texts();
+  REQUIRE(texts.size() > 5);
+  for (std::uint32_t i = 0; i < texts.size(); ++i) {
+    CHECK(find_text(pack->root(), texts.Get(i)->str()) == i);
+    CHECK(find_text(pack->root(), texts.Get(i)->str() + "!") == texts.size());
+  }
+  const Bytes bare = written(bare_sample());
+  CHECK(find_text(opened(bare)->root(), "") == 0);
 }
 
 TEST_CASE("size classes part at 65,536 and 1,048,576 work-items", "[records]") {

@@ -218,11 +218,11 @@ inline void append_records(const packs::fb::Root &root, Part *part) {
   }
   if (root.tunings() == nullptr) return;
   for (const auto *row : *root.tunings()) {
-    for (const auto *text : {row->program(), row->variant(), row->kernel(), row->profile(),
-                             row->family(), row->model(), row->conditions()}) {
-      append(text, part);
+    for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),
+                                     row->family(), row->model(), row->conditions()}) {
+      append(root.texts()->Get(text), part);
     }
-    const packs::fb::Size3 &size = *row->local_size();
+    const packs::fb::Size3 &size = row->local_size();
     for (const std::uint64_t number :
          {std::uint64_t{row->size_class()}, row->key_hash(), std::uint64_t{size.x()},
           std::uint64_t{size.y()}, std::uint64_t{size.z()}, row->nanoseconds(),

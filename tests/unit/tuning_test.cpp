@@ -60,7 +60,7 @@ Found find(const std::vector<Tuning> &rows, const Description &description, std:
   const auto *found = find_tuning(pack->root(), {"blur", "wide", "scalar", size_class}, description,
                                   key_hash, &level);
   if (found == nullptr) return {};
-  return {found->local_size()->x(), tuning_level_name(level)};
+  return {found->local_size().x(), tuning_level_name(level)};
 }
 
 const Description kTigerLake = device("intel", "Gen12LP", "Intel(R) Graphics [0x9a49]");

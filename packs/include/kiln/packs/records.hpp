@@ -37,6 +37,9 @@ struct TuningQuery {
   SizeClass size_class = SizeClass::small;
 };
 
+// The index in Root::texts, or their number where it is not among them: then no row has it.
+std::uint32_t find_text(const fb::Root &root, std::string_view text);
+
 // The rows of Root::tunings for that kernel and size class that were measured on devices of
 // `profile`; those of the empty profile are the defaults. A count of 0 where there is none, or
 // no such vector.
