@@ -19,14 +19,12 @@ struct Options {
   bool json = false;
 };
 
-// The targets of the pack that stands at the output's place; none where there is no file.
-// Complains and gives nothing for any other file: it may hold what cannot be made again.
-std::optional<std::vector<packs::Target>> earlier_targets(const Options &options) {
-  if (options.fresh || !std::filesystem::exists(options.output)) {
-    return std::vector<packs::Target>{};
-  }
+// The pack that stands at the output's place; empty where there is no file. Complains and gives
+// nothing for any other file: it may hold what cannot be made again.
+std::optional<packs::Contents> earlier_contents(const Options &options) {
+  if (options.fresh || !std::filesystem::exists(options.output)) return packs::Contents{};
   auto open = open_pack(options.output);
-  if (open) return std::move(open->contents.targets);
+  if (open) return std::move(open->contents);
   complain("it is not replaced; give another output, or --fresh");
   return std::nullopt;
 }
@@ -58,7 +56,7 @@ int run(const Options &options) {
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
                                                               : std::vector<std::string>{});
   if (exit_code != kDone) return exit_code;
-  const auto earlier = earlier_targets(options);
+  const auto earlier = earlier_contents(options);
   if (!earlier) return kBadPack;
   std::vector<builder::VariantFailure> host_failures;
   const auto base = read_input(options.input, options.tools, &exit_code, &host_failures);
@@ -68,9 +66,10 @@ int run(const Options &options) {
   builder::BuildOptions build;
   build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   builder::BuildResult result = builder::build_on_devices(
-      *base, *devices, *earlier, build,
+      *base, *devices, earlier->targets, build,
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
+  packs::merge_records(*earlier, &result.contents);  // measurements outlive a build
   for (const builder::JobFailure &failure : result.failures) {
     complain(fmt::format("{}: {}", failure.job, failure.text));
     exit_code = kSomeFailed;

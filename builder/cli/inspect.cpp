@@ -17,6 +17,26 @@ std::string variant_text(const packs::Variant &variant) {
   return facts.empty() ? "  " + variant.name : fmt::format("  {:16} {}", variant.name, facts);
 }
 
+std::string records_text(const packs::Contents &contents) {
+  std::string text;
+  const builder::KeyLabels label(contents);
+  for (const packs::CrossCheck &check : contents.cross_checks) {
+    text += fmt::format("cross-check {}, given binaries of {}: {}\n", label(check.device),
+                        label(check.target), builder::cross_result_name(check.result));
+  }
+  for (const packs::Tuning &t : contents.tunings) {
+    text += fmt::format(
+        "tuning {}/{} {}, {}, on {}: {}x{}x{}, {:.3f} ms, {:.3f} ms with the driver's size; {}, "
+        "spread {:.1f}%{}{}\n",
+        t.program, t.variant, t.kernel, builder::size_class_name(t.size_class),
+        builder::tuning_place(t), t.local_size[0], t.local_size[1], t.local_size[2],
+        static_cast<double>(t.nanoseconds) / 1e6, static_cast<double>(t.default_nanoseconds) / 1e6,
+        count(t.samples, "sample"), t.spread / 10.0, t.conditions.empty() ? "" : "; ",
+        t.conditions);
+  }
+  return text;
+}
+
 std::string pack_text(const OpenPack &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
                                  open.pack->superblock().pack_size, open.contents.producer);
@@ -35,7 +55,7 @@ std::string pack_text(const OpenPack &open) {
                           blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16));
     }
   }
-  return text;
+  return text + records_text(open.contents);
 }
 
 int run(const std::string &path, bool as_json) {
@@ -57,7 +77,8 @@ void add_inspect(CLI::App &app, Command *command) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App *sub = app.add_subcommand("inspect", "Show programs, variants, targets and binaries");
+  CLI::App *sub =
+      app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack to look into")->required();
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });

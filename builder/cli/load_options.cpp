@@ -42,9 +42,19 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
                      "Index, or glob over platform and device name; default: the first device");
   command.add_option("--variant", options->variant,
                      "Variant; default: the first by name that the device can run");
-  command.add_flag("--no-binary", options->no_binary, "Leave out the exact rung");
+  command.add_flag("--no-binary", options->no_binary,
+                   "Leave out the overlay, exact and compatible rungs");
   command.add_flag("--no-il", options->no_il, "Leave out the IL rung");
   command.add_flag("--no-source", options->no_source, "Leave out the source rung");
+  command.add_flag("--compatible", options->compatible,
+                   "Allow another target's binary that serves this device");
+  command.add_option("--overlay", options->overlay,
+                     "Folder for what this device has to compile, and for what is known of drivers "
+                     "that died");
+  command
+      .add_option("--deadline", options->deadline_seconds,
+                  "Seconds after which a load counts as a death at the next start; 0: none")
+      ->check(CLI::Range(0.0, 86400.0));
   command.add_option("--timeout", options->timeout_seconds, "Seconds that the driver may take")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
@@ -79,6 +89,9 @@ std::optional<builder::RunRequest> make_request(const LoadOptions &options, int 
   if (options.no_binary) request.flags |= KILN_LOAD_NO_BINARY;
   if (options.no_il) request.flags |= KILN_LOAD_NO_IL;
   if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
+  if (options.compatible) request.flags |= KILN_LOAD_COMPATIBLE;
+  request.overlay = options.overlay;
+  request.deadline = std::chrono::milliseconds(static_cast<long>(options.deadline_seconds * 1000));
   request.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   return request;
 }
@@ -109,6 +122,9 @@ std::string report_text(const nlohmann::json &report) {
     if (rung.contains("log")) text += rung["log"].get<std::string>() + "\n";
   }
   if (report["recompiled"] == true) text += "  the driver silently recompiled the binary\n";
+  for (const nlohmann::json &note : report["notes"]) {
+    text += fmt::format("  note: {}\n", note.get<std::string>());
+  }
   const nlohmann::json &nearest = report["nearest"];
   if (nearest.is_null()) return text;
   text += fmt::format("  nearest target: {}\n", nearest["target"].get<std::string>());

@@ -16,6 +16,9 @@ struct LoadOptions {
   bool no_binary = false;
   bool no_il = false;
   bool no_source = false;
+  bool compatible = false;
+  std::string overlay;
+  double deadline_seconds = 0;
   double timeout_seconds = 120;
 };
 

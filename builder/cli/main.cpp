@@ -84,7 +84,9 @@ int main(int argc, char **argv) {
   add_compile(app, &command);
   add_plan(app, &command);
   add_build(app, &command);
+  add_crosscheck(app, &command);
   add_merge(app, &command);
+  add_overlay(app, &command);
   add_inspect(app, &command);
   add_verify(app, &command);
   add_explain(app, &command);

@@ -22,9 +22,11 @@ struct StartupRow {
   double source = 0;         // clCreateProgramWithSource, build, kernels
   double floor = 0;          // the driver given the binaries' bytes from memory
   double kiln = 0;           // open the pack, identify the device, load every variant
+  double overlay = 0;        // the second start of an application whose pack has no binary
   std::string error;         // why there are no figures; empty when there are
 
   double ratio() const { return floor > 0 ? kiln / floor : 0; }
+  double overlay_ratio() const { return floor > 0 ? overlay / floor : 0; }
   double microseconds_above_floor() const {  // for each program
     return programs == 0 ? 0 : 1000 * (kiln - floor) / static_cast<double>(programs);
   }
@@ -37,7 +39,7 @@ struct StartupOptions {
   std::chrono::milliseconds timeout{120'000};
 };
 
-// Measures one device. The three ways take turns, round by round, so that a drift of the
+// Measures one device. The four ways take turns, round by round, so that a drift of the
 // machine's speed meets all of them. Only variants with a binary for this device count.
 StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
                          const StartupOptions &options,

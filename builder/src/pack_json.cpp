@@ -1,6 +1,9 @@
 #include "pack_json.hpp"
 
+#include <fmt/format.h>
+
 #include "device.hpp"
+#include "kiln/packs/hash.hpp"
 #include "manifest.hpp"
 
 namespace kiln::builder {
@@ -82,7 +85,61 @@ json target_json(const packs::Contents &contents, const packs::Target &target) {
           {"identity", identity},          {"binaries", binaries}};
 }
 
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+json cross_check_json(const KeyLabels &label, const packs::CrossCheck &check) {
+  return {{"device", label(check.device)},
+          {"device_key_hash", hash_text(check.device)},
+          {"target", label(check.target)},
+          {"target_key_hash", hash_text(check.target)},
+          {"result", cross_result_name(check.result)}};
+}
+
+json tuning_json(const packs::Tuning &tuning) {
+  return {{"program", tuning.program},
+          {"variant", tuning.variant},
+          {"kernel", tuning.kernel},
+          {"size_class", size_class_name(tuning.size_class)},
+          {"profile", tuning.profile},
+          {"family", tuning.family},
+          {"model", tuning.model},
+          {"key_hash", hash_text(tuning.key_hash)},
+          {"local_size", tuning.local_size},
+          {"nanoseconds", tuning.nanoseconds},
+          {"default_nanoseconds", tuning.default_nanoseconds},
+          {"samples", tuning.samples},
+          {"spread", tuning.spread / 1000.0},
+          {"conditions", tuning.conditions}};
+}
+
 }  // namespace
+
+KeyLabels::KeyLabels(const packs::Contents &contents) {
+  for (const packs::Target &target : contents.targets) {
+    labels_.emplace(packs::xxh3(target.key.data(), target.key.size()), target_label(target));
+  }
+}
+
+std::string KeyLabels::operator()(std::uint64_t key_hash) const {
+  const auto label = labels_.find(key_hash);
+  return label != labels_.end() ? label->second : "0x" + hash_text(key_hash);
+}
+
+const char *cross_result_name(std::uint32_t result) {
+  static const char *const names[] = {"native", "recompiled", "refused", "crashed", "wrong"};
+  return result < std::size(names) ? names[result] : "unknown";
+}
+
+const char *size_class_name(packs::SizeClass size_class) {
+  static const char *const names[] = {"small", "medium", "large"};
+  return names[static_cast<unsigned>(size_class)];
+}
+
+std::string tuning_place(const packs::Tuning &tuning) {
+  if (!tuning.model.empty()) return tuning.model;
+  if (!tuning.family.empty()) return tuning.profile + ", family " + tuning.family;
+  return tuning.profile.empty() ? "any device" : tuning.profile;
+}
 
 std::string target_label(const packs::Target &target) {
   std::string name;
@@ -116,12 +173,21 @@ json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
   for (const packs::Target &target : contents.targets) {
     targets.push_back(target_json(contents, target));
   }
+  json cross_checks = json::array();
+  const KeyLabels label(contents);
+  for (const packs::CrossCheck &check : contents.cross_checks) {
+    cross_checks.push_back(cross_check_json(label, check));
+  }
+  json tunings = json::array();
+  for (const packs::Tuning &tuning : contents.tunings) tunings.push_back(tuning_json(tuning));
   return {{"schema", 1},
           {"format_version", pack.superblock().version},
           {"size", pack.superblock().pack_size},
           {"producer", contents.producer},
           {"programs", programs},
-          {"targets", targets}};
+          {"targets", targets},
+          {"cross_checks", cross_checks},
+          {"tunings", tunings}};
 }
 
 }  // namespace kiln::builder

@@ -83,7 +83,10 @@ json run_in_child(const RunRequest &request) {
   }
   auto pack = kiln::Pack::open_file(request.pack_path);
   if (!pack) return failed(pack.error());
-  auto loader = kiln::Loader::create(*device, *pack);
+  kiln::LoaderOptions options;
+  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
+  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
+  auto loader = kiln::Loader::create(*device, *pack, options);
   if (!loader) return failed(loader.error());
   kiln::Loaded loaded = loader->load(request.program, request.variant, request.flags);
   json answer = loaded.program ? json{{"status", 0}} : failed(loaded.program.error());

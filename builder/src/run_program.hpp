@@ -17,6 +17,8 @@ struct RunRequest {
   std::string program;
   std::string variant;                    // empty: the first that the device can run
   unsigned flags = 0;                     // KILN_LOAD_*
+  std::string overlay;                    // folder; empty: none
+  std::chrono::milliseconds deadline{0};  // of one load, as in kiln_loader_options; 0: none
   std::optional<std::string> image_path;  // nothing: load without launching
   Parameters parameters;
   std::array<std::size_t, 3> local{0, 0, 0};

@@ -29,6 +29,8 @@ struct KernelFacts;
 
 struct Size3;
 
+struct CrossCheck;
+
 struct Kernel;
 struct KernelBuilder;
 
@@ -40,6 +42,9 @@ struct VariantBuilder;
 
 struct Program;
 struct ProgramBuilder;
+
+struct Tuning;
+struct TuningBuilder;
 
 struct Root;
 struct RootBuilder;
@@ -256,6 +261,41 @@ FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(4) Size3 FLATBUFFERS_FINAL_CLASS {
   }
 };
 FLATBUFFERS_STRUCT_END(Size3, 12);
+
+FLATBUFFERS_MANUALLY_ALIGNED_STRUCT(8) CrossCheck FLATBUFFERS_FINAL_CLASS {
+ private:
+  uint64_t device_key_hash_;
+  uint64_t target_key_hash_;
+  uint32_t result_;
+  uint32_t reserved_;
+
+ public:
+  CrossCheck()
+      : device_key_hash_(0),
+        target_key_hash_(0),
+        result_(0),
+        reserved_(0) {
+  }
+  CrossCheck(uint64_t _device_key_hash, uint64_t _target_key_hash, uint32_t _result, uint32_t _reserved)
+      : device_key_hash_(flatbuffers::EndianScalar(_device_key_hash)),
+        target_key_hash_(flatbuffers::EndianScalar(_target_key_hash)),
+        result_(flatbuffers::EndianScalar(_result)),
+        reserved_(flatbuffers::EndianScalar(_reserved)) {
+  }
+  uint64_t device_key_hash() const {
+    return flatbuffers::EndianScalar(device_key_hash_);
+  }
+  uint64_t target_key_hash() const {
+    return flatbuffers::EndianScalar(target_key_hash_);
+  }
+  uint32_t result() const {
+    return flatbuffers::EndianScalar(result_);
+  }
+  uint32_t reserved() const {
+    return flatbuffers::EndianScalar(reserved_);
+  }
+};
+FLATBUFFERS_STRUCT_END(CrossCheck, 24);
 
 struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef KernelBuilder Builder;
@@ -718,13 +758,242 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
       variants__);
 }
 
+struct Tuning FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef TuningBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_PROGRAM = 4,
+    VT_VARIANT = 6,
+    VT_KERNEL = 8,
+    VT_SIZE_CLASS = 10,
+    VT_PROFILE = 12,
+    VT_FAMILY = 14,
+    VT_MODEL = 16,
+    VT_KEY_HASH = 18,
+    VT_LOCAL_SIZE = 20,
+    VT_NANOSECONDS = 22,
+    VT_DEFAULT_NANOSECONDS = 24,
+    VT_SAMPLES = 26,
+    VT_SPREAD = 28,
+    VT_CONDITIONS = 30
+  };
+  const flatbuffers::String *program() const {
+    return GetPointer<const flatbuffers::String *>(VT_PROGRAM);
+  }
+  const flatbuffers::String *variant() const {
+    return GetPointer<const flatbuffers::String *>(VT_VARIANT);
+  }
+  const flatbuffers::String *kernel() const {
+    return GetPointer<const flatbuffers::String *>(VT_KERNEL);
+  }
+  uint8_t size_class() const {
+    return GetField<uint8_t>(VT_SIZE_CLASS, 0);
+  }
+  const flatbuffers::String *profile() const {
+    return GetPointer<const flatbuffers::String *>(VT_PROFILE);
+  }
+  const flatbuffers::String *family() const {
+    return GetPointer<const flatbuffers::String *>(VT_FAMILY);
+  }
+  const flatbuffers::String *model() const {
+    return GetPointer<const flatbuffers::String *>(VT_MODEL);
+  }
+  uint64_t key_hash() const {
+    return GetField<uint64_t>(VT_KEY_HASH, 0);
+  }
+  const kiln::packs::fb::Size3 *local_size() const {
+    return GetStruct<const kiln::packs::fb::Size3 *>(VT_LOCAL_SIZE);
+  }
+  uint64_t nanoseconds() const {
+    return GetField<uint64_t>(VT_NANOSECONDS, 0);
+  }
+  uint64_t default_nanoseconds() const {
+    return GetField<uint64_t>(VT_DEFAULT_NANOSECONDS, 0);
+  }
+  uint32_t samples() const {
+    return GetField<uint32_t>(VT_SAMPLES, 0);
+  }
+  uint32_t spread() const {
+    return GetField<uint32_t>(VT_SPREAD, 0);
+  }
+  const flatbuffers::String *conditions() const {
+    return GetPointer<const flatbuffers::String *>(VT_CONDITIONS);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffsetRequired(verifier, VT_PROGRAM) &&
+           verifier.VerifyString(program()) &&
+           VerifyOffsetRequired(verifier, VT_VARIANT) &&
+           verifier.VerifyString(variant()) &&
+           VerifyOffsetRequired(verifier, VT_KERNEL) &&
+           verifier.VerifyString(kernel()) &&
+           VerifyField<uint8_t>(verifier, VT_SIZE_CLASS, 1) &&
+           VerifyOffsetRequired(verifier, VT_PROFILE) &&
+           verifier.VerifyString(profile()) &&
+           VerifyOffsetRequired(verifier, VT_FAMILY) &&
+           verifier.VerifyString(family()) &&
+           VerifyOffsetRequired(verifier, VT_MODEL) &&
+           verifier.VerifyString(model()) &&
+           VerifyField<uint64_t>(verifier, VT_KEY_HASH, 8) &&
+           VerifyFieldRequired<kiln::packs::fb::Size3>(verifier, VT_LOCAL_SIZE, 4) &&
+           VerifyField<uint64_t>(verifier, VT_NANOSECONDS, 8) &&
+           VerifyField<uint64_t>(verifier, VT_DEFAULT_NANOSECONDS, 8) &&
+           VerifyField<uint32_t>(verifier, VT_SAMPLES, 4) &&
+           VerifyField<uint32_t>(verifier, VT_SPREAD, 4) &&
+           VerifyOffsetRequired(verifier, VT_CONDITIONS) &&
+           verifier.VerifyString(conditions()) &&
+           verifier.EndTable();
+  }
+};
+
+struct TuningBuilder {
+  typedef Tuning Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_program(flatbuffers::Offset<flatbuffers::String> program) {
+    fbb_.AddOffset(Tuning::VT_PROGRAM, program);
+  }
+  void add_variant(flatbuffers::Offset<flatbuffers::String> variant) {
+    fbb_.AddOffset(Tuning::VT_VARIANT, variant);
+  }
+  void add_kernel(flatbuffers::Offset<flatbuffers::String> kernel) {
+    fbb_.AddOffset(Tuning::VT_KERNEL, kernel);
+  }
+  void add_size_class(uint8_t size_class) {
+    fbb_.AddElement<uint8_t>(Tuning::VT_SIZE_CLASS, size_class, 0);
+  }
+  void add_profile(flatbuffers::Offset<flatbuffers::String> profile) {
+    fbb_.AddOffset(Tuning::VT_PROFILE, profile);
+  }
+  void add_family(flatbuffers::Offset<flatbuffers::String> family) {
+    fbb_.AddOffset(Tuning::VT_FAMILY, family);
+  }
+  void add_model(flatbuffers::Offset<flatbuffers::String> model) {
+    fbb_.AddOffset(Tuning::VT_MODEL, model);
+  }
+  void add_key_hash(uint64_t key_hash) {
+    fbb_.AddElement<uint64_t>(Tuning::VT_KEY_HASH, key_hash, 0);
+  }
+  void add_local_size(const kiln::packs::fb::Size3 *local_size) {
+    fbb_.AddStruct(Tuning::VT_LOCAL_SIZE, local_size);
+  }
+  void add_nanoseconds(uint64_t nanoseconds) {
+    fbb_.AddElement<uint64_t>(Tuning::VT_NANOSECONDS, nanoseconds, 0);
+  }
+  void add_default_nanoseconds(uint64_t default_nanoseconds) {
+    fbb_.AddElement<uint64_t>(Tuning::VT_DEFAULT_NANOSECONDS, default_nanoseconds, 0);
+  }
+  void add_samples(uint32_t samples) {
+    fbb_.AddElement<uint32_t>(Tuning::VT_SAMPLES, samples, 0);
+  }
+  void add_spread(uint32_t spread) {
+    fbb_.AddElement<uint32_t>(Tuning::VT_SPREAD, spread, 0);
+  }
+  void add_conditions(flatbuffers::Offset<flatbuffers::String> conditions) {
+    fbb_.AddOffset(Tuning::VT_CONDITIONS, conditions);
+  }
+  explicit TuningBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Tuning> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Tuning>(end);
+    fbb_.Required(o, Tuning::VT_PROGRAM);
+    fbb_.Required(o, Tuning::VT_VARIANT);
+    fbb_.Required(o, Tuning::VT_KERNEL);
+    fbb_.Required(o, Tuning::VT_PROFILE);
+    fbb_.Required(o, Tuning::VT_FAMILY);
+    fbb_.Required(o, Tuning::VT_MODEL);
+    fbb_.Required(o, Tuning::VT_LOCAL_SIZE);
+    fbb_.Required(o, Tuning::VT_CONDITIONS);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Tuning> CreateTuning(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> program = 0,
+    flatbuffers::Offset<flatbuffers::String> variant = 0,
+    flatbuffers::Offset<flatbuffers::String> kernel = 0,
+    uint8_t size_class = 0,
+    flatbuffers::Offset<flatbuffers::String> profile = 0,
+    flatbuffers::Offset<flatbuffers::String> family = 0,
+    flatbuffers::Offset<flatbuffers::String> model = 0,
+    uint64_t key_hash = 0,
+    const kiln::packs::fb::Size3 *local_size = nullptr,
+    uint64_t nanoseconds = 0,
+    uint64_t default_nanoseconds = 0,
+    uint32_t samples = 0,
+    uint32_t spread = 0,
+    flatbuffers::Offset<flatbuffers::String> conditions = 0) {
+  TuningBuilder builder_(_fbb);
+  builder_.add_default_nanoseconds(default_nanoseconds);
+  builder_.add_nanoseconds(nanoseconds);
+  builder_.add_key_hash(key_hash);
+  builder_.add_conditions(conditions);
+  builder_.add_spread(spread);
+  builder_.add_samples(samples);
+  builder_.add_local_size(local_size);
+  builder_.add_model(model);
+  builder_.add_family(family);
+  builder_.add_profile(profile);
+  builder_.add_kernel(kernel);
+  builder_.add_variant(variant);
+  builder_.add_program(program);
+  builder_.add_size_class(size_class);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<Tuning> CreateTuningDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *program = nullptr,
+    const char *variant = nullptr,
+    const char *kernel = nullptr,
+    uint8_t size_class = 0,
+    const char *profile = nullptr,
+    const char *family = nullptr,
+    const char *model = nullptr,
+    uint64_t key_hash = 0,
+    const kiln::packs::fb::Size3 *local_size = nullptr,
+    uint64_t nanoseconds = 0,
+    uint64_t default_nanoseconds = 0,
+    uint32_t samples = 0,
+    uint32_t spread = 0,
+    const char *conditions = nullptr) {
+  auto program__ = program ? _fbb.CreateString(program) : 0;
+  auto variant__ = variant ? _fbb.CreateString(variant) : 0;
+  auto kernel__ = kernel ? _fbb.CreateString(kernel) : 0;
+  auto profile__ = profile ? _fbb.CreateString(profile) : 0;
+  auto family__ = family ? _fbb.CreateString(family) : 0;
+  auto model__ = model ? _fbb.CreateString(model) : 0;
+  auto conditions__ = conditions ? _fbb.CreateString(conditions) : 0;
+  return kiln::packs::fb::CreateTuning(
+      _fbb,
+      program__,
+      variant__,
+      kernel__,
+      size_class,
+      profile__,
+      family__,
+      model__,
+      key_hash,
+      local_size,
+      nanoseconds,
+      default_nanoseconds,
+      samples,
+      spread,
+      conditions__);
+}
+
 struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef RootBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_TARGETS = 4,
     VT_PROGRAMS = 6,
     VT_BLOBS = 8,
-    VT_PRODUCER = 10
+    VT_PRODUCER = 10,
+    VT_CROSS_CHECKS = 12,
+    VT_TUNINGS = 14
   };
   const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *targets() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::TargetEntry *> *>(VT_TARGETS);
@@ -738,6 +1007,12 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *producer() const {
     return GetPointer<const flatbuffers::String *>(VT_PRODUCER);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *cross_checks() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::CrossCheck *> *>(VT_CROSS_CHECKS);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *tunings() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *>(VT_TUNINGS);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_TARGETS) &&
@@ -749,6 +1024,11 @@ struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(blobs()) &&
            VerifyOffsetRequired(verifier, VT_PRODUCER) &&
            verifier.VerifyString(producer()) &&
+           VerifyOffset(verifier, VT_CROSS_CHECKS) &&
+           verifier.VerifyVector(cross_checks()) &&
+           VerifyOffset(verifier, VT_TUNINGS) &&
+           verifier.VerifyVector(tunings()) &&
+           verifier.VerifyVectorOfTables(tunings()) &&
            verifier.EndTable();
   }
 };
@@ -768,6 +1048,12 @@ struct RootBuilder {
   }
   void add_producer(flatbuffers::Offset<flatbuffers::String> producer) {
     fbb_.AddOffset(Root::VT_PRODUCER, producer);
+  }
+  void add_cross_checks(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks) {
+    fbb_.AddOffset(Root::VT_CROSS_CHECKS, cross_checks);
+  }
+  void add_tunings(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>>> tunings) {
+    fbb_.AddOffset(Root::VT_TUNINGS, tunings);
   }
   explicit RootBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -789,8 +1075,12 @@ inline flatbuffers::Offset<Root> CreateRoot(
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::TargetEntry *>> targets = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Program>>> programs = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
-    flatbuffers::Offset<flatbuffers::String> producer = 0) {
+    flatbuffers::Offset<flatbuffers::String> producer = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::CrossCheck *>> cross_checks = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Tuning>>> tunings = 0) {
   RootBuilder builder_(_fbb);
+  builder_.add_tunings(tunings);
+  builder_.add_cross_checks(cross_checks);
   builder_.add_producer(producer);
   builder_.add_blobs(blobs);
   builder_.add_programs(programs);
@@ -803,17 +1093,23 @@ inline flatbuffers::Offset<Root> CreateRootDirect(
     const std::vector<kiln::packs::fb::TargetEntry> *targets = nullptr,
     std::vector<flatbuffers::Offset<kiln::packs::fb::Program>> *programs = nullptr,
     const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
-    const char *producer = nullptr) {
+    const char *producer = nullptr,
+    const std::vector<kiln::packs::fb::CrossCheck> *cross_checks = nullptr,
+    const std::vector<flatbuffers::Offset<kiln::packs::fb::Tuning>> *tunings = nullptr) {
   auto targets__ = targets ? _fbb.CreateVectorOfStructs<kiln::packs::fb::TargetEntry>(*targets) : 0;
   auto programs__ = programs ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Program>(programs) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
+  auto cross_checks__ = cross_checks ? _fbb.CreateVectorOfStructs<kiln::packs::fb::CrossCheck>(*cross_checks) : 0;
+  auto tunings__ = tunings ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Tuning>>(*tunings) : 0;
   return kiln::packs::fb::CreateRoot(
       _fbb,
       targets__,
       programs__,
       blobs__,
-      producer__);
+      producer__,
+      cross_checks__,
+      tunings__);
 }
 
 struct Fact FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -133,6 +133,74 @@ Status check_targets(const fb::Root &root, const Superblock &superblock) {
   return {};
 }
 
+Status check_cross_checks(const fb::Root &root) {
+  if (root.cross_checks() == nullptr) return {};
+  if (!aligned(*root.cross_checks())) return root_error("cross-checks are not aligned");
+  if (root.cross_checks()->size() > kMaxCrossChecks) {
+    return Status::error(Fault::over_limit, "root: over 1,048,576 cross-checks");
+  }
+  const fb::CrossCheck *previous = nullptr;
+  for (const fb::CrossCheck *check : *root.cross_checks()) {
+    if (check->reserved() != 0) {
+      return Status::error(Fault::reserved_not_zero,
+                           "root: reserved field of a cross-check is not zero");
+    }
+    const bool rises = previous == nullptr ||
+                       previous->device_key_hash() < check->device_key_hash() ||
+                       (previous->device_key_hash() == check->device_key_hash() &&
+                        previous->target_key_hash() < check->target_key_hash());
+    if (!rises) return root_error("cross-checks are not sorted and unique");
+    previous = check;
+  }
+  return {};
+}
+
+// Strings that are stored once are compared once.
+int compare_texts(const flatbuffers::String *a, const flatbuffers::String *b) {
+  return a == b ? 0 : view(*a).compare(view(*b));
+}
+
+// By what a row is for and where it was measured.
+int compare_places(const fb::Tuning &a, const fb::Tuning &b) {
+  if (const int order = compare_texts(a.program(), b.program()); order != 0) return order;
+  if (const int order = compare_texts(a.variant(), b.variant()); order != 0) return order;
+  if (const int order = compare_texts(a.kernel(), b.kernel()); order != 0) return order;
+  if (a.size_class() != b.size_class()) return a.size_class() < b.size_class() ? -1 : 1;
+  if (const int order = compare_texts(a.profile(), b.profile()); order != 0) return order;
+  if (const int order = compare_texts(a.family(), b.family()); order != 0) return order;
+  if (const int order = compare_texts(a.model(), b.model()); order != 0) return order;
+  if (a.key_hash() != b.key_hash()) return a.key_hash() < b.key_hash() ? -1 : 1;
+  return 0;
+}
+
+const char *tuning_fault(const fb::Tuning &row) {
+  if (!is_name(*row.program()) || !is_name(*row.variant()) || !is_name(*row.kernel())) {
+    return "a tuning without a program, variant or kernel";
+  }
+  if (row.size_class() >= kSizeClasses) return "unknown size class of a tuning";
+  const fb::Size3 &size = *row.local_size();
+  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return "a tuned size is 0";
+  const bool located = row.family()->size() != 0 || row.model()->size() != 0 || row.key_hash() != 0;
+  if (located && row.profile()->size() == 0) return "a tuning's device has no profile";
+  return nullptr;
+}
+
+Status check_tunings(const fb::Root &root) {
+  if (root.tunings() == nullptr) return {};
+  if (root.tunings()->size() > kMaxTunings) {
+    return Status::error(Fault::over_limit, "root: over 262,144 tunings");
+  }
+  const fb::Tuning *previous = nullptr;
+  for (const fb::Tuning *row : *root.tunings()) {
+    if (const char *fault = tuning_fault(*row)) return root_error(fault);
+    if (previous != nullptr && compare_places(*previous, *row) >= 0) {
+      return root_error("tunings are not sorted and unique");
+    }
+    previous = row;
+  }
+  return {};
+}
+
 Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
                    const Superblock &superblock) {
   for (const fb::Blob *blob : blobs) {
@@ -194,6 +262,8 @@ Status check_root(View bytes, const Superblock &superblock, const fb::Root **out
   if (Status status = check_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
   if (Status status = check_programs(*root); !status.ok()) return status;
+  if (Status status = check_cross_checks(*root); !status.ok()) return status;
+  if (Status status = check_tunings(*root); !status.ok()) return status;
   *out = root;
   return {};
 }

@@ -66,6 +66,23 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   return out;
 }
 
+void read_records(const fb::Root &root, Contents *out) {
+  if (root.cross_checks() != nullptr) {
+    for (const fb::CrossCheck *check : *root.cross_checks()) {
+      out->cross_checks.push_back(
+          {check->device_key_hash(), check->target_key_hash(), check->result()});
+    }
+  }
+  if (root.tunings() == nullptr) return;
+  for (const fb::Tuning *row : *root.tunings()) {
+    out->tunings.push_back(
+        {row->program()->str(), row->variant()->str(), row->kernel()->str(),
+         static_cast<SizeClass>(row->size_class()), row->profile()->str(), row->family()->str(),
+         row->model()->str(), row->key_hash(), size3(*row->local_size()), row->nanoseconds(),
+         row->default_nanoseconds(), row->samples(), row->spread(), row->conditions()->str()});
+  }
+}
+
 }  // namespace
 
 Name blake2b(View bytes) {
@@ -122,6 +139,7 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
     if (Status status = pack->section(i, &section); !status.ok()) return status;
     contents.targets.push_back(read_target(pack, *section));
   }
+  read_records(pack->root(), &contents);
   *out = std::move(contents);
   return {};
 }

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <tuple>
 
-#include "kiln/packs/contents.hpp"
+#include "record_rows.hpp"
 
 namespace kiln::packs {
 namespace {
@@ -74,13 +75,14 @@ int order(const Binary &a, const Binary &b) {
   return order(a.blob, b.blob);
 }
 
-// Adds to `into` what only `from` has; what both have (by `key`) goes to `both`.
+// Adds to `into` what only `from` has; what both have (by `key`, a member or a function of a
+// value) goes to `both`.
 template <typename T, typename Key, typename Both>
-Status unite(const std::vector<T> &from, std::vector<T> *into, Key T::*key, Both both) {
-  std::map<Key, std::size_t> places;
-  for (std::size_t i = 0; i < into->size(); ++i) places.emplace((*into)[i].*key, i);
+Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both both) {
+  std::map<std::decay_t<std::invoke_result_t<Key, const T &>>, std::size_t> places;
+  for (std::size_t i = 0; i < into->size(); ++i) places.emplace(std::invoke(key, (*into)[i]), i);
   for (const T &value : from) {
-    const auto [place, fresh] = places.emplace(value.*key, into->size());
+    const auto [place, fresh] = places.emplace(std::invoke(key, value), into->size());
     if (fresh) {
       into->push_back(value);
     } else if (Status status = both(value, &(*into)[place->second]); !status.ok()) {
@@ -115,7 +117,35 @@ Status merge_target(const Target &from, Target *into) {
   });
 }
 
+// References would not outlive a vector that grows.
+template <typename... T>
+std::tuple<T...> copied(const std::tuple<const T &...> &references) {
+  return references;
+}
+
+// The better evidence first.
+bool better(const Tuning &a, const Tuning &b) {
+  const auto rest = [](const Tuning &t) {
+    return std::tie(t.spread, t.nanoseconds, t.default_nanoseconds, t.local_size, t.conditions);
+  };
+  return a.samples != b.samples ? a.samples > b.samples : rest(a) < rest(b);
+}
+
 }  // namespace
+
+void merge_records(const Contents &from, Contents *into) {
+  const auto worse = [](const CrossCheck &a, CrossCheck *b) {
+    b->result = std::max(a.result, b->result);
+    return Status{};
+  };
+  const auto keep_better = [](const Tuning &a, Tuning *b) {
+    if (better(a, *b)) *b = a;
+    return Status{};
+  };
+  const auto place = [](const auto &record) { return copied(place_of(record)); };
+  (void)unite(from.cross_checks, &into->cross_checks, place, worse);  // neither can fail
+  (void)unite(from.tunings, &into->tunings, place, keep_better);
+}
 
 Status merge(const Contents &from, Contents *into) {
   Contents result = *into;
@@ -124,6 +154,7 @@ Status merge(const Contents &from, Contents *into) {
   if (!status.ok()) return status;
   status = unite(from.targets, &result.targets, &Target::key, merge_target);
   if (!status.ok()) return status;
+  merge_records(from, &result);
   *into = std::move(result);
   return {};
 }

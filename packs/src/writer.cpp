@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "record_rows.hpp"
 
 namespace kiln::packs {
 namespace {
@@ -155,7 +156,7 @@ class PackWriter {
                      std::vector<flatbuffers::Offset<fb::Variant>> *variants);
   Status add_optional(const std::optional<BlobSource> &source, std::uint32_t *index);
   Status add_target(const Target &target);
-  Status finish(const std::string &producer);
+  Status finish(const Contents &contents);
 
   OutputFile file_;
   BlobStream stream_{&file_};
@@ -272,7 +273,7 @@ Status PackWriter::add_target(const Target &target) {
   return file_.append(bytes);
 }
 
-Status PackWriter::finish(const std::string &producer) {
+Status PackWriter::finish(const Contents &contents) {
   std::sort(targets_.begin(), targets_.end(),
             [](const fb::TargetEntry &a, const fb::TargetEntry &b) {
               if (a.key_hash() != b.key_hash()) return a.key_hash() < b.key_hash();
@@ -281,8 +282,10 @@ Status PackWriter::finish(const std::string &producer) {
   const auto targets = root_.CreateVectorOfStructs(targets_);
   const auto programs = root_.CreateVector(programs_);
   const auto blobs = root_.CreateVectorOfStructs(root_blobs_.blobs());
-  const auto producer_text = root_.CreateString(producer);
-  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer_text));
+  const auto producer = root_.CreateString(contents.producer);
+  const auto cross_checks = add_rows(contents.cross_checks, &root_);
+  const auto tunings = add_rows(contents.tunings, &root_);
+  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, cross_checks, tunings));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
   superblock.root_offset = file_.size();
@@ -306,7 +309,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (std::adjacent_find(targets.begin(), targets.end(), same_key) != targets.end()) {
     return Status::error(Fault::bad_argument, "two targets have the same key");
   }
-  if (text_size(contents) > kMaxRootSize) {
+  if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
     return Status::error(Fault::over_limit, "the root is over 256 MiB");
   }
   if (Status s = file_.open(path); !s.ok()) return s;
@@ -318,7 +321,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   for (const Target *target : targets) {
     if (Status s = add_target(*target); !s.ok()) return s;
   }
-  return finish(contents.producer);
+  return finish(contents);
 }
 
 }  // namespace

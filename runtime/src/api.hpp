@@ -3,6 +3,7 @@
 
 #include "kiln/kiln.h"
 #include "launch.hpp"
+#include "programs.hpp"
 
 struct kiln_opencl {
   std::shared_ptr<const kiln::runtime::OpenCL> cl;
@@ -15,12 +16,13 @@ struct kiln_pack {
 };
 struct kiln_loader {
   std::shared_ptr<const kiln::runtime::Loader> loader;
+  kiln::runtime::Programs programs;
 };
 struct kiln_program {
   std::shared_ptr<kiln::runtime::LoadedProgram> program;
 };
 struct kiln_report {
-  kiln::runtime::Report report;
+  std::shared_ptr<const kiln::runtime::Report> report;
   std::mutex mutex;
   std::string json;  // guarded by `mutex`; made when it is first asked for
 };

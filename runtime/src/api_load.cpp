@@ -1,32 +1,23 @@
-// The C API: OpenCL, devices, packs and loading.
-#include <algorithm>
+// The C API: packs, loaders, programs and reports.
 #include <cstring>
 
 #include "api.hpp"
-#include "text.hpp"
 
 using namespace kiln::runtime;
 
 namespace kiln::runtime {
 
-kiln_status report_error(const Error &error, kiln_error *out) {
-  if (out != nullptr) {
-    out->status = error.status;
-    out->cl_error = error.cl_error;
-    const std::size_t size = utf8_prefix(error.message, sizeof(out->message) - 1);
-    std::memcpy(out->message, error.message.data(), size);
-    out->message[size] = '\0';
-  }
-  return error.status;
-}
-
-kiln_status null_argument(const char *function, kiln_error *out) {
-  return report_error(failure(KILN_ERROR_ARGUMENT,
-                              std::string(function) + ": an argument that must not be NULL is"),
-                      out);
+bool passes_check(const Loader &loader, const std::shared_ptr<LoadedProgram> &program) {
+  if (loader.check == nullptr) return true;
+  kiln_program handle{program};
+  return loader.check(&handle, loader.check_user) != 0;
 }
 
 namespace {
+
+constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
+                                 KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
+                                 KILN_LOAD_NO_OVERLAY;
 
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> pack,
                       kiln_pack **out, kiln_error *error) {
@@ -35,98 +26,55 @@ kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::
   return KILN_OK;
 }
 
-Error make_loader(const std::shared_ptr<const Device> &device, cl_context context,
-                  const std::shared_ptr<const packs::Pack> &pack, Loader *out) {
-  out->device = device;
-  out->pack = pack;
-  if (context == nullptr) return create_context(*device, &out->context);
-  const cl_int code = device->cl->clRetainContext(context);
+Error take_context(const Device &device, cl_context context, Handle<cl_context> *out) {
+  if (context == nullptr) return create_context(device, out);
+  const cl_int code = device.cl->clRetainContext(context);
   if (code != CL_SUCCESS) return cl_failure("clRetainContext", code);
-  out->context = Handle<cl_context>(context, device->cl->clReleaseContext);
+  *out = Handle<cl_context>(context, device.cl->clReleaseContext);
   return {};
 }
 
+// An overlay that cannot be used is no error; the report and a notice say why.
+void open_overlay(const kiln_loader_options &options, Loader *loader) {
+  loader->no_overlay = "no overlay";
+  if (options.overlay == nullptr) return;
+  std::vector<std::string> deaths;
+  const std::string why = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
+                                        &loader->overlay, &deaths);
+  if (!why.empty()) {
+    loader->no_overlay += ": " + why;
+    notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
+                     loader->no_overlay.c_str(), 0});
+  }
+  for (const std::string &death : deaths) {
+    notify(*loader, {KILN_NOTICE_DEATH, KILN_RUNG_ERROR, KILN_OUTCOME_QUARANTINED, "", "",
+                     death.c_str(), 0});
+  }
+}
+
+kiln_status unknown_flags(const char *function, kiln_error *error) {
+  return report_error(
+      failure(KILN_ERROR_ARGUMENT, std::string(function) + ": unknown bits in flags"), error);
+}
+
+class CallbackProgress : public Programs::Progress {
+ public:
+  CallbackProgress(kiln_progress_function function, void *user, std::size_t total)
+      : function_(function), user_(user), total_(total) {}
+  bool loaded(const std::string &program, const LoadResult &result, std::size_t done) override {
+    kiln_report report{result.report, {}, {}};
+    const kiln_progress progress{done, total_, program.c_str(), result.error.status, &report};
+    return function_(&progress, user_) == 0;
+  }
+
+ private:
+  kiln_progress_function function_;
+  void *user_;
+  std::size_t total_;
+};
+
 }  // namespace
 }  // namespace kiln::runtime
-
-kiln_status kiln_opencl_open(const char *const *candidates, size_t count, kiln_opencl **out,
-                             kiln_error *error) {
-  KILN_REQUIRE(out != nullptr && (count == 0 || candidates != nullptr), error);
-  KILN_REQUIRE(std::find(candidates, candidates + count, nullptr) == candidates + count, error);
-  const LibraryCandidates usual = default_opencl_candidates();
-  auto cl = std::make_shared<OpenCL>();
-  std::string tried;
-  const bool loaded = count == 0 ? load_opencl(usual.names, usual.count, cl.get(), &tried)
-                                 : load_opencl(candidates, count, cl.get(), &tried);
-  if (!loaded) {
-    return report_error(failure(KILN_ERROR_NO_OPENCL, "no usable OpenCL library; tried:\n" + tried),
-                        error);
-  }
-  *out = new kiln_opencl{std::move(cl)};
-  return KILN_OK;
-}
-
-void kiln_opencl_release(kiln_opencl *opencl) { delete opencl; }
-
-kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_error *error) {
-  KILN_REQUIRE(opencl != nullptr && out != nullptr, error);
-  std::vector<DeviceId> ids;
-  if (Error e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
-  *out = ids.size();
-  return KILN_OK;
-}
-
-kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **out,
-                             kiln_error *error) {
-  KILN_REQUIRE(opencl != nullptr && out != nullptr, error);
-  std::vector<DeviceId> ids;
-  if (Error e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
-  if (index >= ids.size()) {
-    return report_error(
-        failure(KILN_ERROR_NO_DEVICE,
-                "no device " + std::to_string(index) + ", there are " + std::to_string(ids.size())),
-        error);
-  }
-  *out = new kiln_device{open_device(opencl->cl, ids[index])};
-  return KILN_OK;
-}
-
-kiln_status kiln_device_from_cl(kiln_opencl *opencl, cl_device_id device, kiln_device **out,
-                                kiln_error *error) {
-  KILN_REQUIRE(opencl != nullptr && device != nullptr && out != nullptr, error);
-  cl_platform_id platform = nullptr;
-  const cl_int code =
-      opencl->cl->clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, nullptr);
-  if (code != CL_SUCCESS) return report_error(cl_failure("clGetDeviceInfo", code), error);
-  *out = new kiln_device{open_device(opencl->cl, {platform, device})};
-  return KILN_OK;
-}
-
-void kiln_device_release(kiln_device *device) { delete device; }
-
-cl_device_id kiln_device_cl(const kiln_device *device) {
-  return device == nullptr ? nullptr : device->device->id;
-}
-
-const char *kiln_device_fact(const kiln_device *device, const char *name) {
-  if (device == nullptr || name == nullptr) return nullptr;
-  const Device &d = *device->device;
-  if (const auto field = field_from_name(name)) {
-    const auto &value = d.identity[*field];
-    if (value) return value->c_str();
-  }
-  // "profile" is the vendor profile; OpenCL's own is the fact "device_profile".
-  if (std::strcmp(name, "profile") == 0) return d.description.profile;
-  if (std::strcmp(name, "key") == 0) return d.key.c_str();
-  const std::pair<const char *, const std::string &> extracted[] = {
-      {"family", d.description.family},
-      {"model", d.description.model},
-      {"compiler", d.description.compiler}};
-  for (const auto &[known, value] : extracted) {
-    if (std::strcmp(name, known) == 0 && !value.empty()) return value.c_str();
-  }
-  return nullptr;
-}
 
 kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *error) {
   KILN_REQUIRE(path != nullptr && out != nullptr, error);
@@ -154,13 +102,31 @@ kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **o
 
 void kiln_pack_release(kiln_pack *pack) { delete pack; }
 
-kiln_status kiln_loader_create(kiln_device *device, cl_context context, kiln_pack *pack,
-                               kiln_loader **out, kiln_error *error) {
+kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
+                               const kiln_loader_options *options, kiln_loader **out,
+                               kiln_error *error) {
   KILN_REQUIRE(device != nullptr && pack != nullptr && out != nullptr, error);
+  kiln_loader_options given = {};
+  if (options != nullptr) {
+    if (options->size < sizeof(options->size) || options->size > sizeof(given)) {
+      return report_error(
+          failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: options of an unknown size"), error);
+    }
+    std::memcpy(&given, options, options->size);
+  }
   auto loader = std::make_shared<Loader>();
-  Error e = make_loader(device->device, context, pack->pack, loader.get());
-  if (!e.ok()) return report_error(e, error);
-  *out = new kiln_loader{std::move(loader)};
+  loader->device = device->device;
+  loader->pack = pack->pack;
+  loader->deadline_milliseconds = given.deadline_milliseconds;
+  loader->notice = given.notice;
+  loader->notice_user = given.notice_user;
+  loader->check = given.check;
+  loader->check_user = given.check_user;
+  if (Error e = take_context(*device->device, given.context, &loader->context); !e.ok()) {
+    return report_error(e, error);
+  }
+  open_overlay(given, loader.get());
+  *out = new kiln_loader{loader, Programs(loader)};
   return KILN_OK;
 }
 
@@ -173,17 +139,31 @@ cl_context kiln_loader_context(const kiln_loader *loader) {
 kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant, unsigned flags,
                       kiln_program **out, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && out != nullptr, error);
-  auto *result = new kiln_report;
-  std::shared_ptr<LoadedProgram> loaded;
-  const Error e = load(loader->loader, program, variant == nullptr ? "" : variant, flags, &loaded,
-                       &result->report);
-  if (report != nullptr) {
-    *report = result;
-  } else {
-    delete result;
+  if ((flags & ~kKnownFlags) != 0) return unknown_flags("kiln_load", error);
+  LoadResult result = loader->programs.load(program, variant == nullptr ? "" : variant, flags);
+  if (report != nullptr) *report = new kiln_report{std::move(result.report), {}, {}};
+  if (!result.error.ok()) return report_error(result.error, error);
+  *out = new kiln_program{std::move(result.program)};
+  return KILN_OK;
+}
+
+kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
+                          unsigned flags, kiln_progress_function progress, void *user,
+                          kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr && (count == 0 || programs != nullptr), error);
+  if ((flags & ~kKnownFlags) != 0) return unknown_flags("kiln_prefetch", error);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    KILN_REQUIRE(programs[i] != nullptr, error);
+    names.emplace_back(programs[i]);
   }
-  if (!e.ok()) return report_error(e, error);
-  *out = new kiln_program{std::move(loaded)};
+  if (count == 0) {
+    for (const auto *program : *loader->loader->pack->root().programs()) {
+      names.push_back(program->name()->str());
+    }
+  }
+  CallbackProgress told(progress, user, names.size());
+  loader->programs.prefetch(names, flags, progress == nullptr ? nullptr : &told);
   return KILN_OK;
 }
 
@@ -193,15 +173,23 @@ cl_program kiln_program_cl(const kiln_program *program) {
   return program == nullptr ? nullptr : program->program->built.program.get();
 }
 
+kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
+  KILN_REQUIRE(folder != nullptr, error);
+  const int code = clear_overlay(folder);
+  if (code == 0) return KILN_OK;
+  return report_error(
+      failure(KILN_ERROR_PACK_IO, std::string(folder) + ": " + system_error_text(code)), error);
+}
+
 void kiln_report_release(kiln_report *report) { delete report; }
 
 kiln_rung kiln_report_rung(const kiln_report *report) {
-  return report == nullptr ? KILN_RUNG_ERROR : report->report.rung;
+  return report == nullptr ? KILN_RUNG_ERROR : report->report->rung;
 }
 
 const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_outcome *outcome) {
   if (report == nullptr) return nullptr;
-  for (const RungResult &result : report->report.rungs) {
+  for (const RungResult &result : report->report->rungs) {
     if (result.rung != rung) continue;
     if (outcome != nullptr) *outcome = result.outcome;
     return result.reason.c_str();
@@ -210,12 +198,12 @@ const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_o
 }
 
 double kiln_report_milliseconds(const kiln_report *report) {
-  return report == nullptr ? 0 : report->report.milliseconds;
+  return report == nullptr ? 0 : report->report->milliseconds;
 }
 
 const char *kiln_report_json(kiln_report *report) {
   if (report == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(report->mutex);
-  if (report->json.empty()) report->json = report->report.json();
+  if (report->json.empty()) report->json = report->report->json();
   return report->json.c_str();
 }

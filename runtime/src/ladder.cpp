@@ -3,21 +3,15 @@
 #include <chrono>
 #include <cstring>
 
+#include "kiln/packs/hash.hpp"
+#include "offers.hpp"
+
 namespace kiln::runtime {
 namespace {
 
 using packs::View;
+using Clock = std::chrono::steady_clock;
 namespace fb = packs::fb;
-
-std::string hex(const fb::Hash &hash) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : *hash.bytes()) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
 
 std::optional<std::string> missing(const fb::Variant &variant, const Capabilities &device) {
   std::vector<std::string> requirements;
@@ -27,149 +21,270 @@ std::optional<std::string> missing(const fb::Variant &variant, const Capabilitie
   return missing_requirement(requirements, device);
 }
 
-// What a rung has to offer: a blob, or the reason why there is none.
-struct Offer {
-  const fb::Blob *blob = nullptr;
-  kiln_outcome outcome = KILN_OUTCOME_MISSED;
-  std::string reason;
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Names the bytes together with the way they are built: a binary by itself, IL and source
+// with the variant's options.
+std::uint64_t subject_id(Form form, const fb::Hash &blob, const fb::Variant &variant) {
+  std::uint8_t bytes[2 * packs::kNameSize + 1] = {};
+  std::memcpy(bytes, blob.bytes()->data(), packs::kNameSize);
+  if (form != Form::binary) {
+    std::memcpy(bytes + packs::kNameSize, variant.hash()->bytes()->data(), packs::kNameSize);
+  }
+  bytes[2 * packs::kNameSize] = static_cast<std::uint8_t>(form);
+  return packs::xxh3(bytes, sizeof(bytes));
+}
+
+// Names "a new binary of this variant was made for the overlay, because the driver recompiled
+// the one that was there".
+std::uint64_t healing_id(const fb::Variant &variant) {
+  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 1;
+}
+
+// What is given to the driver on a rung.
+struct Attempt {
+  Form form = Form::binary;
+  View bytes;
+  Subject subject;
 };
-
-Offer no_offer(kiln_outcome outcome, std::string reason) {
-  return {nullptr, outcome, std::move(reason)};
-}
-
-Offer root_blob(const packs::Pack &pack, std::uint32_t index, const char *what) {
-  if (index == 0) return no_offer(KILN_OUTCOME_MISSED, std::string("the pack has no ") + what);
-  return {pack.root().blobs()->Get(index - 1), KILN_OUTCOME_LOADED, {}};
-}
-
-Offer offer_exact(const Loader &loader, const fb::Variant &variant) {
-  const fb::Section *section = nullptr;
-  const packs::Status status = loader.pack->find_target(loader.device->key, &section);
-  if (!status.ok()) return no_offer(KILN_OUTCOME_FAILED, status.message);
-  if (section == nullptr) {
-    return no_offer(KILN_OUTCOME_MISSED, "no target of the pack has this device's binary key");
-  }
-  std::size_t index = 0;
-  const fb::Binary *binary = packs::find_binary(*section, *variant.hash(), &index);
-  if (binary == nullptr) {
-    return no_offer(KILN_OUTCOME_MISSED, "the target has no binary of this variant");
-  }
-  return {section->blobs()->Get(binary->blob()), KILN_OUTCOME_LOADED, {}};
-}
-
-std::string version_text(std::uint32_t version) {
-  return std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff);
-}
-
-Offer offer_il(const Loader &loader, const fb::Variant &variant) {
-  const Capabilities &device = loader.device->capabilities;
-  if (device.il_versions.empty()) {
-    return no_offer(KILN_OUTCOME_SKIPPED, "the device takes no SPIR-V");
-  }
-  const bool narrow = device.address_bits == 32;
-  Offer offer = root_blob(*loader.pack, narrow ? variant.il32() : variant.il64(),
-                          narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
-  if (offer.blob != nullptr && device.il_versions.back() < variant.il_version()) {
-    return no_offer(KILN_OUTCOME_SKIPPED,
-                    "the device takes SPIR-V up to " + version_text(device.il_versions.back()) +
-                        ", the module is " + version_text(variant.il_version()));
-  }
-  return offer;
-}
-
-Offer offer_source(const Loader &loader, const fb::Variant &variant) {
-  if (!loader.device->capabilities.compiler) {
-    return no_offer(KILN_OUTCOME_SKIPPED, "the device has no compiler");
-  }
-  return root_blob(*loader.pack, variant.source(), "source");
-}
 
 class Ladder {
  public:
-  Ladder(const Loader &loader, const fb::Variant &variant, unsigned flags, Report *report)
-      : loader_(loader), variant_(variant), flags_(flags), report_(*report) {}
+  Ladder(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
+         Report *report)
+      : loader_(loader),
+        variant_(variant),
+        flags_(flags),
+        report_(*report),
+        overlay_((flags & KILN_LOAD_NO_OVERLAY) != 0 ? nullptr : loader->overlay.get()) {}
 
-  bool climb(BuiltProgram *out) {
-    skip(KILN_RUNG_OVERLAY, "no overlay");
-    if (try_rung(KILN_RUNG_EXACT, Form::binary, KILN_LOAD_NO_BINARY, offer_exact, out)) return true;
-    skip(KILN_RUNG_COMPATIBLE, "this version of Kiln has none");
-    if (try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out)) return true;
-    return try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
+  bool climb(std::shared_ptr<LoadedProgram> *out) {
+    const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
+    packs::Bytes own;
+    scratch_ = lock ? &loader_->scratch : &own;
+    const bool loaded =
+        try_overlay(out) || try_exact(out) || try_compatible(out) ||
+        try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
+        try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
+    if (loaded && overlay_ != nullptr) keep(**out);
+    return loaded;
   }
 
  private:
-  void skip(kiln_rung rung, const char *reason) {
-    report_.rungs.push_back({rung, KILN_OUTCOME_SKIPPED, reason, {}, {}});
-  }
-
-  bool fail(RungResult *result, kiln_outcome outcome, std::string reason) {
+  bool give_up(RungResult *result, kiln_outcome outcome, std::string reason) {
     result->outcome = outcome;
     result->reason = std::move(reason);
+    tell(KILN_NOTICE_RUNG, *result, result->reason.c_str());
     report_.rungs.push_back(std::move(*result));
     return false;
   }
 
-  bool try_rung(kiln_rung rung, Form form, unsigned off,
-                Offer (*find)(const Loader &, const fb::Variant &), BuiltProgram *out) {
-    RungResult result{rung, KILN_OUTCOME_LOADED, {}, {}, {}};
-    if ((flags_ & off) != 0) return fail(&result, KILN_OUTCOME_SKIPPED, "switched off");
-    Offer offer = find(loader_, variant_);
-    if (offer.blob == nullptr) return fail(&result, offer.outcome, std::move(offer.reason));
-    result.blob = hex(offer.blob->name());
-    const std::unique_lock<std::mutex> lock(loader_.scratch_mutex, std::try_to_lock);
-    packs::Bytes own;
-    packs::Bytes &scratch = lock ? loader_.scratch : own;
-    View bytes;
-    const packs::Status status = loader_.pack->read_blob(*offer.blob, &scratch, &bytes);
-    if (!status.ok()) return fail(&result, KILN_OUTCOME_FAILED, status.message);
-    if (bytes.size == 0) return fail(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
-    BuildOutcome outcome = build_program(*loader_.device, loader_.context.get(), form, bytes,
-                                         variant_.options()->str(), expected_kernels(variant_));
+  bool skip(kiln_rung rung, kiln_outcome outcome, std::string reason) {
+    RungResult result;
+    result.rung = rung;
+    return give_up(&result, outcome, std::move(reason));
+  }
+
+  bool off(kiln_rung rung, unsigned flag) {
+    return (flags_ & flag) != 0 && !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+  }
+
+  void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
+    notify(*loader_, {kind, result.rung, result.outcome, report_.program.c_str(),
+                      report_.variant.c_str(), text, 0});
+  }
+
+  void note(kiln_notice_kind kind, const RungResult &result, std::string text) {
+    tell(kind, result, text.c_str());
+    report_.notes.push_back(std::move(text));
+  }
+
+  bool try_overlay(std::shared_ptr<LoadedProgram> *out) {
+    constexpr kiln_rung kRung = KILN_RUNG_OVERLAY;
+    if (off(kRung, KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY)) return false;
+    if (overlay_ == nullptr) return skip(kRung, KILN_OUTCOME_SKIPPED, loader_->no_overlay);
+    OverlayEntry entry;
+    bool broken = false;
+    std::string why = overlay_->find(variant_.hash()->bytes()->data(), scratch_, &entry, &broken);
+    if (!why.empty()) {
+      return skip(kRung, broken ? KILN_OUTCOME_FAILED : KILN_OUTCOME_MISSED, std::move(why));
+    }
+    RungResult result;
+    result.rung = kRung;
+    return give({Form::binary, entry.binary, {entry.binary_xxh3, kRung}}, &result, out);
+  }
+
+  bool try_exact(std::shared_ptr<LoadedProgram> *out) {
+    return try_rung(KILN_RUNG_EXACT, Form::binary, KILN_LOAD_NO_BINARY, offer_exact, out);
+  }
+
+  bool try_compatible(std::shared_ptr<LoadedProgram> *out) {
+    constexpr kiln_rung kRung = KILN_RUNG_COMPATIBLE;
+    if (off(kRung, KILN_LOAD_NO_BINARY)) return false;
+    if ((flags_ & KILN_LOAD_COMPATIBLE) == 0) {
+      return skip(kRung, KILN_OUTCOME_SKIPPED, "not asked for");
+    }
+    for (Offer &offer : offer_compatible(*loader_, variant_)) {
+      std::string why = offer.reason;
+      if (!take_offer(kRung, Form::binary, std::move(offer), out)) continue;
+      report_.notes.push_back(std::move(why));
+      return true;
+    }
+    return false;
+  }
+
+  bool try_rung(kiln_rung rung, Form form, unsigned flag,
+                Offer (*find)(const Loader &, const fb::Variant &),
+                std::shared_ptr<LoadedProgram> *out) {
+    return !off(rung, flag) && take_offer(rung, form, find(*loader_, variant_), out);
+  }
+
+  bool take_offer(kiln_rung rung, Form form, Offer offer, std::shared_ptr<LoadedProgram> *out) {
+    if (offer.blob == nullptr) return skip(rung, offer.outcome, std::move(offer.reason));
+    RungResult result;
+    result.rung = rung;
+    result.blob = &offer.blob->name();
+    Attempt attempt{form, {}, {subject_id(form, *result.blob, variant_), rung}};
+    const packs::Status status = loader_->pack->read_blob(*offer.blob, scratch_, &attempt.bytes);
+    if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
+    if (attempt.bytes.size == 0) {
+      return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
+    }
+    return give(attempt, &result, out);
+  }
+
+  // Lets the driver have the bytes, behind a marker where it has not proven to survive them.
+  bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
+    Guard *guard = overlay_ == nullptr ? nullptr : &overlay_->guard();
+    const Fate before = guard == nullptr ? Fate::none : guard->fate(attempt.subject.id);
+    if (guard != nullptr) {
+      std::string why = guard->quarantined(attempt.subject);
+      if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
+    }
+    if (result->rung == KILN_RUNG_COMPATIBLE && before == Fate::recompiled) {
+      return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
+    }
+    const int slot = guard != nullptr && before == Fate::none ? mark(attempt, *result) : -1;
+    const auto start = Clock::now();
+    Fate after = Fate::none;
+    const bool loaded = build(attempt, before, result, &after, out);
+    if (guard == nullptr) return loaded;
+    const std::uint32_t deadline = loader_->deadline_milliseconds;
+    if (before == Fate::none && deadline != 0 && milliseconds_since(start) > deadline) {
+      after = Fate::overdue;
+    }
+    guard->end(slot, attempt.subject, after);
+    return loaded;
+  }
+
+  int mark(const Attempt &attempt, const RungResult &result) {
+    int error = 0;
+    const int slot =
+        overlay_->guard().begin(attempt.subject, loader_->deadline_milliseconds, &error);
+    if (slot < 0) {
+      note(KILN_NOTICE_NO_GUARD, result,
+           std::string("no marker could be written, a death of the driver would not be seen: ") +
+               system_error_text(error));
+    }
+    return slot;
+  }
+
+  bool build(const Attempt &attempt, Fate before, RungResult *result, Fate *after,
+             std::shared_ptr<LoadedProgram> *out) {
+    BuildOutcome outcome =
+        build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
+                      variant_.options()->str(), expected_kernels(variant_));
+    *after = Fate::refused;
     if (!outcome.error.ok()) {
-      result.log = std::move(outcome.log);
-      return fail(&result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
+      result->log = std::move(outcome.log);
+      return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
     }
-    if (form == Form::binary && (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0) {
-      check_recompiled(outcome.built.program.get(), bytes);
+    auto program = std::make_shared<LoadedProgram>();
+    program->loader = loader_;
+    program->variant = &variant_;
+    program->built = std::move(outcome.built);
+    *after = Fate::proven;
+    if (attempt.form == Form::binary) {
+      *after = fate_of_binary(attempt, before, program->built.program.get());
     }
-    report_.rungs.push_back(std::move(result));
-    report_.rung = rung;
-    *out = std::move(outcome.built);
+    if (result->rung == KILN_RUNG_COMPATIBLE && !serves(*after, before, program, result, after)) {
+      return false;
+    }
+    if (*after == Fate::recompiled) {
+      report_.recompiled = true;
+      tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
+    }
+    report_.rungs.push_back(std::move(*result));
+    report_.rung = report_.rungs.back().rung;
+    *out = std::move(program);
     return true;
   }
 
-  void check_recompiled(cl_program program, View given) {
+  // Whether the driver took the binary as it is. Asked once per binary and driver, where there
+  // is an overlay to remember the answer.
+  Fate fate_of_binary(const Attempt &attempt, Fate before, cl_program program) {
+    const bool known = before == Fate::proven || before == Fate::recompiled;
+    const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
+                       attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
+    if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
+      report_.recompiled = before == Fate::recompiled;
+      return before;
+    }
     packs::Bytes now;
-    if (!program_binary(*loader_.device, program, &now).ok()) return;
-    report_.recompiled =
-        now.size() != given.size || std::memcmp(now.data(), given.data, now.size()) != 0;
+    if (!asked || !program_binary(*loader_->device, program, &now).ok()) return Fate::proven;
+    report_.recompiled = now.size() != attempt.bytes.size ||
+                         std::memcmp(now.data(), attempt.bytes.data, now.size()) != 0;
+    return *report_.recompiled ? Fate::recompiled : Fate::proven;
   }
 
-  const Loader &loader_;
+  // The self-check of another target's binary: it must not have been recompiled, and the
+  // application's own check must agree, once.
+  bool serves(Fate fate, Fate before, const std::shared_ptr<LoadedProgram> &program,
+              RungResult *result, Fate *after) {
+    if (fate == Fate::recompiled) {
+      report_.recompiled.reset();
+      return give_up(result, KILN_OUTCOME_FAILED, "the driver recompiled it: it does not serve");
+    }
+    if (before == Fate::proven || passes_check(*loader_, program)) return true;
+    *after = Fate::wrong;
+    return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
+  }
+
+  // Puts the driver's own binary into the overlay where that saves the next start a compile.
+  void keep(const LoadedProgram &program) {
+    const RungResult &used = report_.rungs.back();
+    const bool compiled = used.rung == KILN_RUNG_IL || used.rung == KILN_RUNG_SOURCE;
+    if (!compiled && !report_.recompiled.value_or(false)) return;
+    const Record healed{healing_id(variant_), Fate::healed, KILN_RUNG_OVERLAY};
+    if (used.rung == KILN_RUNG_OVERLAY) {
+      // A driver that never gives back what it was given would have this done at every start.
+      if (overlay_->guard().fate(healed.id) == Fate::healed) return;
+      overlay_->guard().record(healed);
+    }
+    packs::Bytes binary;
+    const Error error = program_binary(*loader_->device, program.built.program.get(), &binary);
+    std::string why = error.message;
+    if (error.ok()) {
+      why = overlay_->store(variant_.hash()->bytes()->data(), {binary.data(), binary.size()},
+                            report_.program, report_.variant);
+    }
+    if (why.empty()) {
+      note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
+    } else {
+      note(KILN_NOTICE_NOT_STORED, used,
+           "the driver's binary was not stored in the overlay: " + why);
+    }
+  }
+
+  const std::shared_ptr<const Loader> &loader_;
   const fb::Variant &variant_;
   unsigned flags_;
   Report &report_;
+  Overlay *overlay_;
+  packs::Bytes *scratch_ = nullptr;
 };
-
-Error choose_variant(const Loader &loader, const fb::Program &program, const std::string &name,
-                     const fb::Variant **out) {
-  const std::string where = "program " + program.name()->str();
-  if (!name.empty()) {
-    *out = loader.pack->find_variant(program.name()->str(), name);
-    if (*out == nullptr) return failure(KILN_ERROR_NOT_IN_PACK, where + " has no variant " + name);
-    const auto lacks = missing(**out, loader.device->capabilities);
-    if (!lacks) return {};
-    return failure(KILN_ERROR_REQUIREMENT,
-                   where + ", variant " + name + " " + *lacks + ", which this device lacks");
-  }
-  for (const fb::Variant *variant : *program.variants()) {
-    if (missing(*variant, loader.device->capabilities)) continue;
-    *out = variant;
-    return {};
-  }
-  return failure(KILN_ERROR_REQUIREMENT, where + " has no variant that this device can run");
-}
 
 std::string summary(const Report &report) {
   std::string text = "no rung could load program " + report.program + ", variant " + report.variant;
@@ -180,12 +295,49 @@ std::string summary(const Report &report) {
   return text;
 }
 
-double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+}  // namespace
+
+Error choose_variant(const Loader &loader, const std::string &program, const std::string &variant,
+                     const fb::Variant **out) {
+  const fb::Program *found = loader.pack->find_program(program);
+  if (found == nullptr) {
+    return failure(KILN_ERROR_NOT_IN_PACK, "the pack has no program " + program);
+  }
+  const std::string where = "program " + program;
+  if (!variant.empty()) {
+    *out = loader.pack->find_variant(program, variant);
+    if (*out == nullptr) {
+      return failure(KILN_ERROR_NOT_IN_PACK, where + " has no variant " + variant);
+    }
+    const auto lacks = missing(**out, loader.device->capabilities);
+    if (!lacks) return {};
+    return failure(KILN_ERROR_REQUIREMENT,
+                   where + ", variant " + variant + " " + *lacks + ", which this device lacks");
+  }
+  for (const fb::Variant *candidate : *found->variants()) {
+    if (missing(*candidate, loader.device->capabilities)) continue;
+    *out = candidate;
+    return {};
+  }
+  return failure(KILN_ERROR_REQUIREMENT, where + " has no variant that this device can run");
 }
 
-}  // namespace
+Error climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
+            std::shared_ptr<LoadedProgram> *out, Report *report) {
+  const auto start = Clock::now();
+  const bool loaded = Ladder(loader, variant, flags, report).climb(out);
+  report->milliseconds = milliseconds_since(start);
+  Error error;
+  if (!loaded) error = failure(KILN_ERROR_NO_RUNG, summary(*report));
+  notify(*loader, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report->rung,
+                   loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report->program.c_str(),
+                   report->variant.c_str(), error.message.c_str(), report->milliseconds});
+  return error;
+}
+
+void notify(const Loader &loader, const kiln_notice &notice) {
+  if (loader.notice != nullptr) loader.notice(&notice, loader.notice_user);
+}
 
 std::vector<ExpectedKernel> expected_kernels(const fb::Variant &variant) {
   std::vector<ExpectedKernel> kernels;
@@ -193,31 +345,6 @@ std::vector<ExpectedKernel> expected_kernels(const fb::Variant &variant) {
     kernels.push_back({kernel->name()->str(), kernel->arguments()});
   }
   return kernels;
-}
-
-Error load(const std::shared_ptr<const Loader> &loader, const std::string &program,
-           const std::string &variant, unsigned flags, std::shared_ptr<LoadedProgram> *out,
-           Report *report) {
-  const auto start = std::chrono::steady_clock::now();
-  report->program = program;
-  report->variant = variant;
-  report->device = loader->device;
-  report->pack = loader->pack;
-  const fb::Program *found = loader->pack->find_program(program);
-  if (found == nullptr) {
-    return failure(KILN_ERROR_NOT_IN_PACK, "the pack has no program " + program);
-  }
-  const fb::Variant *chosen = nullptr;
-  if (Error error = choose_variant(*loader, *found, variant, &chosen); !error.ok()) return error;
-  report->variant = chosen->name()->str();
-  auto loaded = std::make_shared<LoadedProgram>();
-  loaded->loader = loader;
-  loaded->variant = chosen;
-  const bool ok = Ladder(*loader, *chosen, flags, report).climb(&loaded->built);
-  report->milliseconds = milliseconds_since(start);
-  if (!ok) return failure(KILN_ERROR_NO_RUNG, summary(*report));
-  *out = std::move(loaded);
-  return {};
 }
 
 }  // namespace kiln::runtime

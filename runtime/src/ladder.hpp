@@ -1,4 +1,5 @@
-// Loading a variant: exact binary, IL, source, or an error that says why.
+// Loading a variant: overlay, exact binary, compatible binary, IL, source, or an error that
+// says why.
 #pragma once
 
 #include <memory>
@@ -7,15 +8,27 @@
 #include <vector>
 
 #include "build.hpp"
+#include "overlay.hpp"
 #include "report.hpp"
 
 namespace kiln::runtime {
 
-// A device, a context that holds it, and a pack. Immutable; shared between threads.
+struct LoadedProgram;
+
+// A device, a context that holds it, a pack, and what the application asked for. Immutable
+// but for the overlay, which guards itself; shared between threads.
 struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
   Handle<cl_context> context;
+
+  std::shared_ptr<Overlay> overlay;  // null: none
+  std::string no_overlay;            // then why, for people: "no overlay"
+  std::uint32_t deadline_milliseconds = 0;
+  kiln_notice_function notice = nullptr;
+  void *notice_user = nullptr;
+  kiln_check_function check = nullptr;
+  void *check_user = nullptr;
 
   // Where binaries are decoded, kept from load to load; a thread that finds it in use takes
   // memory of its own.
@@ -32,12 +45,21 @@ struct LoadedProgram {
   std::mutex mutex;
 };
 
-// Walks the ladder for `program`; an empty `variant` takes the first by name whose
-// requirements the device meets. `flags` are the KILN_LOAD_* bits. The report is filled
-// whatever happens; `*out` only on success.
-Error load(const std::shared_ptr<const Loader> &loader, const std::string &program,
-           const std::string &variant, unsigned flags, std::shared_ptr<LoadedProgram> *out,
-           Report *report);
+// The variant of that name, or with an empty one the first by name whose requirements the
+// device meets. `*program` and `*out` are set on success.
+Error choose_variant(const Loader &loader, const std::string &program, const std::string &variant,
+                     const packs::fb::Variant **out);
+
+// Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, whose program
+// and variant are set already, is filled whatever happens; `*out` only on success.
+Error climb(const std::shared_ptr<const Loader> &loader, const packs::fb::Variant &variant,
+            unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report);
+
+// Tells the application, if it listens.
+void notify(const Loader &loader, const kiln_notice &notice);
+
+// Whether the application's check, if it has one, finds the program's results right.
+bool passes_check(const Loader &loader, const std::shared_ptr<LoadedProgram> &program);
 
 // The variant's kernels as the driver must show them.
 std::vector<ExpectedKernel> expected_kernels(const packs::fb::Variant &variant);

@@ -17,6 +17,16 @@ const char *outcome_name(kiln_outcome outcome) {
   return names[outcome];
 }
 
+std::string hex(const packs::fb::Hash &hash) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : *hash.bytes()) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
 void append_member(const char *name, std::string_view value, std::string *out) {
   append_json(name, out);
   *out += ": ";
@@ -28,8 +38,9 @@ void append_rung(const RungResult &result, std::string *out) {
   append_member("rung", rung_name(result.rung), out);
   *out += ", ";
   append_member("outcome", outcome_name(result.outcome), out);
+  const std::string blob = result.blob == nullptr ? std::string() : hex(*result.blob);
   const std::pair<const char *, const std::string &> members[] = {
-      {"reason", result.reason}, {"blob", result.blob}, {"log", result.log}};
+      {"reason", result.reason}, {"blob", blob}, {"log", result.log}};
   for (const auto &[name, value] : members) {
     if (value.empty()) continue;
     *out += ", ";
@@ -118,6 +129,13 @@ std::string Report::json() const {
   for (const RungResult &result : rungs) {
     out += separator;
     append_rung(result, &out);
+    separator = ", ";
+  }
+  out += "], \"notes\": [";
+  separator = "";
+  for (const std::string &note : notes) {
+    out += separator;
+    append_json(note, &out);
     separator = ", ";
   }
   out += "], \"nearest\": ";

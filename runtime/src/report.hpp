@@ -12,11 +12,11 @@
 namespace kiln::runtime {
 
 struct RungResult {
-  kiln_rung rung;
-  kiln_outcome outcome;
-  std::string reason;  // a sentence; empty when loaded
-  std::string blob;    // hexadecimal name of the blob that was given to the driver; may be empty
-  std::string log;     // the driver's build log of a rung that failed; may be empty
+  kiln_rung rung = KILN_RUNG_ERROR;
+  kiln_outcome outcome = KILN_OUTCOME_LOADED;
+  std::string reason;                     // a sentence; empty when loaded
+  const packs::fb::Hash *blob = nullptr;  // of the pack's blob that was tried, if one was
+  std::string log;  // the driver's build log of a rung that failed; may be empty
 };
 
 // The target of a pack that is closest to a device, and what differs.
@@ -28,12 +28,14 @@ struct Nearest {
 // Compares the device with every target; reads every section. Nothing when there is none.
 std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
 
+// Complete when the load returns, and not changed after.
 struct Report {
   std::string program;
   std::string variant;
   kiln_rung rung = KILN_RUNG_ERROR;
   std::vector<RungResult> rungs;   // best first, down to the one that loaded
-  std::optional<bool> recompiled;  // absent when it was not checked
+  std::optional<bool> recompiled;  // absent when it was neither checked nor remembered
+  std::vector<std::string> notes;  // what else happened, a sentence each
   double milliseconds = 0;
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;

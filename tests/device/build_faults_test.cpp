@@ -4,6 +4,7 @@
 #include "base_pack.hpp"
 #include "catch.hpp"
 #include "device_build.hpp"
+#include "scripted_driver.hpp"
 
 using namespace kiln;
 using namespace kiln::builder;
@@ -12,7 +13,7 @@ namespace {
 
 packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()}; }
 
-// A variant whose kernel carries the word that the fault layer looks for.
+// A variant whose kernel may carry a word that a fault of the script looks for.
 packs::Variant variant(const std::string &name, const std::string &body) {
   packs::Variant v;
   v.name = name;
@@ -41,18 +42,44 @@ packs::Contents faulty() {
   return base;
 }
 
-std::optional<DeviceInfo> pocl() {
+// PoCL, made to misbehave in clBuildProgram where a source has the word for it.
+const char *const kScript = R"(
+[[platform]]
+name = "Scripted platform"
+[[platform.device]]
+forward = true
+name = "Scripted GPU"
+[[fault]]
+at = "clBuildProgram"
+text = "kiln_test_segv"
+do = "segv"
+[[fault]]
+at = "clBuildProgram"
+text = "kiln_test_abort"
+do = "abort"
+[[fault]]
+at = "clBuildProgram"
+text = "kiln_test_exit"
+do = "exit"
+[[fault]]
+at = "clBuildProgram"
+text = "kiln_test_hang"
+do = "hang"
+[[fault]]
+at = "clBuildProgram"
+text = "kiln_test_lie"
+do = "lie"
+)";
+
+std::optional<DeviceInfo> scripted_pocl() {
+  static const test::ScriptedDriver driver(kScript);
+  driver.use();
   const auto listed = list_devices();
   if (const auto *error = std::get_if<DeviceError>(&listed)) {
     std::cout << "SKIP: " << error->text << "\n";
     return std::nullopt;
   }
-  auto selected = select_devices(std::get<0>(listed), "Portable*");
-  if (selected.empty()) {
-    std::cout << "SKIP: no PoCL here\n";
-    return std::nullopt;
-  }
-  return selected.front();
+  return std::get<0>(listed).front();
 }
 
 std::string failure_of(const BuildResult &result, const std::string &variant_name) {
@@ -69,7 +96,7 @@ bool starts_with(const std::string &text, const std::string &start) {
 }  // namespace
 
 TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name and no other") {
-  const auto device = pocl();
+  const auto device = scripted_pocl();
   if (!device) return;
   BuildOptions options;
   options.timeout = std::chrono::seconds(10);
@@ -88,7 +115,7 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
 }
 
 TEST_CASE("targets of an earlier pack that were not built now are kept where still of use") {
-  const auto device = pocl();
+  const auto device = scripted_pocl();
   if (!device) return;
   const packs::Variant good = variant("a_good", "out[0] = 1;");
   packs::Contents base;

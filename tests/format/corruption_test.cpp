@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "forge.hpp"
+#include "kiln/packs/records.hpp"
 
 using namespace kiln::packs;
 using namespace kiln::test;
@@ -59,6 +60,13 @@ void survive(const Bytes &bytes) {
   const Parts parts = parts_of(*pack);
   Contents contents;
   if (read_contents(pack, &contents).ok()) CHECK(contents.targets.size() == pack->target_count());
+  for (const CrossCheck &check : contents.cross_checks) {
+    CHECK(find_cross_check(pack->root(), check.device, check.target)->result() == check.result);
+  }
+  for (const Tuning &t : contents.tunings) {
+    const TuningQuery query{t.program, t.variant, t.kernel, t.size_class};
+    CHECK(find_tunings(pack->root(), query, t.profile).count > 0);
+  }
   for (const fb::Program *program : *pack->root().programs()) {
     for (const fb::Variant *variant : *program->variants()) {
       CHECK(pack->find_variant(program->name()->c_str(), variant->name()->c_str()) == variant);

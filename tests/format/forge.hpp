@@ -69,10 +69,26 @@ struct ForgedProgram {
   std::vector<ForgedVariant> variants{{}};
 };
 
+struct ForgedTuning {
+  std::string program = "p";
+  std::string variant = "v";
+  std::string kernel = "k";
+  std::uint8_t size_class = 0;
+  std::string profile = "test";
+  std::string family = "f";
+  std::string model = "m";
+  std::uint64_t key_hash = 1;
+  fb::Size3 local_size{8, 8, 1};
+  std::uint32_t samples = 1;
+  std::uint32_t spread = 0;
+};
+
 struct ForgedRoot {
   std::vector<fb::TargetEntry> targets;
   std::vector<ForgedProgram> programs{{}};
   std::vector<fb::Blob> blobs;
+  std::vector<fb::CrossCheck> cross_checks;
+  std::vector<ForgedTuning> tunings;
 };
 
 struct ForgedSection {
@@ -110,13 +126,32 @@ inline flatbuffers::Offset<fb::Program> forge(
   return fb::CreateProgram(builder, text, reference, builder.CreateVector(variants));
 }
 
+inline flatbuffers::Offset<fb::Tuning> forge(flatbuffers::FlatBufferBuilder &builder,
+                                             const ForgedTuning &t) {
+  const auto program = builder.CreateString(t.program);
+  const auto variant = builder.CreateString(t.variant);
+  const auto kernel = builder.CreateString(t.kernel);
+  const auto profile = builder.CreateString(t.profile);
+  const auto family = builder.CreateString(t.family);
+  const auto model = builder.CreateString(t.model);
+  const auto conditions = builder.CreateString("");
+  return fb::CreateTuning(builder, program, variant, kernel, t.size_class, profile, family, model,
+                          t.key_hash, &t.local_size, 1000, 2000, t.samples, t.spread, conditions);
+}
+
+// The vectors of records stand in the root even where they are empty, unlike the writer's.
 inline Bytes forge_root(flatbuffers::FlatBufferBuilder &builder, const ForgedRoot &root,
                         const std::vector<flatbuffers::Offset<fb::Program>> &programs) {
   const auto targets = builder.CreateVectorOfStructs(root.targets);
   const auto program_vector = builder.CreateVector(programs);
   const auto blobs = builder.CreateVectorOfStructs(root.blobs);
   const auto producer = builder.CreateString("forge");
-  builder.Finish(fb::CreateRoot(builder, targets, program_vector, blobs, producer));
+  const auto cross_checks = builder.CreateVectorOfStructs(root.cross_checks);
+  std::vector<flatbuffers::Offset<fb::Tuning>> rows;
+  for (const ForgedTuning &row : root.tunings) rows.push_back(forge(builder, row));
+  const auto tunings = builder.CreateVector(rows);
+  builder.Finish(
+      fb::CreateRoot(builder, targets, program_vector, blobs, producer, cross_checks, tunings));
   return taken(builder);
 }
 

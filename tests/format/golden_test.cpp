@@ -124,6 +124,17 @@ TEST_CASE("the golden pack reads and writes back to its own bytes", "[golden]") 
   CHECK(written(contents_of(opened(golden))) == golden);
 }
 
+TEST_CASE("a golden pack from before there were records is read and written as it was",
+          "[golden]") {
+  const Bytes golden = read_file(::golden("good-v1-bare.kiln"));
+  const Bytes bytes = written(bare_sample());
+  const PackPointer pack = opened(golden);
+  CHECK(pack->root().cross_checks() == nullptr);
+  CHECK(pack->root().tunings() == nullptr);
+  CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
+  CHECK(written(contents_of(pack)) == golden);
+}
+
 TEST_CASE("each bad golden pack gives its fault", "[golden]") {
   for (const Bad &bad : kBad) {
     CAPTURE(bad.name);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/hash.hpp"
 #include "kiln/packs/writer.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -85,9 +86,22 @@ inline packs::Binary binary(const packs::Variant &variant, Bytes bytes) {
           {{256, 32, 0, 1024}}};
 }
 
-// Two programs, three variants, two targets; raw and zstd blobs, one of them shared. The
-// golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
-inline Contents sample() {
+inline std::uint64_t key_hash(const packs::Target &target) {
+  return packs::xxh3(target.key.data(), target.key.size());
+}
+
+inline packs::Tuning tuning(const packs::Target &where, packs::SizeClass size_class,
+                            std::array<std::uint32_t, 3> local_size) {
+  packs::Tuning tuning{
+      "blur",      "wide",          "scalar",   size_class, where.profile, where.family,
+      where.model, key_hash(where), local_size, 81'000,     95'500,        30,
+      12,          "idle, 1.5 GHz"};
+  return tuning;
+}
+
+// Two programs, three variants, two targets; raw and zstd blobs, one of them shared. Without
+// measurements: what packs were before there were any.
+inline Contents bare_sample() {
   const std::string text(300, 'x');
   packs::Variant plain = variant("plain", "kernel void plain() {}");
   packs::Variant scalar = variant("scalar", "kernel void scalar() {}" + text);
@@ -106,6 +120,23 @@ inline Contents sample() {
   contents.producer = "clang 14; llvm-spirv 14";
   contents.programs = {{"blur", "blur_reference", {scalar, wide}}, {"invert", "", {plain}}};
   contents.targets = {first, second};
+  return contents;
+}
+
+// The bare sample with cross-checks, one of them of a target that the pack does not have, and
+// tunings. The golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
+inline Contents sample() {
+  Contents contents = bare_sample();
+  const packs::Target &first = contents.targets[0];
+  const packs::Target &second = contents.targets[1];
+  contents.cross_checks = {{key_hash(first), key_hash(second), 0},
+                           {key_hash(second), key_hash(first), 3},
+                           {key_hash(second), key_hash(target("C300")), 1}};
+  packs::Tuning standard = tuning(packs::Target{}, packs::SizeClass::medium, {64, 1, 1});
+  standard.key_hash = 0;
+  contents.tunings = {tuning(first, packs::SizeClass::medium, {16, 4, 1}),
+                      tuning(first, packs::SizeClass::large, {32, 8, 1}),
+                      tuning(second, packs::SizeClass::medium, {8, 8, 1}), standard};
   return contents;
 }
 
@@ -171,6 +202,37 @@ inline Part blob_part(const Pack &pack, const packs::fb::Blob &blob) {
   return {Fault::none, Bytes(view.data, view.data + view.size)};
 }
 
+inline void append(std::uint64_t number, Part *part) {
+  for (unsigned i = 0; i < 8; ++i) {
+    part->bytes.push_back(static_cast<std::uint8_t>(number >> (8 * i)));
+  }
+}
+
+inline void append_records(const packs::fb::Root &root, Part *part) {
+  if (root.cross_checks() != nullptr) {
+    for (const auto *check : *root.cross_checks()) {
+      append(check->device_key_hash(), part);
+      append(check->target_key_hash(), part);
+      append(check->result(), part);
+    }
+  }
+  if (root.tunings() == nullptr) return;
+  for (const auto *row : *root.tunings()) {
+    for (const auto *text : {row->program(), row->variant(), row->kernel(), row->profile(),
+                             row->family(), row->model(), row->conditions()}) {
+      append(text, part);
+    }
+    const packs::fb::Size3 &size = *row->local_size();
+    for (const std::uint64_t number :
+         {std::uint64_t{row->size_class()}, row->key_hash(), std::uint64_t{size.x()},
+          std::uint64_t{size.y()}, std::uint64_t{size.z()}, row->nanoseconds(),
+          row->default_nanoseconds(), std::uint64_t{row->samples()},
+          std::uint64_t{row->spread()}}) {
+      append(number, part);
+    }
+  }
+}
+
 inline Part root_part(const packs::fb::Root &root) {
   Part part;
   append(root.producer(), &part);
@@ -187,6 +249,7 @@ inline Part root_part(const packs::fb::Root &root) {
       part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
     }
   }
+  append_records(root, &part);
   return part;
 }
 

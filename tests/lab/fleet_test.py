@@ -16,6 +16,7 @@ import loading
 import making
 import pixels
 import registry
+import updates
 from fleet import Fleet
 from suite import Suite
 
@@ -56,9 +57,12 @@ def _run_fleet(suite, options, summary):
     making.device_packs(suite, fleet, names)
     if not making.fleet_pack(suite, fleet) or not pixels.prepare(suite, fleet, PHOTO):
         return fleet.ran
-    for scenarios in (loading.exact, loading.not_exact, loading.errors, pixels.il_and_source,
+    for scenarios in (loading.exact, loading.not_exact, loading.compatible,
+                      loading.errors, pixels.il_and_source,
                       pixels.exact):
         scenarios(suite, fleet)
+    if options.forge_pack:
+        updates.stale(suite, fleet, options.forge_pack)
     return fleet.ran
 
 
@@ -84,6 +88,8 @@ def _options(arguments):
     parser.add_argument("--kiln-aarch64", type=lambda text: Path(text).absolute(),
                         help="the builder for AArch64; without it such a device does not run")
     parser.add_argument("--kernel-check", type=_file, help="kiln_kernel_check, for that group")
+    parser.add_argument("--forge-pack", type=_file,
+                        help="kiln_forge_pack; without it no stale packs are made")
     parser.add_argument("--manifest", type=_file, required=True, help="of the case studies")
     parser.add_argument("--work", type=lambda text: Path(text).absolute(), required=True,
                         help="folder for everything that is written")

@@ -42,6 +42,15 @@ def not_exact(suite, fleet):
                         "driver_version")
 
 
+def compatible(suite, fleet):
+    """Binaries of another model, by the vendor's rule."""
+    with suite.phase("compatible"):
+        suite.check("dg1, given a pack of tgllp alone, takes its binaries by Intel's rule where "
+                    "that is asked for, and does not recompile them", _compatible, fleet)
+        suite.check("icllp, given a pack of skl alone, has no compatible binary",
+                    _not_compatible, fleet)
+
+
 def errors(suite, fleet):
     """What is said when no rung is left."""
     with suite.phase("no rung left"):
@@ -128,6 +137,31 @@ def _another(fleet, made_by, given_to, field):
         expect(sides["pack"] != sides["device"], f"both sides of {field} are the same: {sides}")
     return (f"{' or '.join(sorted(rungs))}; {field}: the pack has {sides['pack']}, "
             f"the device has {sides['device']}")
+
+
+def _compatible(fleet):
+    """Every variant, with the flag and without; and the first use is remembered."""
+    origin, station = fleet.need("neo-22.43-tgllp"), fleet.need("neo-22.43-dg1")
+    pack = station.bring(origin.pack)
+    for pair in fleet.variants:
+        report = station.explain(pack, *pair, "--compatible")
+        expect(report["rung"] == "compatible" and report["recompiled"] is False, str(report))
+        without = station.explain(pack, *pair)
+        expect(without["rung"] == "il", str(without))
+        _expect_rung(without, "compatible", "skipped", "not asked for")
+    for _ in range(2):
+        kept = station.explain(pack, *SOUND, "--compatible", "--overlay", "overlay-compatible")
+        expect(kept["rung"] == "compatible" and kept["recompiled"] is False, str(kept))
+    return report["notes"][0]
+
+
+def _not_compatible(fleet):
+    """Another group: the driver would recompile, and is not asked."""
+    station = fleet.need("neo-22.43-icllp")
+    pack = station.bring(fleet.need("neo-22.43-skl").pack)
+    report = station.explain(pack, *SOUND, "--compatible")
+    expect(report["rung"] == "il", str(report))
+    return _expect_rung(report, "compatible", "missed", "no target serves")
 
 
 def _all_off(fleet, name):

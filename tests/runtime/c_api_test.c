@@ -92,9 +92,9 @@ static void test_null_for_loading(void) {
   kiln_loader *loader = NULL;
   kiln_program *program = NULL;
   kiln_report *report = NULL;
-  REFUSED(kiln_loader_create(NULL, NULL, SOME(kiln_pack), &loader, &e), "kiln_loader_create");
+  REFUSED(kiln_loader_create(NULL, SOME(kiln_pack), NULL, &loader, &e), "kiln_loader_create");
   REFUSED(kiln_loader_create(SOME(kiln_device), NULL, NULL, &loader, &e), "kiln_loader_create");
-  REFUSED(kiln_loader_create(SOME(kiln_device), NULL, SOME(kiln_pack), NULL, &e),
+  REFUSED(kiln_loader_create(SOME(kiln_device), SOME(kiln_pack), NULL, NULL, &e),
           "kiln_loader_create");
   REFUSED(kiln_load(NULL, "p", NULL, 0, &program, &report, &e), "kiln_load");
   REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");

@@ -64,12 +64,12 @@ inline packs::Bytes written(const packs::Contents &contents) {
 class FakeLoad {
  public:
   explicit FakeLoad(packs::Bytes pack_bytes, unsigned flags = 0, const char *program_name = "p",
-                    const char *variant = nullptr)
+                    const char *variant = nullptr, const kiln_loader_options *options = nullptr)
       : bytes(std::make_shared<packs::Bytes>(std::move(pack_bytes))) {
     kiln_device *device = fake_device();
     kiln_pack *pack = nullptr;
     CHECK(kiln_pack_open_memory(bytes->data(), bytes->size(), &pack, &error) == KILN_OK);
-    CHECK(kiln_loader_create(device, nullptr, pack, &loader, &error) == KILN_OK);
+    CHECK(kiln_loader_create(device, pack, options, &loader, &error) == KILN_OK);
     kiln_device_release(device);
     kiln_pack_release(pack);
     status = kiln_load(loader, program_name, variant, flags, &program, &report, &error);

@@ -132,6 +132,8 @@ cl_int CL_API_CALL build(cl_program program, cl_uint, const cl_device_id *, cons
                          void(CL_CALLBACK *)(cl_program, void *), void *) {
   Script &script = *object(program).script;
   script.built_with = options == nullptr ? std::nullopt : std::optional<std::string>(options);
+  ++script.builds;
+  if (script.on_build) script.on_build();
   return script.build_code;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct Script {
   // What the driver gives as the program's binary; nothing: the bytes it was made from.
   std::optional<std::string> binary;
   std::optional<std::string> built_with;  // the options of the build; nothing when NULL
+  unsigned builds = 0;
+  std::function<void()> on_build;  // what else happens inside clBuildProgram
 };
 
 struct Fake {

@@ -16,7 +16,8 @@
  *     buffer or image, of which each is for one thread at a time.
  *  8. Any handle or pointer argument that must not be NULL and is gives
  *     KILN_ERROR_ARGUMENT. Nothing prints, throws, reads environment variables, or unloads
- *     an OpenCL library. Only an exhausted heap ends the process.
+ *     an OpenCL library. Only an exhausted heap ends the process. Nothing is written to disk
+ *     but what belongs to an overlay folder that the application named.
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against it.
  */
 #ifndef KILN_KILN_H
@@ -127,28 +128,110 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
 
 /* ---- Loading ---- */
 
-/* Rungs to leave out, and extra work, as bits. */
+/* Rungs to leave out, and extra work, as bits. An unknown bit is KILN_ERROR_ARGUMENT. */
 enum {
-  KILN_LOAD_NO_BINARY = 1, /* leave out the exact rung */
+  KILN_LOAD_NO_BINARY = 1, /* leave out the overlay, exact and compatible rungs */
   KILN_LOAD_NO_IL = 2,
   KILN_LOAD_NO_SOURCE = 4,
-  KILN_LOAD_CHECK_RECOMPILED = 8 /* compare the driver's binary with the one given */
+  /* Compare the driver's binary with the one given, on every load. With an overlay that is
+   * done once per binary and driver, and remembered. */
+  KILN_LOAD_CHECK_RECOMPILED = 8,
+  /* Allow the compatible rung: another target's binary that the vendor's rule or a recorded
+   * cross-check says serves this device. */
+  KILN_LOAD_COMPATIBLE = 16,
+  KILN_LOAD_NO_OVERLAY = 32 /* neither read the overlay nor write to it */
 };
 
-/* `context` holds the device and is retained; NULL makes a context of Kiln's own. */
-KILN_API kiln_status kiln_loader_create(kiln_device *device, cl_context context, kiln_pack *pack,
-                                        kiln_loader **out, kiln_error *error);
+typedef enum kiln_notice_kind {
+  KILN_NOTICE_RUNG = 0,       /* a rung was passed over; `outcome` and `text` say why */
+  KILN_NOTICE_LOADED = 1,     /* `rung` gave the program */
+  KILN_NOTICE_NOT_LOADED = 2, /* no rung did */
+  KILN_NOTICE_RECOMPILED = 3, /* the driver silently compiled the binary of `rung` anew */
+  KILN_NOTICE_STORED = 4,     /* the driver's binary is in the overlay, on disk */
+  KILN_NOTICE_NOT_STORED = 5, /* it is not; `text` says why */
+  KILN_NOTICE_DEATH = 6,      /* an earlier process ended inside the driver, or hangs there */
+  KILN_NOTICE_NO_OVERLAY = 7, /* the overlay cannot be used; `text` says why */
+  KILN_NOTICE_NO_GUARD = 8    /* no marker could be written: a death would not be seen */
+} kiln_notice_kind;
+
+/* Something that happened while loading, for telemetry. The strings are never NULL and live
+ * until the callback returns; `program` and `variant` are "" where they do not apply. */
+typedef struct kiln_notice {
+  kiln_notice_kind kind;
+  kiln_rung rung;
+  kiln_outcome outcome;
+  const char *program;
+  const char *variant;
+  const char *text;
+  double milliseconds; /* of the whole load, for LOADED and NOT_LOADED */
+} kiln_notice;
+
+/* Called on the thread that loads; must not call back into the same loader. */
+typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
+
+/* Asked before a compatible binary is used for the first time with this driver (each time
+ * where there is no overlay to remember it): runs what it likes with `program`, returns
+ * non-zero when the results are right. */
+typedef int (*kiln_check_function)(kiln_program *program, void *user);
+
+/* What a loader may be given beside device and pack. Start from zeros with `size` set to
+ * sizeof(kiln_loader_options); a shorter one from an older header is accepted. */
+typedef struct kiln_loader_options {
+  size_t size;
+  cl_context context; /* holds the device and is retained; NULL makes one of Kiln's own */
+  /* Folder of the overlay: the application's own, on a local disk, one for all its packs and
+   * processes. Made if its parent is there. It keeps what this device had to compile, and
+   * what is known of drivers that died. NULL, or a folder that cannot be used: no overlay
+   * and no quarantine, which the report says and which is never an error. */
+  const char *overlay;
+  uint64_t overlay_limit; /* bytes of binaries kept, least recently used first out; 0: 64 MiB */
+  uint32_t deadline_milliseconds; /* a load that takes longer counts as a death; 0: none */
+  kiln_notice_function notice;    /* may be NULL */
+  void *notice_user;
+  kiln_check_function check; /* may be NULL: then it is enough that nothing was recompiled */
+  void *check_user;
+} kiln_loader_options;
+
+/* `options` NULL: all defaults. The loader keeps every program that it loaded. */
+KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
+                                        const kiln_loader_options *options, kiln_loader **out,
+                                        kiln_error *error);
 KILN_API void kiln_loader_release(kiln_loader *loader);
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
 
 /* Loads a variant; `variant` NULL takes the first, by name, that the device can run.
  * `report` may be NULL; else it is written whenever the arguments were valid, also on
- * failure. Any error code from the driver is a miss of that rung and never the end. */
+ * failure. Any error code from the driver is a miss of that rung and never the end. The same
+ * variant with the same flags is loaded once, whichever threads ask; all get one report. */
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
 KILN_API void kiln_program_release(kiln_program *program);
 KILN_API cl_program kiln_program_cl(const kiln_program *program);
+
+/* Where a prefetch is. `report` is borrowed; `status` is that of the program's load. */
+typedef struct kiln_progress {
+  size_t done;
+  size_t total;
+  const char *program;
+  kiln_status status;
+  kiln_report *report;
+} kiln_progress;
+
+/* Called after each program, on the thread that loaded it; non-zero stops the prefetch. */
+typedef int (*kiln_progress_function)(const kiln_progress *progress, void *user);
+
+/* Loads `programs` (with count 0, all of the pack), of each the variant that kiln_load takes
+ * by itself, and returns when each was loaded or has failed. Several threads may call it with
+ * the same list: they share the work. A program that cannot be loaded is no error here; its
+ * report goes to `progress`, which may be NULL. */
+KILN_API kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
+                                   unsigned flags, kiln_progress_function progress, void *user,
+                                   kiln_error *error);
+
+/* Removes everything in an overlay folder, quarantines too. Other processes may be using it;
+ * their markers stay. A folder that is not there is an empty one. */
+KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
 KILN_API void kiln_report_release(kiln_report *report);
 KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
@@ -156,7 +239,7 @@ KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
-/* The load report of DESIGN.md, schema 1. The nearest target is looked for here, not at
+/* The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
  * load; a program that was loaded from its exact binary has none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
 

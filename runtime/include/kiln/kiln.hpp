@@ -157,14 +157,19 @@ struct Loaded {
   Report report;
 };
 
+// kiln_loader_options with `size` set: fill in what is wanted.
+struct LoaderOptions : kiln_loader_options {
+  LoaderOptions() : kiln_loader_options{} { size = sizeof(kiln_loader_options); }
+};
+
 class Loader {
  public:
   Loader() = default;
   explicit Loader(kiln_loader *handle) : handle_(handle) {}
   static Result<Loader> create(const Device &device, const Pack &pack,
-                               cl_context context = nullptr) {
+                               const LoaderOptions &options = {}) {
     return detail::make<Loader, kiln_loader>([&](kiln_loader **out, kiln_error *error) {
-      return kiln_loader_create(device.get(), context, pack.get(), out, error);
+      return kiln_loader_create(device.get(), pack.get(), &options, out, error);
     });
   }
   kiln_loader *get() const { return handle_.get(); }
@@ -177,6 +182,13 @@ class Loader {
                        out, &report, error);
     });
     return {std::move(made), Report(report)};
+  }
+  // All programs of the pack, on this thread; `progress` may be null.
+  Outcome prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
+                   unsigned flags = 0) const {
+    Outcome outcome;
+    kiln_prefetch(get(), nullptr, 0, flags, progress, user, &outcome);
+    return outcome;
   }
 
  private:

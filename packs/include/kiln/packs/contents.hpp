@@ -102,10 +102,41 @@ struct Target {
   std::vector<Binary> binaries;
 };
 
+// How a device took the binaries of another target, both named by the XXH3-64 of their keys.
+// Neither needs to be a target of the pack.
+struct CrossCheck {
+  std::uint64_t device = 0;
+  std::uint64_t target = 0;
+  std::uint32_t result = 0;  // CrossResult, or a greater number
+  bool operator==(const CrossCheck &) const = default;
+};
+
+// A measured work-group size. The program need not be one of the pack's.
+struct Tuning {
+  std::string program;
+  std::string variant;
+  std::string kernel;
+  SizeClass size_class = SizeClass::small;
+  // Where it was measured; all empty and 0 is a default for any device.
+  std::string profile;
+  std::string family;
+  std::string model;
+  std::uint64_t key_hash = 0;  // XXH3-64 of the device's key
+  std::array<std::uint32_t, 3> local_size{1, 1, 1};
+  std::uint64_t nanoseconds = 0;          // median of a launch
+  std::uint64_t default_nanoseconds = 0;  // the same with the size left to the driver
+  std::uint32_t samples = 0;
+  std::uint32_t spread = 0;  // of the samples, in thousandths of the median
+  std::string conditions;    // for people
+  bool operator==(const Tuning &) const = default;
+};
+
 struct Contents {
   std::string producer;
   std::vector<Program> programs;
   std::vector<Target> targets;
+  std::vector<CrossCheck> cross_checks;
+  std::vector<Tuning> tunings;
 };
 
 // Reads everything but the blobs' bytes. Each section is checked.
@@ -116,7 +147,13 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 // another hash is a conflict that names both, and leaves `into` as it was. Where both have a
 // binary for one variant and target, the one whose blob name is smaller is kept; where they
 // differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a
-// total order, so that any order of merging gives the same pack, byte for byte.
+// total order, so that any order of merging gives the same pack, byte for byte. Records are
+// merged as merge_records does.
 Status merge(const Contents &from, Contents *into);
+
+// Unites the cross-checks and tunings alone. Of two results for one device and target the worse
+// is kept; of two tunings of one kernel, size class and device the one with more samples, then
+// that with the smaller spread, then the one that a total order puts first.
+void merge_records(const Contents &from, Contents *into);
 
 }  // namespace kiln::packs

@@ -21,8 +21,31 @@ inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMaxBlobSize = std::uint64_t{1} << 30;
 inline constexpr std::uint32_t kMaxTargets = 1u << 20;
 inline constexpr std::uint32_t kMaxPrograms = 1u << 16;
+inline constexpr std::uint32_t kMaxCrossChecks = 1u << 20;
+inline constexpr std::uint32_t kMaxTunings = 1u << 18;
 
 enum class Codec : std::uint32_t { raw = 0, zstd = 1 };
+
+// How a device took another target's binaries: the worst over all of them, the greater the
+// worse. Packs may hold greater numbers than these; they mean "not native".
+enum class CrossResult : std::uint32_t {
+  native = 0,      // and the driver's binary afterwards was the one given
+  recompiled = 1,  // success in every status, but the driver's binary was another
+  refused = 2,     // an error code
+  crashed = 3,     // the process ended or hung
+  wrong = 4,       // kernels were missing, or pixels were wrong
+};
+
+// Of a launch, by the number of its work-items.
+enum class SizeClass : std::uint8_t { small = 0, medium = 1, large = 2 };
+inline constexpr std::uint8_t kSizeClasses = 3;
+inline constexpr std::uint64_t kMediumWorkItems = 65'536;    // small is below
+inline constexpr std::uint64_t kLargeWorkItems = 1'048'576;  // medium is below
+
+constexpr SizeClass size_class(std::uint64_t work_items) {
+  if (work_items < kMediumWorkItems) return SizeClass::small;
+  return work_items < kLargeWorkItems ? SizeClass::medium : SizeClass::large;
+}
 
 struct Superblock {
   std::uint32_t version = kCurrentVersion;

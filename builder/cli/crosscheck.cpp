@@ -1,0 +1,114 @@
+// kiln crosscheck: which other targets' binaries this machine's devices take.
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "crosscheck.hpp"
+#include "pack_json.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using builder::CrossCheckOutcome;
+using Devices = std::vector<builder::DeviceInfo>;
+
+struct Options {
+  std::string input;
+  std::string selector;
+  std::string output;
+  double timeout_seconds = 120;
+  bool all = false;
+  bool json = false;
+};
+
+const char *name_of(const CrossCheckOutcome &outcome) {
+  return builder::cross_result_name(static_cast<std::uint32_t>(outcome.result));
+}
+
+// A block for each device: result, target, and why it was not native.
+std::string table(const packs::Contents &contents, const Devices &devices,
+                  const std::vector<CrossCheckOutcome> &outcomes) {
+  std::string text;
+  const CrossCheckOutcome *previous = nullptr;
+  for (const CrossCheckOutcome &outcome : outcomes) {
+    if (previous == nullptr || previous->device != outcome.device) {
+      text += devices[outcome.device].label() + " takes binaries of\n";
+    }
+    previous = &outcome;
+    const std::string reason = outcome.reason.substr(0, outcome.reason.find('\n'));
+    text += fmt::format("  {:10} {}{}{}\n", name_of(outcome),
+                        builder::target_label(contents.targets[outcome.target]),
+                        reason.empty() ? "" : ": ", reason);
+  }
+  return text;
+}
+
+nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
+                       const std::vector<CrossCheckOutcome> &outcomes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const CrossCheckOutcome &outcome : outcomes) {
+    const packs::Target &target = contents.targets[outcome.target];
+    list.push_back({{"device", devices[outcome.device].label()},
+                    {"device_key", runtime::key_text(devices[outcome.device].description.key)},
+                    {"target", builder::target_label(target)},
+                    {"target_key", target.key},
+                    {"result", name_of(outcome)},
+                    {"binaries", outcome.binaries},
+                    {"reason", outcome.reason}});
+  }
+  return list;
+}
+
+int run(const Options &options) {
+  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  auto open = open_pack(options.input);
+  if (!open) return kBadPack;
+  packs::Contents &contents = open->contents;
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  builder::CrossCheckOptions check;
+  check.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  check.all = options.all;
+  std::vector<CrossCheckOutcome> outcomes;
+  const packs::Status status = builder::cross_check(
+      contents, *devices, check,
+      [](const std::string &what, std::size_t done, std::size_t all) { progress(what, done, all); },
+      &outcomes);
+  end_progress();
+  if (!status.ok()) {
+    complain(fmt::format("{} [{}]", status.message, packs::fault_name(status.fault)));
+    return status.fault == packs::Fault::io_error ? kSomeFailed : kBadPack;
+  }
+  packs::merge_records(builder::records_of(contents, *devices, outcomes), &contents);
+  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"output", options.output},
+                         {"cross_checks", to_json(contents, *devices, outcomes)}});
+  } else {
+    print(table(contents, *devices, outcomes) +
+          fmt::format("{}: {} checked, {} in the pack\n", options.output,
+                      count(outcomes.size(), "pair"),
+                      count(contents.cross_checks.size(), "record")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_crosscheck(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "crosscheck", "Try which other targets' binaries a device takes, and record it in the pack");
+  sub->add_option("pack", options->input, "Pack with targets")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
+  sub->add_flag("--all", options->all, "Try the targets of other vendor profiles, too");
+  sub->add_option("--timeout", options->timeout_seconds, "Seconds that one binary may take")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

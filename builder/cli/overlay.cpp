@@ -1,0 +1,106 @@
+// kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "kiln/kiln.h"
+#include "overlay_folder.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string output;
+  bool json = false;
+};
+
+std::optional<builder::OverlayFolder> read(const Options &options) {
+  builder::OverlayFolder folder;
+  const std::string fault = builder::read_overlay(options.folder, &folder);
+  if (fault.empty()) return folder;
+  complain(options.folder + ": " + fault);
+  return std::nullopt;
+}
+
+int show(const Options &options) {
+  const auto folder = read(options);
+  if (!folder) return kBadPack;
+  if (options.json) {
+    print(builder::to_json(*folder));
+    return kDone;
+  }
+  std::string text;
+  for (const auto &binary : folder->binaries) {
+    if (!binary.fault.empty()) {
+      text += fmt::format("{}: damaged: {}\n", binary.file, binary.fault);
+      continue;
+    }
+    text += fmt::format("{}/{} for {}: {} bytes{}\n", binary.program, binary.variant, binary.device,
+                        binary.target.binaries.front().blob.raw_size(),
+                        binary.quarantined ? ", quarantined" : "");
+  }
+  for (const auto &driver : folder->drivers) {
+    text += fmt::format("driver of {}: {} proven, {} recompiled, {} quarantined\n",
+                        driver.device.empty() ? "an unknown device" : driver.device, driver.proven,
+                        driver.recompiled, driver.deaths);
+  }
+  print(text.empty() ? options.folder + ": empty\n" : text);
+  return kDone;
+}
+
+int export_folder(const Options &options) {
+  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  const auto folder = read(options);
+  if (!folder) return kBadPack;
+  std::size_t left_out = 0;
+  for (const auto &binary : folder->binaries) {
+    if (binary.fault.empty() && !binary.quarantined) continue;
+    complain(fmt::format("{} is left out: {}", binary.file,
+                         binary.quarantined ? "the driver died of it" : binary.fault));
+    ++left_out;
+  }
+  const packs::Contents contents = builder::overlay_contents(*folder);
+  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  const std::size_t written = folder->binaries.size() - left_out;
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"output", options.output},
+                         {"targets", contents.targets.size()},
+                         {"binaries", written},
+                         {"left_out", left_out}});
+  } else {
+    print(fmt::format("{}: {} of {}\n", options.output,
+                      written == 1 ? "1 binary" : fmt::format("{} binaries", written),
+                      count(contents.targets.size(), "target")));
+  }
+  return left_out == 0 ? kDone : kSomeFailed;
+}
+
+int clear(const Options &options) {
+  kiln_error error{};
+  if (kiln_overlay_clear(options.folder.c_str(), &error) == KILN_OK) return kDone;
+  complain(error.message);
+  return kSomeFailed;
+}
+
+}  // namespace
+
+void add_overlay(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand("overlay", "Look at or clear what a device compiled itself");
+  sub->require_subcommand(1);
+  const auto add = [&](const char *name, const char *text, int (*run)(const Options &)) {
+    CLI::App *action = sub->add_subcommand(name, text);
+    action->add_option("folder", options->folder, "The overlay's folder")->required();
+    action->callback([=] { *command = [=] { return run(*options); }; });
+    return action;
+  };
+  CLI::App *shown = add("show", "List its binaries, and what is known of each driver", show);
+  shown->add_flag("--json", options->json, "Print JSON, schema 1");
+  CLI::App *exported = add("export", "Write its binaries as a pack, for kiln merge", export_folder);
+  exported->add_option("-o,--output", options->output, "Pack to write")->required();
+  exported->add_flag("--json", options->json, "Print JSON, schema 1");
+  add("clear", "Remove everything in it, quarantines too", clear);
+}
+
+}  // namespace kiln::cli

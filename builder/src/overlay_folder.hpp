@@ -1,0 +1,47 @@
+// An overlay folder as values: what `kiln overlay` shows and exports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// One binary of an overlay.
+struct OverlayBinary {
+  std::string file;     // name in the folder
+  std::string fault;    // why it cannot be used; empty for a sound one
+  std::string program;  // what follows is empty where there is a fault
+  std::string variant;
+  std::string device;  // "name (driver version)"
+  bool quarantined = false;
+  std::int64_t last_used = 0;  // seconds since 1970, to the day
+  packs::Target target;        // with this one binary
+};
+
+// What is known of one driver.
+struct OverlayDriver {
+  std::string device;  // label, may be empty
+  std::size_t proven = 0;
+  std::size_t recompiled = 0;
+  std::size_t deaths = 0;  // blobs that the driver died of, or hung on
+};
+
+struct OverlayFolder {
+  std::vector<OverlayBinary> binaries;  // by file name
+  std::vector<OverlayDriver> drivers;   // by file name
+};
+
+// Reads everything; an empty string, or why the folder cannot be read. Never writes.
+std::string read_overlay(const std::string &path, OverlayFolder *out);
+
+// The sound binaries that no driver died of, as targets for merging into a pack. No programs:
+// those are the pack's.
+packs::Contents overlay_contents(const OverlayFolder &folder);
+
+nlohmann::json to_json(const OverlayFolder &folder);
+
+}  // namespace kiln::builder

@@ -1,0 +1,30 @@
+// Cross-checks and tunings as the writer writes them.
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::packs {
+
+// What a row is for and where it was measured: the order of rows, and no two have the same.
+inline auto place_of(const Tuning &t) {
+  return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
+                  t.key_hash);
+}
+
+inline auto place_of(const CrossCheck &c) { return std::tie(c.device, c.target); }
+
+// The bytes of all texts. Each counts once, as it is stored once.
+std::uint64_t text_size(const std::vector<Tuning> &tunings);
+
+using CrossCheckRows = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
+using TuningRows = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Tuning>>>;
+
+// Sorted. Without any the result is 0, which leaves the root's field out.
+CrossCheckRows add_rows(const std::vector<CrossCheck> &checks,
+                        flatbuffers::FlatBufferBuilder *root);
+TuningRows add_rows(const std::vector<Tuning> &tunings, flatbuffers::FlatBufferBuilder *root);
+
+}  // namespace kiln::packs

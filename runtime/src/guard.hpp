@@ -1,0 +1,79 @@
+// Quarantine: a marker is on disk while a driver handles bytes that it has not yet proven to
+// survive, so that a process that ends there leaves a trace for the next one.
+//
+// A process with something unproven owns one marker file, locked (flock) while it lives; its
+// slots say what is being tried. The first slot written is synced to the disk, later ones are
+// left to the system: they outlive the process, and after a power failure the synced file
+// still shows that something was tried. What is proven writes nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "folder.hpp"
+#include "journal.hpp"
+
+namespace kiln::runtime {
+
+// What an attempt works on. The id names the bytes together with the way they are built.
+struct Subject {
+  std::uint64_t id = 0;
+  kiln_rung rung = KILN_RUNG_ERROR;
+};
+
+// Guards the loads of one loader. Any thread may call; one Guard per loader.
+class Guard {
+ public:
+  static constexpr unsigned kSlots = 32;  // attempts at once; more go unguarded
+
+  Guard() = default;
+  Guard(const Guard &) = delete;
+  Guard &operator=(const Guard &) = delete;
+  ~Guard();
+
+  // Reads what is known of `driver`, then looks for markers of processes that ended inside a
+  // driver or have been in it past their deadline, and records those deaths. `label` is what
+  // people call the driver. `deaths` gets a sentence for each that was new.
+  void open(const Folder *folder, std::uint64_t driver, const std::string &label,
+            std::vector<std::string> *deaths);
+
+  // Why the subject must not be tried, or an empty string.
+  std::string quarantined(const Subject &subject) const;
+  Fate fate(std::uint64_t id) const;
+
+  // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.
+  // Returns the slot, or -1 with `*error` set where no marker could be written.
+  int begin(const Subject &subject, std::uint32_t deadline, int *error);
+  // After it. A fate other than none is recorded; none is for what failed in good order.
+  void end(int slot, const Subject &subject, Fate fate);
+  // Records a fate without an attempt.
+  void record(const Record &record);
+
+ private:
+  int open_marker();
+  void collect(const std::string &name, std::vector<std::string> *deaths);
+  void note(const Record &record);
+  int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync);
+
+  const Folder *folder_ = nullptr;
+  std::uint64_t driver_ = 0;
+  std::string label_;
+  mutable std::mutex mutex_;  // guards what follows
+  Journal journal_;
+  Descriptor marker_;
+  std::string marker_name_;
+  std::array<bool, kSlots> busy_{};
+};
+
+// "d-<driver>", a journal's name; "a-<number>", a marker's.
+inline constexpr char kJournalPrefix[] = "d-";
+inline constexpr char kMarkerPrefix[] = "a-";
+
+// A number for the driver as it is on this machine now: the device's binary key, the file of
+// the driver's library, the system's release. Another number means that nothing is proven.
+struct Device;
+std::uint64_t driver_number(const Device &device);
+
+}  // namespace kiln::runtime

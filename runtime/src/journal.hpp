@@ -1,0 +1,64 @@
+// What is known of one driver on this machine: which blobs it took, which it recompiled, and
+// which it died of. Pure; runtime/OVERLAY.md has the bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kiln/kiln.h"
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::runtime {
+
+enum class Fate : std::uint8_t {
+  none = 0,
+  proven = 1,      // loaded as it is (a binary: the driver gave back the same bytes)
+  recompiled = 2,  // loaded, after the driver compiled it anew
+  died = 3,        // a process ended inside the driver
+  overdue = 4,     // the driver took longer than the application's deadline
+  healed = 5,      // the overlay got a new binary for a recompiled one of its own
+  refused = 6,     // the driver or a check said no, in good order
+  wrong = 7        // the application's check found wrong results
+};
+
+struct Record {
+  std::uint64_t id = 0;
+  Fate fate = Fate::none;
+  kiln_rung rung = KILN_RUNG_ERROR;
+};
+
+inline constexpr std::size_t kRecordSize = 16;
+inline constexpr std::size_t kJournalHeaderSize = 256;
+inline constexpr std::size_t kMaxJournalSize = 64u << 10;
+
+void encode_record(const Record &record, std::uint8_t *out);
+// Nothing (Fate::none) where the 16 bytes are not a record.
+Record decode_record(const std::uint8_t *bytes);
+
+// The 256 bytes at a journal's start: a magic, and the device's label for people.
+void encode_journal_header(const std::string &label, std::uint8_t *out);
+
+class Journal {
+ public:
+  // Reads whatever whole records there are; a torn or foreign one is passed over.
+  explicit Journal(packs::View file = {});
+
+  // What became of the blob: a death is final, else the last record.
+  Fate fate(std::uint64_t id) const;
+  // True when two different blobs or more ended a process, or hung, on that rung.
+  bool rung_quarantined(kiln_rung rung) const;
+
+  void add(const Record &record) { records_.push_back(record); }
+  const std::vector<Record> &records() const { return records_; }
+  const std::string &label() const { return label_; }
+
+ private:
+  std::vector<Record> records_;
+  std::string label_;
+};
+
+// A death of a blob, which counts against its rung too.
+inline bool is_death(Fate fate) { return fate == Fate::died || fate == Fate::overdue; }
+
+}  // namespace kiln::runtime

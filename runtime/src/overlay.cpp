@@ -1,0 +1,158 @@
+#include "overlay.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+
+#include "device.hpp"
+#include "kiln/packs/hash.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+// How old a temporary must be before it is taken for a killed process's.
+constexpr time_t kTemporarySeconds = 3600;
+// How often at most a use is written down: a start that finds everything writes nothing.
+constexpr time_t kUseSeconds = 24 * 3600;
+
+struct File {
+  std::string name;
+  time_t used;
+  std::uint64_t size;
+};
+
+bool begins_with(const std::string &text, const char *start) {
+  return text.compare(0, std::strlen(start), start) == 0;
+}
+
+std::string device_facts(const Device &device) {
+  const Description &d = device.description;
+  BinaryKey facts = {
+      {"profile", d.profile}, {"family", d.family}, {"model", d.model}, {"compiler", d.compiler}};
+  for (std::size_t i = 0; i < kFieldCount; ++i) {
+    const Field field = static_cast<Field>(i);
+    if (device.identity[field]) facts.emplace_back(field_name(field), *device.identity[field]);
+  }
+  return key_text(facts);
+}
+
+void note_use(int fd, const struct stat &info) {
+  const time_t now = time(nullptr);
+  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(fd, nullptr);
+}
+
+}  // namespace
+
+std::string system_error_text(int error) {
+  switch (error) {
+    case ELOOP: return "it is a symbolic link";
+    case EPERM: return "other users may write to it";
+    default: return std::strerror(error);
+  }
+}
+
+std::string Overlay::open(const char *path, std::uint64_t limit, const Device &device,
+                          std::shared_ptr<Overlay> *out, std::vector<std::string> *deaths) {
+  auto overlay = std::make_shared<Overlay>();
+  const int error = Folder::open(path, &overlay->folder_);
+  if (error != 0) return std::string(path) + ": " + system_error_text(error);
+  overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
+  overlay->key_ = device.key;
+  overlay->facts_ = device_facts(device);
+  const std::string label = device_label(device.identity.text(Field::device_name),
+                                         device.identity.text(Field::driver_version));
+  overlay->guard_.open(&overlay->folder_, driver_number(device), label, deaths);
+  *out = std::move(overlay);
+  return {};
+}
+
+std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, OverlayEntry *entry,
+                          bool *broken) const {
+  *broken = false;
+  const std::string name = entry_name(key_, variant);
+  struct stat info {};
+  Descriptor descriptor;
+  const int error = folder_.read_file(name, kMaxEntrySize, file, &info, &descriptor);
+  if (error == ENOENT) return "the overlay has no binary of this variant";
+  *broken = true;
+  if (error != 0) return "the overlay's file " + name + ": " + system_error_text(error);
+  const std::string fault = parse_entry({file->data(), file->size()}, entry);
+  if (!fault.empty()) return "the overlay's file " + name + " is damaged: " + fault;
+  if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kNameSize) != 0) {
+    return "the overlay's file " + name + " is another device's or variant's";
+  }
+  *broken = false;
+  note_use(descriptor.get(), info);
+  return {};
+}
+
+std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
+                           const std::string &program, const std::string &variant_name) const {
+  const std::string facts = facts_ + key_text({{"program", program}, {"variant", variant_name}});
+  OverlayEntry entry;
+  std::memcpy(entry.variant, variant, packs::kNameSize);
+  entry.key = key_;
+  entry.facts = facts;
+  entry.binary = binary;
+  entry.binary_xxh3 = packs::xxh3(binary.data, binary.size);
+  const std::uint64_t size = kEntryHeaderSize + key_.size() + facts.size() + binary.size;
+  if (size > std::min(limit_, kMaxEntrySize)) return "the binary is larger than the overlay may be";
+  evict(size);
+  std::uint8_t header[kEntryHeaderSize];
+  encode_entry_header(entry, header);
+  const auto view = [](const std::string &text) {
+    return packs::View{reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+  };
+  const packs::View parts[] = {{header, sizeof(header)}, view(key_), view(facts), binary};
+  const int error = folder_.write_file(entry_name(key_, variant), parts, 4);
+  return error == 0 ? std::string() : system_error_text(error);
+}
+
+// Makes room for `room` bytes, and removes the temporaries of killed processes.
+void Overlay::evict(std::uint64_t room) const {
+  std::vector<std::string> names;
+  folder_.list(&names);
+  std::vector<File> entries;
+  std::uint64_t total = room;
+  for (const std::string &name : names) {
+    struct stat info {};
+    if (folder_.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (begins_with(name, kTemporaryPrefix) && time(nullptr) - info.st_mtime > kTemporarySeconds) {
+      folder_.remove(name);
+    }
+    if (!begins_with(name, kEntryPrefix)) continue;
+    entries.push_back({name, info.st_mtime, static_cast<std::uint64_t>(info.st_size)});
+    total += entries.back().size;
+  }
+  std::sort(entries.begin(), entries.end(), [](const File &a, const File &b) {
+    return a.used != b.used ? a.used < b.used : a.name < b.name;
+  });
+  for (const File &entry : entries) {
+    if (total <= limit_) return;
+    if (folder_.remove(entry.name) == 0) total -= entry.size;
+  }
+}
+
+int clear_overlay(const char *path) {
+  struct stat info {};
+  if (lstat(path, &info) != 0) return errno == ENOENT ? 0 : errno;
+  Folder folder;
+  if (int error = Folder::open(path, &folder); error != 0) return error;
+  std::vector<std::string> names;
+  if (int error = folder.list(&names); error != 0) return error;
+  int first = 0;
+  for (const std::string &name : names) {
+    if (!begins_with(name, kEntryPrefix) && !begins_with(name, kJournalPrefix) &&
+        !begins_with(name, kTemporaryPrefix)) {
+      continue;
+    }
+    const int error = folder.remove(name);
+    if (first == 0 && error != ENOENT) first = error;
+  }
+  return first;
+}
+
+}  // namespace kiln::runtime

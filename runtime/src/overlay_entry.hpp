@@ -1,0 +1,36 @@
+// One binary of an overlay as a file; runtime/OVERLAY.md has the bytes. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::runtime {
+
+inline constexpr std::size_t kEntryHeaderSize = 96;
+inline constexpr std::uint32_t kEntryVersion = 1;
+inline constexpr std::uint64_t kMaxEntryText = 1u << 20;  // key, or facts
+
+// What an entry says beside its binary. Views: into the file's bytes after parsing.
+struct OverlayEntry {
+  std::uint8_t variant[packs::kNameSize] = {};
+  std::string_view key;    // canonical text of the device's binary key
+  std::string_view facts;  // "name=value" lines like a key's: profile, family, ..., program
+  packs::View binary;
+  std::uint64_t binary_xxh3 = 0;
+};
+
+// The 96 bytes that stand before key, facts and binary. Fills in nothing: binary_xxh3 must be
+// the binary's.
+void encode_entry_header(const OverlayEntry &entry, std::uint8_t *out);
+
+// Checks everything, hashes too. On success the entry's views point into `file`. Gives an
+// empty string, or the fault: "truncated", "its bytes do not have the recorded hash", ...
+std::string parse_entry(packs::View file, OverlayEntry *out);
+
+// "e-<hash of the key>-<start of the variant's hash>": the one place for that binary.
+std::string entry_name(std::string_view key, const std::uint8_t *variant);
+inline constexpr char kEntryPrefix[] = "e-";
+
+}  // namespace kiln::runtime

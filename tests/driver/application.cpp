@@ -1,0 +1,159 @@
+#include "application.hpp"
+
+#include <cstring>
+#include <iostream>
+
+#include <dlfcn.h>
+
+#include "base_pack.hpp"
+#include "device_build.hpp"
+#include "kiln/kiln.hpp"
+#include "kiln/packs/writer.hpp"
+#include "support/catch.hpp"
+
+namespace kiln::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kSource[] =
+    "__kernel void triple(__global uint *out, uint factor) {\n"
+    "  const uint i = (uint)get_global_id(0);\n"
+    "  out[i] = factor * i + 1;\n"
+    "}\n";
+constexpr std::uint32_t kCount = 64;
+
+// A module that declares the entry point "triple" and nothing else.
+packs::Bytes spirv() {
+  const std::uint32_t words[] = {0x07230203,    0x00010000, 0, 2,          0,
+                                 5u << 16 | 15, 6,          1, 0x70697274, 0x0000656c};
+  packs::Bytes bytes(sizeof(words));
+  std::memcpy(bytes.data(), words, sizeof(words));
+  return bytes;
+}
+
+packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()}; }
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+void require(const Outcome &outcome) {
+  if (!outcome) throw std::runtime_error(outcome.message);
+}
+
+bool launch(const Loader &loader, const Program &program) {
+  const Queue queue = take(Queue::create(loader));
+  const Buffer out = take(Buffer::create(loader, kCount * 4, KILN_ACCESS_BOTH));
+  auto *values = static_cast<std::uint32_t *>(take(out.map(queue)));
+  std::memset(values, 0xff, kCount * 4);
+  require(out.unmap(queue));
+  const Kernel kernel = take(Kernel::create(program, "triple"));
+  require(kernel.set(0, out));
+  require(kernel.set(1, 3));
+  take(kernel.launch(queue, {1, {kCount, 1, 1}, {0, 0, 0}}));
+  values = static_cast<std::uint32_t *>(take(out.map(queue)));
+  bool right = true;
+  for (std::uint32_t i = 0; i < kCount; ++i) right = right && values[i] == 3 * i + 1;
+  require(out.unmap(queue));
+  return right;
+}
+
+json load_and_launch(const std::string &path, unsigned flags) {
+  auto opencl = take(OpenCL::open());
+  const Device device = take(opencl.device(0));
+  const Loader loader = take(Loader::create(device, take(Pack::open_file(path))));
+  Loaded loaded = loader.load("triple", {}, flags);
+  json answer = {{"report", loaded.report.json()}};
+  if (!loaded.program) answer["error"] = loaded.program.error().message;
+  if (loaded.program) answer["right"] = launch(loader, *loaded.program);
+  return answer;
+}
+
+json build_in_child(const packs::Contents &base, const std::string &path) {
+  const auto listed = builder::list_devices();
+  if (const auto *error = std::get_if<builder::DeviceError>(&listed))
+    return {{"error", error->text}};
+  const auto result = builder::build_on_devices(base, std::get<0>(listed), {}, {}, nullptr);
+  std::string errors;
+  for (const builder::JobFailure &failure : result.failures) errors += failure.text + "\n";
+  const packs::Status status = packs::write_pack(result.contents, path);
+  return {{"error", errors + status.message}};
+}
+
+}  // namespace
+
+bool have_pocl() {
+  static const bool have = builder::run_isolated(
+                               []() -> json {
+                                 if (dlopen("libpocl.so.2", RTLD_NOW) == nullptr) _exit(1);
+                                 return {};
+                               },
+                               std::chrono::seconds(60))
+                               .ok();
+  if (!have) std::cout << "SKIP: no libpocl.so.2 here\n";
+  return have;
+}
+
+std::string computing_device(const std::string &device) {
+  return "log = \"{folder}/calls\"\n"
+         "[[platform]]\nname = \"Scripted platform\"\n"
+         "[[platform.device]]\nforward = true\nname = \"Scripted GPU\"\nvendor = \"Kiln\"\n"
+         "version = \"OpenCL 3.0 scripted\"\ndriver_version = \"1.0\"\n"
+         "il_source = [\"{folder}/triple.cl\"]\n" +
+         device + "\n";
+}
+
+packs::Contents triple_program() {
+  packs::Variant variant;
+  variant.name = "plain";
+  variant.hash = builder::variant_hash(kSource, "", {"triple"});
+  variant.kernels = {{"triple", 2}};
+  variant.source.emplace(bytes(kSource));
+  variant.il64.emplace(spirv());
+  variant.il_version = 0x00010000;
+  packs::Contents contents;
+  contents.programs = {{"triple", "", {variant}}};
+  return contents;
+}
+
+std::string triple_file(const ScriptedDriver &driver) {
+  return driver.folder().write("triple.cl", kSource).string();
+}
+
+std::string build_pack(const ScriptedDriver &driver, const packs::Contents &base) {
+  triple_file(driver);
+  const std::string path = driver.path("app.kiln");
+  const auto child = driver.run([&] { return build_in_child(base, path); });
+  INFO(child.reason());
+  REQUIRE(child.ok());
+  REQUIRE(child.answer["error"] == "");
+  return path;
+}
+
+std::string Start::reason(const std::string &of_rung) const {
+  if (report.empty()) return {};
+  const json parsed = json::parse(report);
+  for (const json &one : parsed["rungs"]) {
+    if (one["rung"] == of_rung) return one.value("reason", "");
+  }
+  return {};
+}
+
+Start start(const ScriptedDriver &driver, const std::string &pack, unsigned flags,
+            std::chrono::milliseconds timeout) {
+  Start result;
+  result.child = driver.run([&] { return load_and_launch(pack, flags); }, timeout);
+  if (!result.child.ok()) return result;
+  result.report = result.child.answer["report"];
+  result.error = result.child.answer.value("error", "");
+  result.right = result.child.answer.value("right", false);
+  const json report = json::parse(result.report);
+  result.rung = report["rung"];
+  result.recompiled = report["recompiled"] == true;  // null where nobody looked
+  return result;
+}
+
+}  // namespace kiln::test

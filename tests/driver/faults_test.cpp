@@ -1,0 +1,242 @@
+// Every fault that the scripted driver can play really happens, and what Kiln makes of it.
+#include <csignal>
+
+#include <nlohmann/json.hpp>
+
+#include "application.hpp"
+#include "kiln/kiln.h"
+#include "support/catch.hpp"
+
+using namespace kiln::test;
+using kiln::builder::ChildEnd;
+
+namespace {
+
+bool holds(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A device that takes all three forms, with its pack, and a start with faults.
+class Faulty {
+ public:
+  Faulty() : driver_(computing_device(kIl)), pack_(build_pack(driver_, triple_program())) {}
+
+  Start start_with(const std::string &faults, unsigned flags = 0,
+                   std::chrono::milliseconds timeout = std::chrono::seconds(60)) const {
+    driver_.rewrite(computing_device(kIl + faults));
+    return start(driver_, pack_, flags, timeout);
+  }
+
+  const ScriptedDriver &driver() const { return driver_; }
+
+ private:
+  static inline const std::string kIl = "il = \"SPIR-V_1.0\"\n";
+  ScriptedDriver driver_;
+  std::string pack_;
+};
+
+const Faulty &faulty() {
+  static const Faulty made;
+  return made;
+}
+
+std::string fault(const std::string &at, const std::string &what, const std::string &rest = "") {
+  return "[[fault]]\nat = \"" + at + "\"\ndo = \"" + what + "\"\n" + rest + "\n";
+}
+
+}  // namespace
+
+TEST_CASE("a call on any kind of object comes to the driver, and can be the death of it") {
+  if (!have_pocl()) return;
+  for (const char *const at :
+       {"clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateProgramWithBinary",
+        "clBuildProgram", "clCreateKernel", "clSetKernelArg", "clEnqueueNDRangeKernel",
+        "clEnqueueMapBuffer", "clReleaseEvent", "clReleaseMemObject", "clReleaseKernel",
+        "clReleaseProgram", "clReleaseCommandQueue", "clReleaseContext"}) {
+    const Start started = faulty().start_with(fault(at, "segv"));
+    INFO(at << ": " << started.child.reason());
+    CHECK(started.child.end == ChildEnd::crashed);
+    CHECK(started.child.code == SIGSEGV);
+  }
+}
+
+TEST_CASE("a driver aborts, exits with the script's code, or never returns") {
+  if (!have_pocl()) return;
+  const auto aborted = faulty().start_with(fault("clBuildProgram", "abort"));
+  CHECK(aborted.child.end == ChildEnd::crashed);
+  CHECK(aborted.child.code == SIGABRT);
+  const auto gone = faulty().start_with(fault("clBuildProgram", "exit"));
+  CHECK(gone.child.end == ChildEnd::exited);
+  CHECK(gone.child.code == 1);
+  const auto with_code = faulty().start_with(fault("clBuildProgram", "exit", "code = 7"));
+  CHECK(with_code.child.end == ChildEnd::exited);
+  CHECK(with_code.child.code == 7);
+  const auto hung =
+      faulty().start_with(fault("clBuildProgram", "hang"), 0, std::chrono::milliseconds(1500));
+  CHECK(hung.child.end == ChildEnd::timed_out);
+}
+
+TEST_CASE("each fault of a binary is a miss of its rung, and the next rung computes") {
+  if (!have_pocl()) return;
+  const std::string on_binary = "form = \"binary\"\n";
+  const struct {
+    const char *name;
+    std::string faults;
+    const char *reason;  // of the exact rung
+  } rows[] = {
+      {"success without a program", fault("clCreateProgramWithBinary", "null"),
+       "the driver reported success without a program"},
+      {"a program together with an error",
+       fault("clCreateProgramWithBinary", "program_with_error", "code = -42"),
+       "clCreateProgramWithBinary returned CL_INVALID_BINARY (-42)"},
+      {"status failed with a good code",
+       fault("clCreateProgramWithBinary", "status_failed", "code = -42"), "binary status"},
+      {"status good with a failed code", fault("clCreateProgramWithBinary", "error", "code = -42"),
+       "CL_INVALID_BINARY (-42)"},
+      {"-30 for a stale binary", fault("clCreateProgramWithBinary", "error", "code = -30"),
+       "CL_INVALID_VALUE (-30)"},
+      {"failure at the build alone", fault("clBuildProgram", "error", on_binary + "code = -11"),
+       "clBuildProgram returned CL_BUILD_PROGRAM_FAILURE (-11)"},
+      {"a build that says success and is none", fault("clBuildProgram", "lie", on_binary),
+       "clBuildProgram reported success, but the build status is -2"},
+      {"failure at the kernel alone", fault("clCreateKernel", "error", on_binary + "code = -46"),
+       "clCreateKernel returned CL_INVALID_KERNEL_NAME (-46)"},
+      {"success without a kernel", fault("clCreateKernel", "null", on_binary), "clCreateKernel"},
+      {"a program without kernels", fault("clCreateProgramWithBinary", "empty"),
+       "CL_INVALID_KERNEL_NAME"},
+      {"another number of arguments", fault("clGetKernelInfo", "wrong_arguments", on_binary),
+       "has 3 arguments instead of 2"},
+  };
+  for (const auto &row : rows) {
+    const Start started = faulty().start_with(row.faults);
+    INFO(row.name << ": " << started.child.reason() << started.report);
+    CHECK(holds(started.reason("exact"), row.reason));
+    CHECK(started.rung == "il");
+    CHECK(started.right);
+  }
+}
+
+TEST_CASE("IL that is refused, or accepted and then empty, leaves the source") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *what;
+    const char *reason;
+  } rows[] = {{"error", "clCreateProgramWithIL returned CL_OUT_OF_RESOURCES (-5)"},
+              {"null", "the driver reported success without a program"},
+              {"program_with_error", "CL_OUT_OF_RESOURCES (-5)"},
+              {"empty", "CL_INVALID_KERNEL_NAME"}};
+  for (const auto &row : rows) {
+    const Start started =
+        faulty().start_with(fault("clCreateProgramWithIL", row.what), KILN_LOAD_NO_BINARY);
+    INFO(row.what << ": " << started.child.reason() << started.report);
+    CHECK(holds(started.reason("il"), row.reason));
+    CHECK(started.rung == "source");
+    CHECK(started.right);
+  }
+}
+
+TEST_CASE("a fault is limited to a form, a kernel, a text, a device or the nth call") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *condition;
+    bool happens;  // to the binary, the first program that is built
+  } rows[] = {{"form = \"binary\"", true},
+              {"form = \"source\"", false},
+              {"kernel = \"triple\"", true},
+              {"kernel = \"double\"", false},
+              {"text = \"factor * i\"", true},
+              {"text = \"nowhere\"", false},
+              {"device = \"Scripted GPU\"", true},
+              {"device = \"Scripted\"", false},
+              {"nth = 1", true},
+              {"nth = 2", false},
+              {"unbuilt = true", true},
+              {"query = \"CL_PROGRAM_SOURCE\"", false}};
+  for (const auto &row : rows) {
+    const Start started = faulty().start_with(fault("clBuildProgram", "error", row.condition));
+    INFO(row.condition << started.child.reason() << started.report);
+    CHECK((started.rung == "exact") == !row.happens);
+  }
+}
+
+TEST_CASE("a fault with a marker happens to one process alone") {
+  if (!have_pocl()) return;
+  const std::string once = fault("clBuildProgram", "segv", "once = \"{folder}/died\"");
+  CHECK(faulty().start_with(once).child.code == SIGSEGV);
+  const Start second = faulty().start_with(once);
+  CHECK(second.rung == "exact");
+  CHECK(second.right);
+}
+
+TEST_CASE("a forced recompilation shows in the bytes alone") {
+  if (!have_pocl()) return;
+  const Start started = faulty().start_with(fault("clCreateProgramWithBinary", "recompile"),
+                                            KILN_LOAD_CHECK_RECOMPILED);
+  INFO(started.child.reason() << started.report);
+  CHECK(started.rung == "exact");
+  CHECK(started.recompiled);
+  CHECK(started.right);
+}
+
+TEST_CASE("a launch that is skipped computes nothing and says success") {
+  if (!have_pocl()) return;
+  const Start started = faulty().start_with(fault("clEnqueueNDRangeKernel", "skip"));
+  INFO(started.child.reason() << started.report);
+  CHECK(started.rung == "exact");
+  CHECK_FALSE(started.right);
+}
+
+TEST_CASE("a slow compiler takes the time that the script says") {
+  if (!have_pocl()) return;
+  const Start started =
+      faulty().start_with(fault("clBuildProgram", "slow", "form = \"binary\"\nmilliseconds = 300"));
+  REQUIRE(started.rung == "exact");
+  CHECK(nlohmann::json::parse(started.report)["milliseconds"] >= 300);
+  CHECK(started.right);
+}
+
+TEST_CASE("a driver whose binaries are reported empty or huge still loads") {
+  if (!have_pocl()) return;
+  for (const char *const size : {"0", "1", "1099511627776"}) {
+    const Start started = faulty().start_with(
+        fault("clGetProgramInfo", "wrong_size",
+              "query = \"CL_PROGRAM_BINARY_SIZES\"\nsize = " + std::string(size)),
+        KILN_LOAD_CHECK_RECOMPILED);
+    INFO(size << started.child.reason() << started.report);
+    CHECK(started.rung == "exact");
+    CHECK(started.right);
+  }
+}
+
+TEST_CASE("a device that has IL but lacks the entry point takes source") {
+  if (!have_pocl()) return;
+  const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
+  const std::string pack = build_pack(driver, triple_program());
+  std::string old = computing_device("il = \"SPIR-V_1.0\"\nextensions = \"cl_khr_il_program\"");
+  const std::string version = "OpenCL 3.0 scripted";
+  old.replace(old.find(version), version.size(), "OpenCL 1.2 scripted");
+  driver.rewrite("absent = [\"clCreateProgramWithIL\", \"clCreateProgramWithILKHR\"]\n" + old);
+  const Start started = start(driver, pack, KILN_LOAD_NO_BINARY);
+  INFO(started.child.reason() << started.report);
+  CHECK(holds(started.reason("il"), "clCreateProgramWithIL"));
+  CHECK(started.rung == "source");
+  CHECK(started.right);
+}
+
+TEST_CASE("an entry point that is null where the version promises it kills the caller") {
+  if (!have_pocl()) return;
+  const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
+  const std::string pack = build_pack(driver, triple_program());
+  driver.rewrite("absent = [\"clCreateProgramWithIL\"]\n" +
+                 computing_device("il = \"SPIR-V_1.0\""));
+  CHECK(start(driver, pack, KILN_LOAD_NO_BINARY).child.code == SIGSEGV);
+}
+
+TEST_CASE("an extension query that fails leaves a device without extensions") {
+  if (!have_pocl()) return;
+  const Start started = faulty().start_with(
+      fault("clGetDeviceInfo", "error", "query = \"CL_DEVICE_EXTENSIONS\"\ncode = -30"));
+  INFO(started.child.reason() << started.report);
+  CHECK(started.rung == "il");  // the key is another: nothing is exact
+  CHECK(started.right);
+}

@@ -1,0 +1,262 @@
+// Loads from mutated packs and overlays on the first device; README.md says what must hold.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include <sys/mman.h>
+
+#include "child_device.hpp"
+#include "device_build.hpp"
+#include "execute.hpp"
+#include "isolate.hpp"
+#include "kiln/packs/writer.hpp"
+#include "mutate.hpp"
+#include "whole_file.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+using nlohmann::json;
+using test::Random;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char kProgram[] = "laplace";
+constexpr char kVariant[] = "scalar";
+constexpr unsigned kBinaryOnly = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
+constexpr unsigned kLaunchEvery = 50;  // loaded programs
+
+struct Options {
+  bool overlays = false;
+  unsigned count = 0;
+  unsigned seed = 1;
+};
+
+// What the rounds came to.
+struct Counts {
+  unsigned refused = 0;  // at opening the pack
+  unsigned missed = 0;   // no rung
+  unsigned loaded = 0;
+  unsigned launched = 0;
+};
+
+packs::Bytes read_file(const fs::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void write_file(const fs::path &path, const packs::Bytes &bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char *>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+}
+
+// One device and context for all rounds, in the child.
+class Fuzzer {
+ public:
+  Fuzzer(const DeviceInfo &info, packs::Contents contents, std::string folder, Options options,
+         std::atomic<unsigned> *round)
+      : info_(info),
+        variant_(contents.programs.at(0).variants.at(0)),
+        folder_(std::move(folder)),
+        options_(options),
+        round_(round),
+        random_(options.seed) {}
+
+  // An error, or empty.
+  std::string run(Counts *counts) {
+    if (std::string error = child_.open(info_); !error.empty()) return error;
+    auto opencl = kiln::OpenCL::open();
+    if (!opencl) return opencl.error().message;
+    auto device = opencl->device_from_cl(child_.device->id);
+    if (!device) return device.error().message;
+    device_ = std::move(*device);
+    pack_ = read_file(folder_ + "/good.kiln");
+    if (std::string error = options_.overlays ? prepare_overlay() : std::string(); !error.empty()) {
+      return error;
+    }
+    for (*round_ = 0; *round_ < options_.count; ++*round_) {
+      const std::string error = options_.overlays ? overlay_round(counts) : pack_round(counts);
+      if (!error.empty()) return "round " + std::to_string(round_->load()) + ": " + error;
+    }
+    return {};
+  }
+
+ private:
+  std::string pack_round(Counts *counts) {
+    packs::Bytes bytes = pack_;
+    test::mutate(random_, &bytes);
+    kiln_pack *pack = nullptr;
+    if (bytes.empty() || kiln_pack_open_memory(bytes.data(), bytes.size(), &pack, nullptr) != 0) {
+      ++counts->refused;
+      return {};
+    }
+    const kiln::Pack owner(pack);
+    return load(owner, kiln::LoaderOptions(), counts, nullptr);
+  }
+
+  // An overlay with an entry and a journal, as the first start leaves it; and a marker.
+  std::string prepare_overlay() {
+    overlay_ = folder_ + "/overlay";
+    auto pack = kiln::Pack::open_file(folder_ + "/base.kiln");
+    if (!pack) return pack.error().message;
+    auto loader = kiln::Loader::create(device_, *pack, overlay_options());
+    if (!loader) return loader.error().message;
+    auto loaded = loader->load(kProgram, kVariant);
+    if (!loaded.program) return loaded.program.error().message;
+    for (const auto &entry : fs::directory_iterator(overlay_)) {
+      originals_.emplace_back(entry.path(), read_file(entry.path()));
+    }
+    return originals_.size() == 3 ? "" : "the overlay does not hold entry, journal and marker";
+  }
+
+  std::string overlay_round(Counts *counts) {
+    for (const auto &[path, bytes] : originals_) {
+      packs::Bytes mutated = bytes;
+      if (random_() % 2 == 0) test::mutate(random_, &mutated);
+      write_file(path, mutated);
+    }
+    auto pack = kiln::Pack::open_file(folder_ + "/good.kiln");
+    if (!pack) return pack.error().message;
+    kiln_rung rung = KILN_RUNG_ERROR;
+    if (std::string error = load(*pack, overlay_options(), counts, &rung); !error.empty()) {
+      return error;
+    }
+    // The pack is sound: whatever the overlay looks like, there is a binary.
+    return rung == KILN_RUNG_OVERLAY || rung == KILN_RUNG_EXACT ? "" : "no binary was loaded";
+  }
+
+  kiln::LoaderOptions overlay_options() const {
+    kiln::LoaderOptions options;
+    options.overlay = overlay_.c_str();
+    return options;
+  }
+
+  std::string load(const kiln::Pack &pack, kiln::LoaderOptions options, Counts *counts,
+                   kiln_rung *rung) {
+    options.context = child_.context.get();
+    auto loader = kiln::Loader::create(device_, pack, options);
+    if (!loader) return loader.error().message;
+    auto loaded = loader->load(kProgram, kVariant, kBinaryOnly);
+    if (loaded.report.json().empty()) return "no report";
+    if (rung != nullptr) *rung = loaded.report.rung();
+    if (!loaded.program) {
+      ++counts->missed;
+      return {};
+    }
+    if (counts->loaded++ % kLaunchEvery != 0) return {};
+    ++counts->launched;
+    return launch(*loader, *loaded.program);
+  }
+
+  std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
+    builder::Image input{19, 7, input_channels(variant_), "", {}};
+    input.pixels.resize(input.width * input.height * input.channels);
+    for (std::uint8_t &level : input.pixels) level = static_cast<std::uint8_t>(random_());
+    auto kernel = kiln::Kernel::create(program);
+    if (!kernel) return kernel.error().message;
+    auto queue = kiln::Queue::create(loader);
+    if (!queue) return queue.error().message;
+    Execution execution;
+    std::string error =
+        execute(loader, *queue, *kernel, variant_, input, {}, {0, 0, 0}, &execution);
+    if (!error.empty()) return error;
+    const auto reference = run_reference(kProgram, input, all_parameters(variant_, {}, &error));
+    const bool right = execution.outputs.at(0).pixels == reference.at(0).pixels;
+    return right ? "" : "the pixels are wrong";
+  }
+
+  const DeviceInfo &info_;
+  packs::Variant variant_;
+  std::string folder_;
+  std::string overlay_;
+  Options options_;
+  std::atomic<unsigned> *round_;
+  Random random_;
+  ChildDevice child_;
+  kiln::Device device_;
+  packs::Bytes pack_;
+  std::vector<std::pair<fs::path, packs::Bytes>> originals_;
+};
+
+// One variant, for the first device, as base pack and with its binary.
+std::string make_packs(const char *base_path, const std::string &folder, DeviceInfo *device,
+                       packs::Contents *contents) {
+  const auto listed = list_devices();
+  if (const auto *error = std::get_if<DeviceError>(&listed)) return error->text;
+  *device = std::get<0>(listed).front();
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Status status = packs::Pack::open_file(base_path, &pack);
+  if (status.ok()) status = packs::read_contents(pack, contents);
+  if (!status.ok()) return status.message;
+  std::erase_if(contents->programs, [](const auto &p) { return p.name != kProgram; });
+  std::erase_if(contents->programs.at(0).variants, [](const auto &v) { return v.name != kVariant; });
+  status = packs::write_pack(*contents, folder + "/base.kiln");
+  if (!status.ok()) return status.message;
+  const BuildResult built = build_on_devices(*contents, {*device}, {}, {}, nullptr);
+  if (!built.failures.empty()) return built.failures[0].text;
+  status = packs::write_pack(built.contents, folder + "/good.kiln");
+  return status.message;
+}
+
+int fuzz(const char *base_path, const Options &options) {
+  const TemporaryFolder folder;
+  DeviceInfo device;
+  packs::Contents contents;
+  if (std::string error = make_packs(base_path, folder.path(), &device, &contents);
+      !error.empty()) {
+    std::fprintf(stderr, "%s\n", error.c_str());
+    return 5;
+  }
+  void *shared = mmap(nullptr, sizeof(std::atomic<unsigned>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 1;
+  auto *round = new (shared) std::atomic<unsigned>(0);
+  const ChildResult result = run_isolated(
+      [&] {
+        Counts counts;
+        const std::string error =
+            Fuzzer(device, contents, folder.path(), options, round).run(&counts);
+        return json{{"error", error},
+                    {"refused", counts.refused},
+                    {"missed", counts.missed},
+                    {"loaded", counts.loaded},
+                    {"launched", counts.launched}};
+      },
+      std::chrono::minutes(9));
+  const std::string what = options.overlays ? "overlays" : "packs";
+  if (!result.ok() || result.answer["error"] != "") {
+    std::printf("%s on %s, seed %u, round %u: %s\n", what.c_str(), device.label().c_str(),
+                options.seed, round->load(),
+                result.ok() ? result.answer["error"].get<std::string>().c_str()
+                            : result.reason().c_str());
+    return 1;
+  }
+  std::printf("%u mutated %s on %s, no death: %u refused at opening, %u without a rung, %u "
+              "loaded, %u of those launched with the right pixels\n",
+              options.count, what.c_str(), device.label().c_str(),
+              result.answer["refused"].get<unsigned>(), result.answer["missed"].get<unsigned>(),
+              result.answer["loaded"].get<unsigned>(), result.answer["launched"].get<unsigned>());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (argc == 4 || argc == 5) {
+    options.overlays = std::strcmp(argv[2], "overlays") == 0;
+    options.count = static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10));
+    if (argc == 5) options.seed = static_cast<unsigned>(std::strtoul(argv[4], nullptr, 10));
+  }
+  const bool known = options.overlays || (argc > 2 && std::strcmp(argv[2], "packs") == 0);
+  if (!known || options.count == 0) {
+    std::fprintf(stderr, "usage: kiln_fuzz_load BASE.kiln packs|overlays COUNT [SEED]\n");
+    return 2;
+  }
+  return fuzz(argv[1], options);
+}

@@ -1,0 +1,116 @@
+// The script: what KILN_TEST_DRIVER's TOML file says, as values. README.md describes the keys.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "opencl.hpp"
+
+namespace kiln::driver {
+
+enum class Form { source, binary, il };
+
+// What the driver does with a binary that is not its own, in BinaryRules.
+enum class Response { accept, recompile, wrong, refuse, segv, abort, exit, hang };
+
+// Where a refusal or a death happens.
+enum class Stage { create, build, kernel };
+
+enum class Action {
+  segv,
+  abort,
+  exit,
+  hang,
+  slow,
+  error,
+  null,
+  program_with_error,
+  status_failed,
+  recompile,
+  empty,
+  lie,
+  wrong_arguments,
+  wrong_size,
+  skip,
+};
+
+// Answers of clGet*Info as bytes, by the number of the query.
+struct Answers {
+  std::map<cl_uint, std::string> values;
+  std::set<cl_uint> failing;
+};
+
+struct BinaryRules {
+  std::string model;
+  std::string driver_version;
+  std::vector<std::string> accepts;  // models whose binaries are as good as its own
+  std::uint32_t revision = 0;
+  bool source = true;
+  bool late = false;
+  int refusal = CL_INVALID_BINARY;
+  Stage at = Stage::create;
+  Response other_model = Response::refuse;
+  Response other_driver = Response::refuse;
+  Response other_revision = Response::refuse;
+  Response corrupt = Response::refuse;
+};
+
+struct IlRules {
+  std::string versions;  // as scripted; empty: what the real device takes, if it does
+  std::vector<std::string> sources;
+  std::string options;
+};
+
+struct DeviceScript {
+  std::string name;
+  bool forward = false;
+  std::size_t real_device = 0;
+  cl_device_type type = CL_DEVICE_TYPE_GPU;
+  Answers answers;
+  BinaryRules binary;
+  IlRules il;
+};
+
+struct PlatformScript {
+  Answers answers;
+  std::vector<DeviceScript> devices;
+};
+
+// One fault and when it happens; absent conditions hold always.
+struct Fault {
+  std::string at;
+  Action action = Action::error;
+  std::optional<Form> form;
+  std::string kernel;
+  std::string text;
+  std::string device;
+  std::optional<cl_uint> query;
+  bool unbuilt = false;
+  unsigned nth = 0;  // 0: each time
+  std::string once;
+  int code = CL_OUT_OF_RESOURCES;
+  unsigned milliseconds = 0;
+  std::size_t size = 0;
+  std::string log;
+};
+
+struct Script {
+  std::string real = "libpocl.so.2";
+  std::string log;
+  std::set<std::string> absent;  // entry points that this driver does not have
+  std::vector<PlatformScript> platforms;
+  std::vector<Fault> faults;
+};
+
+// The script of this process, read on the first call. A script that is missing or says what
+// nobody understands ends the process: see stop().
+const Script &script();
+
+// Prints "kiln test driver: MESSAGE" to standard error and ends the process with code 120.
+[[noreturn]] void stop(const std::string &message);
+
+}  // namespace kiln::driver

@@ -1,0 +1,42 @@
+// Makes the pack that an update of a driver under unchanged strings leaves behind: a target
+// that claims one device and holds the binaries of another.
+//
+//   kiln_forge_pack CLAIMED.kiln HELD.kiln OUTPUT.kiln
+//
+// Each input has one target. The output has the first's programs and its target's key and
+// identity, with the second's binaries.
+#include <cstdio>
+
+#include "kiln/packs/writer.hpp"
+
+using namespace kiln;
+
+namespace {
+
+bool read(const char *path, packs::Contents *out) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Status status = packs::Pack::open_file(path, &pack);
+  if (status.ok()) status = packs::read_contents(pack, out);
+  if (!status.ok()) std::fprintf(stderr, "%s: %s\n", path, status.message.c_str());
+  if (status.ok() && out->targets.size() != 1) {
+    std::fprintf(stderr, "%s: %zu targets instead of one\n", path, out->targets.size());
+    return false;
+  }
+  return status.ok();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: kiln_forge_pack CLAIMED.kiln HELD.kiln OUTPUT.kiln\n");
+    return 2;
+  }
+  packs::Contents claimed;
+  packs::Contents held;
+  if (!read(argv[1], &claimed) || !read(argv[2], &held)) return 4;
+  claimed.targets[0].binaries = held.targets[0].binaries;
+  const packs::Status status = packs::write_pack(claimed, argv[3]);
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.message.c_str());
+  return status.ok() ? 0 : 1;
+}
