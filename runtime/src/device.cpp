@@ -1,8 +1,23 @@
 #include "device.hpp"
 
+#include <pthread.h>
+
 namespace kiln::runtime {
+namespace {
+
+// PoCL 3.1 kills the process when two threads are the first to ask it for its devices. Not a
+// std::mutex: with some standard libraries a global one has a destructor.
+pthread_mutex_t asking_for_devices = PTHREAD_MUTEX_INITIALIZER;
+
+struct AskingForDevices {
+  AskingForDevices() { pthread_mutex_lock(&asking_for_devices); }
+  ~AskingForDevices() { pthread_mutex_unlock(&asking_for_devices); }
+};
+
+}  // namespace
 
 Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
+  const AskingForDevices one_at_a_time;
   cl_uint count = 0;
   cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0) {

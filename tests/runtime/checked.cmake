@@ -30,7 +30,9 @@ else()
   run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2
     --target c_api_test_runtime c_api_misuse_test ladder_test stress_test)
   set(ENV{TSAN_OPTIONS} halt_on_error=1)
-  set(ENV{ASAN_OPTIONS} detect_leaks=1)
+  # LLVM puts its own signal stack on the thread that first loads a driver; the sanitizer would
+  # unmap it as its own when that thread ends.
+  set(ENV{ASAN_OPTIONS} detect_leaks=1:use_sigaltstack=0)
   set(ENV{LSAN_OPTIONS} suppressions=${suppressions}/lsan.supp:print_suppressions=0)
   set(ENV{UBSAN_OPTIONS} print_stacktrace=1)
 endif()

@@ -89,19 +89,40 @@ Handle make(const char *what, Function function, Arguments... arguments) {
     require(function(__VA_ARGS__, &do_error) == KILN_OK, #function, do_error.message); \
   } while (0)
 
-Device first_device() {
-  kiln_error error = {KILN_OK, 0, ""};
+// Runs `work(thread)` on so many threads, which begin together.
+void on_threads(std::size_t count, const std::function<void(std::size_t)> &work) {
+  std::barrier together(static_cast<std::ptrdiff_t>(count));
+  std::vector<std::thread> running;
+  for (std::size_t thread = 0; thread < count; ++thread) {
+    running.emplace_back([&, thread] {
+      together.arrive_and_wait();
+      work(thread);
+    });
+  }
+  for (std::thread &thread : running) thread.join();
+}
+
+Device first_device(kiln_error *error) {
   kiln_opencl *opencl = nullptr;
   kiln_device *device = nullptr;
-  if (kiln_opencl_open(nullptr, 0, &opencl, &error) == KILN_OK) {
-    const OpenCL owner(opencl);
-    kiln_device_open(opencl, 0, &device, &error);
-  }
-  if (device == nullptr) {
-    std::printf("SKIP: %s\n", error.message);
+  if (kiln_opencl_open(nullptr, 0, &opencl, error) != KILN_OK) return nullptr;
+  const OpenCL owner(opencl);
+  kiln_device_open(opencl, 0, &device, error);
+  return Device(device);
+}
+
+// The first device, opened once by each thread, none before another.
+std::vector<Device> open_devices(std::size_t threads) {
+  std::vector<Device> devices(threads);
+  std::vector<kiln_error> errors(threads);
+  on_threads(threads, [&](std::size_t thread) { devices[thread] = first_device(&errors[thread]); });
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    if (devices[thread] != nullptr) continue;
+    require(devices[0] == nullptr, "every thread finds the device", errors[thread].message);
+    std::printf("SKIP: %s\n", errors[thread].message);
     std::exit(77);
   }
-  return Device(device);
+  return devices;
 }
 
 Program load(kiln_loader *loader, const Choice &choice, unsigned flags, Report *report) {
@@ -165,7 +186,7 @@ std::vector<Pack> open_packs(const packs::Bytes &bytes) {
 
 // What threads share. Programs and reports are those of the choices.
 struct Shared {
-  Device device;
+  std::vector<Device> devices;  // one for each thread
   std::vector<Pack> packs;
   std::vector<Loader> loaders;  // one for each pack
   Queue queue;
@@ -238,7 +259,7 @@ void one_round(const Shared &shared, std::size_t thread, std::size_t round) {
   kiln_loader *loader = shared.loaders[turn % shared.loaders.size()].get();
   if (turn % 3 == 2) {
     kiln_pack *pack = shared.packs[round % shared.packs.size()].get();
-    own = MAKE(Loader, kiln_loader_create, shared.device.get(), nullptr, pack);
+    own = MAKE(Loader, kiln_loader_create, shared.devices[thread].get(), nullptr, pack);
     loader = own.get();
   }
   Launch mine;
@@ -286,21 +307,13 @@ int main(int argc, char **argv) {
   const auto threads = static_cast<std::size_t>(argc > 2 ? std::atoi(argv[2]) : 4);
   const auto rounds = static_cast<std::size_t>(argc > 3 ? std::atoi(argv[3]) : 12);
   Shared shared;
-  shared.device = first_device();
-  const packs::Bytes bytes = exact_pack(shared.device.get(), argv[1]);
-  share(shared.device.get(), bytes, &shared);
-  std::barrier together(static_cast<std::ptrdiff_t>(threads));
-  std::vector<std::thread> running;
-  for (std::size_t thread = 0; thread < threads; ++thread) {
-    running.emplace_back([&, thread] {
-      for (std::size_t round = 0; round < rounds; ++round) {
-        together.arrive_and_wait();
-        one_round(shared, thread, round);
-      }
-    });
+  shared.devices = open_devices(threads);
+  const packs::Bytes bytes = exact_pack(shared.devices[0].get(), argv[1]);
+  share(shared.devices[0].get(), bytes, &shared);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    on_threads(threads, [&](std::size_t thread) { one_round(shared, thread, round); });
   }
-  for (std::thread &thread : running) thread.join();
-  shared.device.reset();  // before everything that was made from it
+  shared.devices.clear();  // before everything that was made from them
   shared.packs.clear();
   std::printf("%zu threads, %zu rounds\n", threads, rounds);
   return 0;
