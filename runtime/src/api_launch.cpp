@@ -1,36 +1,99 @@
-// The C API: kernels, memory, queues and launches.
+// The C API: kernels, queues, events and launches.
 #include "api.hpp"
 
 using namespace kiln::runtime;
 
-namespace {
+namespace kiln::runtime {
 
-kiln_status set_argument(kiln_kernel *kernel, unsigned index, const void *value, std::size_t size,
-                         kiln_error *error) {
-  const OpenCL &cl = *kernel->kernel.program->loader->device->cl;
-  const cl_int code = cl.clSetKernelArg(kernel->kernel.handle.get(), index, size, value);
-  if (code == CL_SUCCESS) return KILN_OK;
-  Error e = cl_failure("clSetKernelArg", code);
-  e.message = "argument " + std::to_string(index) + ": " + e.message;
-  return report_error(e, error);
+Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out) {
+  if (count == 0) return {};
+  if (wait == nullptr) return failure(KILN_ERROR_ARGUMENT, "the wait list is NULL");
+  if (count > KILN_MAX_WAITS) {
+    return failure(KILN_ERROR_ARGUMENT, "a wait list has at most " +
+                                            std::to_string(KILN_MAX_WAITS) + " events, not " +
+                                            std::to_string(count));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (wait[i] == nullptr) {
+      return failure(KILN_ERROR_ARGUMENT, "event " + std::to_string(i) + " to wait for is NULL");
+    }
+    if (Error e = check_context(loader, *wait[i]->loader, "an event to wait for and the queue");
+        !e.ok()) {
+      return e;
+    }
+    out->events[i] = wait[i]->handle.get();
+  }
+  out->count = static_cast<cl_uint>(count);
+  return {};
 }
+
+}  // namespace kiln::runtime
+
+namespace {
 
 kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory,
                        kiln_error *error) {
   const cl_mem object = memory.handle.get();
-  return set_argument(kernel, index, &object, sizeof(object), error);
+  Error e =
+      check_context(*kernel->kernel.program->loader, *memory.loader, "the memory and the kernel");
+  if (e.ok()) e = set_argument(&kernel->kernel, index, &object, sizeof(object), true);
+  return report_error(e, error);
 }
 
-// Moves a new object behind its handle, or reports why there is none.
-template <typename HandleType, typename Object>
-kiln_status hand_out(const Error &made, Object &&object, HandleType **out, kiln_error *error) {
-  if (!made.ok()) return report_error(made, error);
-  *out = new HandleType{std::forward<Object>(object)};
-  return KILN_OK;
+// What kiln_queue_options was when its first field was `size` and its last `throttle`.
+constexpr size_t kFirstOptionsSize = sizeof(kiln_queue_options);
+
+bool known_level(kiln_level level) {
+  return level >= KILN_LEVEL_DEFAULT && level <= KILN_LEVEL_HIGH;
 }
 
-bool known_access(kiln_access access) {
-  return access == KILN_ACCESS_READ || access == KILN_ACCESS_WRITE || access == KILN_ACCESS_BOTH;
+Error check_options(const kiln_queue_options &options) {
+  if (options.size < kFirstOptionsSize) {
+    return failure(KILN_ERROR_ARGUMENT, "kiln_queue_options.size is " +
+                                            std::to_string(options.size) + ", not its sizeof");
+  }
+  if ((options.flags & ~unsigned{KILN_QUEUE_OUT_OF_ORDER | KILN_QUEUE_NO_PROFILING}) != 0) {
+    return failure(KILN_ERROR_ARGUMENT, "unknown flag in kiln_queue_options");
+  }
+  if (!known_level(options.priority) || !known_level(options.throttle)) {
+    return failure(KILN_ERROR_ARGUMENT, "unknown level in kiln_queue_options");
+  }
+  return {};
+}
+
+Error check_kernel(const Queue &queue, const Kernel &kernel) {
+  const Loader &made_from = *kernel.program->loader;
+  if (queue.loader->device->id != made_from.device->id) {
+    return failure(KILN_ERROR_ARGUMENT, "the kernel and the queue are of other devices");
+  }
+  return check_context(*queue.loader, made_from, "the kernel and the queue");
+}
+
+Error launch(const Queue &queue, kiln_kernel *kernel, const kiln_ndrange &range,
+             const kiln_event *const *wait, size_t wait_count, kiln_event **event) {
+  LaunchPlan plan;
+  Waits waits;
+  if (Error e = check_kernel(queue, kernel->kernel); !e.ok()) return e;
+  if (Error e = plan_launch(kernel->kernel, range, &plan); !e.ok()) return e;
+  if (Error e = collect_waits(*queue.loader, wait, wait_count, &waits); !e.ok()) return e;
+  return enqueue_into(queue.loader, event, [&](Handle<cl_event> *made) {
+    return enqueue(queue, &kernel->kernel, plan, waits, made);
+  });
+}
+
+// A reference of Kiln's own to an event of that context.
+Error retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
+  const OpenCL &cl = *loader.device->cl;
+  cl_context context = nullptr;
+  cl_int code = cl.clGetEventInfo(from, CL_EVENT_CONTEXT, sizeof(context), &context, nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetEventInfo", code);
+  if (context != loader.context.get()) {
+    return failure(KILN_ERROR_ARGUMENT, "the cl_event is of another context");
+  }
+  code = cl.clRetainEvent(from);
+  if (code != CL_SUCCESS) return cl_failure("clRetainEvent", code);
+  *out = Handle<cl_event>(from, cl.clReleaseEvent);
+  return {};
 }
 
 }  // namespace
@@ -52,7 +115,7 @@ cl_kernel kiln_kernel_cl(const kiln_kernel *kernel) {
 kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                   size_t size, kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && value != nullptr, error);
-  return set_argument(kernel, index, value, size, error);
+  return report_error(set_argument(&kernel->kernel, index, value, size, false), error);
 }
 
 kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index, kiln_buffer *buffer,
@@ -67,71 +130,17 @@ kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_imag
   return set_memory(kernel, index, image->memory, error);
 }
 
-kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_access access,
-                               kiln_buffer **out, kiln_error *error) {
+kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *options,
+                              kiln_queue **out, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && out != nullptr, error);
-  if (!known_access(access)) {
-    return report_error(failure(KILN_ERROR_ARGUMENT, "unknown access"), error);
+  kiln_queue_options chosen = {};
+  chosen.size = sizeof(chosen);
+  if (options != nullptr) {
+    if (Error e = check_options(*options); !e.ok()) return report_error(e, error);
+    chosen = *options;
   }
-  Memory memory;
-  const Error e = create_buffer(loader->loader, size, access, &memory);
-  return hand_out(e, std::move(memory), out, error);
-}
-
-void kiln_buffer_release(kiln_buffer *buffer) { delete buffer; }
-
-cl_mem kiln_buffer_cl(const kiln_buffer *buffer) {
-  return buffer == nullptr ? nullptr : buffer->memory.handle.get();
-}
-
-kiln_status kiln_buffer_map(kiln_queue *queue, kiln_buffer *buffer, void **out, kiln_error *error) {
-  KILN_REQUIRE(queue != nullptr && buffer != nullptr && out != nullptr, error);
-  if (Error e = map_buffer(queue->queue, &buffer->memory); !e.ok()) return report_error(e, error);
-  *out = buffer->memory.mapped;
-  return KILN_OK;
-}
-
-kiln_status kiln_buffer_unmap(kiln_queue *queue, kiln_buffer *buffer, kiln_error *error) {
-  KILN_REQUIRE(queue != nullptr && buffer != nullptr, error);
-  return report_error(unmap(queue->queue, &buffer->memory), error);
-}
-
-kiln_status kiln_image_create(kiln_loader *loader, size_t width, size_t height, unsigned channels,
-                              kiln_access access, kiln_image **out, kiln_error *error) {
-  KILN_REQUIRE(loader != nullptr && out != nullptr, error);
-  if (!known_access(access)) {
-    return report_error(failure(KILN_ERROR_ARGUMENT, "unknown access"), error);
-  }
-  Memory memory;
-  const Error e = create_image(loader->loader, width, height, channels, access, &memory);
-  return hand_out(e, std::move(memory), out, error);
-}
-
-void kiln_image_release(kiln_image *image) { delete image; }
-
-cl_mem kiln_image_cl(const kiln_image *image) {
-  return image == nullptr ? nullptr : image->memory.handle.get();
-}
-
-kiln_status kiln_image_map(kiln_queue *queue, kiln_image *image, void **out, size_t *row_pitch,
-                           kiln_error *error) {
-  KILN_REQUIRE(queue != nullptr && image != nullptr && out != nullptr && row_pitch != nullptr,
-               error);
-  Error e = map_image(queue->queue, &image->memory, row_pitch);
-  if (!e.ok()) return report_error(e, error);
-  *out = image->memory.mapped;
-  return KILN_OK;
-}
-
-kiln_status kiln_image_unmap(kiln_queue *queue, kiln_image *image, kiln_error *error) {
-  KILN_REQUIRE(queue != nullptr && image != nullptr, error);
-  return report_error(unmap(queue->queue, &image->memory), error);
-}
-
-kiln_status kiln_queue_create(kiln_loader *loader, kiln_queue **out, kiln_error *error) {
-  KILN_REQUIRE(loader != nullptr && out != nullptr, error);
   Queue queue;
-  const Error e = create_queue(loader->loader, &queue);
+  const Error e = create_queue(loader->loader, chosen, &queue);
   return hand_out(e, std::move(queue), out, error);
 }
 
@@ -139,6 +148,16 @@ void kiln_queue_release(kiln_queue *queue) { delete queue; }
 
 cl_command_queue kiln_queue_cl(const kiln_queue *queue) {
   return queue == nullptr ? nullptr : queue->queue.handle.get();
+}
+
+unsigned kiln_queue_hints(const kiln_queue *queue) {
+  return queue == nullptr ? 0 : queue->queue.hints;
+}
+
+kiln_status kiln_queue_flush(kiln_queue *queue, kiln_error *error) {
+  KILN_REQUIRE(queue != nullptr, error);
+  const cl_int code = queue->queue.loader->device->cl->clFlush(queue->queue.handle.get());
+  return code == CL_SUCCESS ? KILN_OK : report_error(cl_failure("clFlush", code), error);
 }
 
 kiln_status kiln_queue_finish(kiln_queue *queue, kiln_error *error) {
@@ -161,15 +180,25 @@ kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *rang
 }
 
 kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
-                        kiln_event **event, kiln_error *error) {
+                        const kiln_event *const *wait, size_t wait_count, kiln_event **event,
+                        kiln_error *error) {
   KILN_REQUIRE(queue != nullptr && kernel != nullptr && range != nullptr, error);
-  LaunchPlan plan;
-  if (Error e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
-  Handle<cl_event> launched;
-  Error e = enqueue(queue->queue, kernel->kernel, plan, &launched);
-  if (!e.ok()) return report_error(e, error);
-  if (event != nullptr) *event = new kiln_event{queue->queue.loader, std::move(launched)};
-  return KILN_OK;
+  return report_error(launch(queue->queue, kernel, *range, wait, wait_count, event), error);
+}
+
+kiln_status kiln_event_from_cl(kiln_loader *loader, cl_event from, kiln_event **event,
+                               kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr && from != nullptr && event != nullptr, error);
+  const Error e = enqueue_into(loader->loader, event, [&](Handle<cl_event> *out) {
+    return retain_event(*loader->loader, from, out);
+  });
+  return report_error(e, error);
+}
+
+void kiln_event_release(kiln_event *event) { delete event; }
+
+cl_event kiln_event_cl(const kiln_event *event) {
+  return event == nullptr ? nullptr : event->handle.get();
 }
 
 kiln_status kiln_event_wait(kiln_event *event, kiln_error *error) {
@@ -193,5 +222,3 @@ kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *err
   *out = {values[0], values[1], values[2], values[3]};
   return KILN_OK;
 }
-
-void kiln_event_release(kiln_event *event) { delete event; }

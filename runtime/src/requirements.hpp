@@ -20,6 +20,7 @@ struct Capabilities {
   bool integer_dot_product = false;
   bool unified_memory = false;  // host and device share memory
   bool compiler = false;        // takes source
+  bool unequal_groups = false;  // launches ranges that are no multiple of the work-group size
   std::uint32_t address_bits = 0;
   std::size_t max_work_group_size = 0;
   std::size_t max_work_item_sizes[3] = {0, 0, 0};
