@@ -54,37 +54,28 @@ kiln_status report_error(const Error &error, kiln_error *out);
 // The complaint about a null argument.
 kiln_status null_argument(const char *function, kiln_error *out);
 
-// Moves a new object behind its handle, or reports why there is none.
-template <typename HandleType, typename Object>
-kiln_status hand_out(const Error &made, Object &&object, HandleType **out, kiln_error *error) {
-  if (!made.ok()) return report_error(made, error);
-  *out = new HandleType{std::forward<Object>(object)};
-  return KILN_OK;
+// Hands out what was made, or deletes it and reports why it is none.
+template <typename T>
+kiln_status hand_out(const Error &error, T *made, T **out, kiln_error *details) {
+  if (error.ok()) {
+    *out = made;
+    return KILN_OK;
+  }
+  delete made;
+  return report_error(error, details);
 }
 
-// KILN_ERROR_ARGUMENT for loaders of different contexts: "PAIR are of other contexts".
-inline Error check_context(const Loader &one, const Loader &other, const char *pair) {
-  if (one.context.get() == other.context.get()) return {};
-  return failure(KILN_ERROR_ARGUMENT, std::string(pair) + " are of other contexts");
-}
+// KILN_ERROR_ARGUMENT with `message` for loaders of different contexts.
+Error check_context(const Loader &one, const Loader &other, const char *message);
+// The same, with messages of their own, for a kernel that a queue of `loader` is to run.
+Error check_kernel(const Loader &loader, const Kernel &kernel);
 
 // The events that a command on that loader's context waits for.
 Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
 
-// Calls `enqueue(Handle<cl_event> *)`, with null where the caller wants no event, and puts what
-// it made behind `*event`, old or new.
-template <typename Enqueue>
-Error enqueue_into(const std::shared_ptr<const Loader> &loader, kiln_event **event,
-                   Enqueue enqueue) {
-  if (event == nullptr) return enqueue(nullptr);
-  Handle<cl_event> made;
-  Error error = enqueue(&made);
-  if (!error.ok()) return error;
-  if (*event == nullptr) *event = new kiln_event;
-  if ((*event)->loader != loader) (*event)->loader = loader;
-  (*event)->handle = std::move(made);
-  return error;
-}
+// Ends a command: puts its event behind `*event`, old or new, where one is wanted.
+kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+                        Handle<cl_event> *made, kiln_event **event, kiln_error *error);
 
 }  // namespace kiln::runtime
 

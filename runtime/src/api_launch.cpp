@@ -5,37 +5,58 @@ using namespace kiln::runtime;
 
 namespace kiln::runtime {
 
+Error check_context(const Loader &one, const Loader &other, const char *message) {
+  if (one.context.get() == other.context.get()) return {};
+  return failure(KILN_ERROR_ARGUMENT, message);
+}
+
+Error check_kernel(const Loader &loader, const Kernel &kernel) {
+  const Loader &made_from = *kernel.program->loader;
+  if (loader.device->id != made_from.device->id) {
+    return failure(KILN_ERROR_ARGUMENT, "the kernel and the queue are of other devices");
+  }
+  return check_context(loader, made_from, "the kernel and the queue are of other contexts");
+}
+
 Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out) {
-  if (count == 0) return {};
-  if (wait == nullptr) return failure(KILN_ERROR_ARGUMENT, "the wait list is NULL");
-  if (count > KILN_MAX_WAITS) {
-    return failure(KILN_ERROR_ARGUMENT, "a wait list has at most " +
-                                            std::to_string(KILN_MAX_WAITS) + " events, not " +
-                                            std::to_string(count));
-  }
-  for (size_t i = 0; i < count; ++i) {
+  const char *wrong = nullptr;
+  if (count != 0 && wait == nullptr) wrong = "the wait list is NULL";
+  if (count > KILN_MAX_WAITS) wrong = "a wait list has at most 64 events";
+  for (size_t i = 0; i < count && wrong == nullptr; ++i) {
     if (wait[i] == nullptr) {
-      return failure(KILN_ERROR_ARGUMENT, "event " + std::to_string(i) + " to wait for is NULL");
+      wrong = "an event to wait for is NULL";
+    } else if (wait[i]->loader->context.get() != loader.context.get()) {
+      wrong = "an event to wait for and the queue are of other contexts";
+    } else {
+      out->events[i] = wait[i]->handle.get();
     }
-    if (Error e = check_context(loader, *wait[i]->loader, "an event to wait for and the queue");
-        !e.ok()) {
-      return e;
-    }
-    out->events[i] = wait[i]->handle.get();
   }
+  if (wrong != nullptr) return failure(KILN_ERROR_ARGUMENT, wrong);
   out->count = static_cast<cl_uint>(count);
   return {};
+}
+
+kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+                        Handle<cl_event> *made, kiln_event **event, kiln_error *error) {
+  if (!result.ok()) return report_error(result, error);
+  if (event == nullptr) return KILN_OK;
+  if (*event == nullptr) *event = new kiln_event;
+  if ((*event)->loader != loader) (*event)->loader = loader;
+  (*event)->handle = std::move(*made);
+  return KILN_OK;
 }
 
 }  // namespace kiln::runtime
 
 namespace {
 
+static_assert(KILN_MAX_WAITS == 64, "as the message says");
+
 kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory,
                        kiln_error *error) {
   const cl_mem object = memory.handle.get();
-  Error e =
-      check_context(*kernel->kernel.program->loader, *memory.loader, "the memory and the kernel");
+  Error e = check_context(*kernel->kernel.program->loader, *memory.loader,
+                          "the memory and the kernel are of other contexts");
   if (e.ok()) e = set_argument(&kernel->kernel, index, &object, sizeof(object), true);
   return report_error(e, error);
 }
@@ -47,38 +68,14 @@ bool known_level(kiln_level level) {
   return level >= KILN_LEVEL_DEFAULT && level <= KILN_LEVEL_HIGH;
 }
 
-Error check_options(const kiln_queue_options &options) {
-  if (options.size < kFirstOptionsSize) {
-    return failure(KILN_ERROR_ARGUMENT, "kiln_queue_options.size is " +
-                                            std::to_string(options.size) + ", not its sizeof");
-  }
+// What is wrong with the options, or null.
+const char *wrong_options(const kiln_queue_options &options) {
+  if (options.size < kFirstOptionsSize) return "kiln_queue_options.size is not its sizeof";
   if ((options.flags & ~unsigned{KILN_QUEUE_OUT_OF_ORDER | KILN_QUEUE_NO_PROFILING}) != 0) {
-    return failure(KILN_ERROR_ARGUMENT, "unknown flag in kiln_queue_options");
+    return "unknown flag in kiln_queue_options";
   }
-  if (!known_level(options.priority) || !known_level(options.throttle)) {
-    return failure(KILN_ERROR_ARGUMENT, "unknown level in kiln_queue_options");
-  }
-  return {};
-}
-
-Error check_kernel(const Queue &queue, const Kernel &kernel) {
-  const Loader &made_from = *kernel.program->loader;
-  if (queue.loader->device->id != made_from.device->id) {
-    return failure(KILN_ERROR_ARGUMENT, "the kernel and the queue are of other devices");
-  }
-  return check_context(*queue.loader, made_from, "the kernel and the queue");
-}
-
-Error launch(const Queue &queue, kiln_kernel *kernel, const kiln_ndrange &range,
-             const kiln_event *const *wait, size_t wait_count, kiln_event **event) {
-  LaunchPlan plan;
-  Waits waits;
-  if (Error e = check_kernel(queue, kernel->kernel); !e.ok()) return e;
-  if (Error e = plan_launch(kernel->kernel, range, &plan); !e.ok()) return e;
-  if (Error e = collect_waits(*queue.loader, wait, wait_count, &waits); !e.ok()) return e;
-  return enqueue_into(queue.loader, event, [&](Handle<cl_event> *made) {
-    return enqueue(queue, &kernel->kernel, plan, waits, made);
-  });
+  if (known_level(options.priority) && known_level(options.throttle)) return nullptr;
+  return "unknown level in kiln_queue_options";
 }
 
 // A reference of Kiln's own to an event of that context.
@@ -101,9 +98,9 @@ Error retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
 kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_kernel **out,
                                kiln_error *error) {
   KILN_REQUIRE(program != nullptr && out != nullptr, error);
-  Kernel kernel;
-  const Error e = create_kernel(program->program, name == nullptr ? "" : name, &kernel);
-  return hand_out(e, std::move(kernel), out, error);
+  auto *made = new kiln_kernel;
+  const Error e = create_kernel(program->program, name == nullptr ? "" : name, &made->kernel);
+  return hand_out(e, made, out, error);
 }
 
 void kiln_kernel_release(kiln_kernel *kernel) { delete kernel; }
@@ -136,12 +133,13 @@ kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *opt
   kiln_queue_options chosen = {};
   chosen.size = sizeof(chosen);
   if (options != nullptr) {
-    if (Error e = check_options(*options); !e.ok()) return report_error(e, error);
+    if (const char *wrong = wrong_options(*options)) {
+      return report_error(failure(KILN_ERROR_ARGUMENT, wrong), error);
+    }
     chosen = *options;
   }
-  Queue queue;
-  const Error e = create_queue(loader->loader, chosen, &queue);
-  return hand_out(e, std::move(queue), out, error);
+  auto *made = new kiln_queue;
+  return hand_out(create_queue(loader->loader, chosen, &made->queue), made, out, error);
 }
 
 void kiln_queue_release(kiln_queue *queue) { delete queue; }
@@ -183,16 +181,25 @@ kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndran
                         const kiln_event *const *wait, size_t wait_count, kiln_event **event,
                         kiln_error *error) {
   KILN_REQUIRE(queue != nullptr && kernel != nullptr && range != nullptr, error);
-  return report_error(launch(queue->queue, kernel, *range, wait, wait_count, event), error);
+  const std::shared_ptr<const Loader> &loader = queue->queue.loader;
+  LaunchPlan plan;
+  Waits waits;
+  Handle<cl_event> made;
+  Error e = check_kernel(*loader, kernel->kernel);
+  if (e.ok()) e = plan_launch(kernel->kernel, *range, &plan);
+  if (e.ok()) e = collect_waits(*loader, wait, wait_count, &waits);
+  if (e.ok()) {
+    e = enqueue(queue->queue, &kernel->kernel, plan, waits, event == nullptr ? nullptr : &made);
+  }
+  return end_command(e, loader, &made, event, error);
 }
 
 kiln_status kiln_event_from_cl(kiln_loader *loader, cl_event from, kiln_event **event,
                                kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && from != nullptr && event != nullptr, error);
-  const Error e = enqueue_into(loader->loader, event, [&](Handle<cl_event> *out) {
-    return retain_event(*loader->loader, from, out);
-  });
-  return report_error(e, error);
+  Handle<cl_event> made;
+  const Error e = retain_event(*loader->loader, from, &made);
+  return end_command(e, loader->loader, &made, event, error);
 }
 
 void kiln_event_release(kiln_event *event) { delete event; }

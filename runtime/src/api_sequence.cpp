@@ -3,30 +3,18 @@
 
 using namespace kiln::runtime;
 
-namespace {
-
-Error add(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range) {
-  const Loader &made_from = *kernel.program->loader;
-  if (sequence->loader->device->id != made_from.device->id) {
-    return failure(KILN_ERROR_ARGUMENT, "the kernel and the queue are of other devices");
-  }
-  Error e = check_context(*sequence->loader, made_from, "the kernel and the queue");
-  return e.ok() ? add_step(sequence, kernel, range) : e;
-}
-
-}  // namespace
-
 kiln_status kiln_sequence_begin(kiln_queue *queue, kiln_sequence **out, kiln_error *error) {
   KILN_REQUIRE(queue != nullptr && out != nullptr, error);
-  Sequence sequence;
-  const Error e = begin_sequence(queue->queue, &sequence);
-  return hand_out(e, std::move(sequence), out, error);
+  auto *made = new kiln_sequence;
+  return hand_out(begin_sequence(queue->queue, &made->sequence), made, out, error);
 }
 
 kiln_status kiln_sequence_add(kiln_sequence *sequence, kiln_kernel *kernel,
                               const kiln_ndrange *range, kiln_error *error) {
   KILN_REQUIRE(sequence != nullptr && kernel != nullptr && range != nullptr, error);
-  return report_error(add(&sequence->sequence, kernel->kernel, *range), error);
+  Error e = check_kernel(*sequence->sequence.loader, kernel->kernel);
+  if (e.ok()) e = add_step(&sequence->sequence, kernel->kernel, *range);
+  return report_error(e, error);
 }
 
 kiln_status kiln_sequence_end(kiln_sequence *sequence, kiln_error *error) {
@@ -39,12 +27,10 @@ kiln_status kiln_sequence_run(kiln_sequence *sequence, const kiln_event *const *
   KILN_REQUIRE(sequence != nullptr, error);
   const Sequence &recorded = sequence->sequence;
   Waits waits;
+  Handle<cl_event> made;
   Error e = collect_waits(*recorded.loader, wait, wait_count, &waits);
-  if (e.ok()) {
-    e = enqueue_into(recorded.loader, event,
-                     [&](Handle<cl_event> *made) { return run_sequence(recorded, waits, made); });
-  }
-  return report_error(e, error);
+  if (e.ok()) e = run_sequence(recorded, waits, event == nullptr ? nullptr : &made);
+  return end_command(e, recorded.loader, &made, event, error);
 }
 
 void kiln_sequence_release(kiln_sequence *sequence) { delete sequence; }

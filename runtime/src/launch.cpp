@@ -53,36 +53,19 @@ Size3 stored_local_size(const LoadedProgram &program, unsigned /*index*/, unsign
   return {stored.x(), stored.y(), stored.z()};
 }
 
-Error argument_failure(unsigned index, cl_int code) {
-  Error error = cl_failure("clSetKernelArg", code);
-  error.message = "argument " + std::to_string(index) + ": " + error.message;
-  return error;
+Error argument_failure(unsigned index, const Error &error) {
+  return {error.status, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
 }
 
-Error create_queue_as(const Loader &loader, const QueueHints &hints,
-                      cl_command_queue_properties properties, Queue *out) {
-  const Device &device = *loader.device;
-  const auto create = create_queue_with_properties(*device.cl, device.platform,
-                                                   device.identity.text(Field::device_version),
-                                                   device.capabilities);
-  cl_queue_properties list[kQueueProperties] = {CL_QUEUE_PROPERTIES, properties, 0};
-  out->hints = create == nullptr ? 0 : add_queue_hints(device.capabilities, hints, &list[2]);
-  cl_int code = CL_SUCCESS;
-  cl_command_queue queue =
-      out->hints != 0
-          ? create(loader.context.get(), device.id, list, &code)
-          : device.cl->clCreateCommandQueue(loader.context.get(), device.id, properties, &code);
-  Handle<cl_command_queue> made(queue, device.cl->clReleaseCommandQueue);
-  if (!made || code != CL_SUCCESS) return cl_failure("clCreateCommandQueue", code);
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
-    out->hints |= KILN_HINT_OUT_OF_ORDER;
-  }
-  out->properties = properties;
-  out->handle = std::move(made);
-  return {};
+Error set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value, std::size_t size) {
+  const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
+  if (code == CL_SUCCESS) return {};
+  return argument_failure(index, cl_failure("clSetKernelArg", code));
 }
 
 }  // namespace
+
+Kernel::~Kernel() = default;
 
 Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                     Kernel *out) {
@@ -112,8 +95,7 @@ Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::st
 Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
                    bool is_memory) {
   const OpenCL &cl = *kernel->program->loader->device->cl;
-  const cl_int code = cl.clSetKernelArg(kernel->handle.get(), index, size, value);
-  if (code != CL_SUCCESS) return argument_failure(index, code);
+  if (Error e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
   if (index >= kernel->arguments.size()) return {};
   kernel->arguments[index].bytes.assign(static_cast<const char *>(value), size);
   kernel->arguments[index].is_memory = is_memory;
@@ -125,12 +107,10 @@ Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
   if (Error e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
   for (unsigned i = 0; i < kernel.arguments.size(); ++i) {
     const std::string &bytes = kernel.arguments[i].bytes;
-    if (bytes.empty()) {
-      return failure(KILN_ERROR_ARGUMENT,
-                     "argument " + std::to_string(i) + " was not set through Kiln");
-    }
-    const cl_int code = cl.clSetKernelArg(out->get(), i, bytes.size(), bytes.data());
-    if (code != CL_SUCCESS) return argument_failure(i, code);
+    Error e = bytes.empty()
+                  ? argument_failure(i, failure(KILN_ERROR_ARGUMENT, "not set through Kiln"))
+                  : set(cl, out->get(), i, bytes.data(), bytes.size());
+    if (!e.ok()) return e;
   }
   return {};
 }
@@ -157,19 +137,47 @@ Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *o
   return {};
 }
 
+Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                      const QueueHints *hints, bool always, Queue *out) {
+  const Device &device = *loader.device;
+  const auto create = create_queue_with_properties(*device.cl, device.platform,
+                                                   device.identity.text(Field::device_version),
+                                                   device.capabilities);
+  cl_queue_properties list[kQueueProperties] = {CL_QUEUE_PROPERTIES, properties, 0};
+  unsigned taken = 0;
+  if (create != nullptr && hints != nullptr) {
+    taken = add_queue_hints(device.capabilities, *hints, &list[2]);
+  }
+  cl_int code = CL_SUCCESS;
+  Handle<cl_command_queue> made(
+      create != nullptr && (always || taken != 0)
+          ? create(loader.context.get(), device.id, list, &code)
+          : device.cl->clCreateCommandQueue(loader.context.get(), device.id, properties, &code),
+      device.cl->clReleaseCommandQueue);
+  if (!made || code != CL_SUCCESS) return cl_failure("clCreateCommandQueue", code);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) taken |= KILN_HINT_OUT_OF_ORDER;
+  out->hints = taken;
+  out->properties = properties;
+  out->handle = std::move(made);
+  return {};
+}
+
 Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
                    Queue *out) {
   const QueueHints hints = {options.priority, options.throttle};
   cl_command_queue_properties properties = 0;
   if ((options.flags & KILN_QUEUE_NO_PROFILING) == 0) properties |= CL_QUEUE_PROFILING_ENABLE;
-  const bool any_order = (options.flags & KILN_QUEUE_OUT_OF_ORDER) != 0;
-  const cl_command_queue_properties unordered =
-      any_order ? properties | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : properties;
+  if ((options.flags & KILN_QUEUE_OUT_OF_ORDER) != 0) {
+    properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  }
   out->loader = loader;
   // As asked, then without the hints, then in order.
-  Error error = create_queue_as(*loader, hints, unordered, out);
-  if (!error.ok()) error = create_queue_as(*loader, {}, unordered, out);
-  if (!error.ok() && any_order) error = create_queue_as(*loader, {}, properties, out);
+  Error error = create_queue_as(*loader, properties, &hints, false, out);
+  if (!error.ok()) error = create_queue_as(*loader, properties, nullptr, false, out);
+  if (!error.ok()) {
+    properties &= CL_QUEUE_PROFILING_ENABLE;
+    error = create_queue_as(*loader, properties, nullptr, false, out);
+  }
   return error;
 }
 

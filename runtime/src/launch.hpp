@@ -18,6 +18,9 @@ struct KernelArgument {
 };
 
 struct Kernel {
+  Kernel() = default;
+  ~Kernel();  // out of line: small
+
   std::shared_ptr<const LoadedProgram> program;
   Handle<cl_kernel> handle;
   unsigned index = 0;  // among the variant's kernels
@@ -56,6 +59,11 @@ struct Queue {
   cl_command_queue_properties properties = 0;
   unsigned hints = 0;  // KILN_HINT_* bits that were taken
 };
+
+// A queue with those properties; with `hints` (null: none) as far as the device has them. `always`:
+// by clCreateCommandQueueWithProperties, where there is that, also without hints.
+Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                      const QueueHints *hints, bool always, Queue *out);
 
 // `options` were checked. Hints that are not taken are left out.
 Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,

@@ -55,24 +55,9 @@ Handle<cl_mem> import_from_host(const Loader &loader, void *memory, std::size_t 
   return code == CL_SUCCESS ? std::move(made) : Handle<cl_mem>();
 }
 
-template <typename T, typename Query>
-Error ask(Query query, cl_mem memory, cl_uint what, T *out) {
-  const cl_int code = query(memory, what, sizeof(T), out, nullptr);
-  return code == CL_SUCCESS ? Error{} : cl_failure("clGetMemObjectInfo", code);
-}
-
-Error already_mapped() { return failure(KILN_ERROR_ARGUMENT, "the memory is mapped already"); }
-
-// A map must give an address, and an event if one is wanted.
-Error take_mapping(const Queue &queue, const char *call, cl_int code, cl_event event, void *address,
-                   const MapRequest &request, Memory *memory) {
-  Error error = take_event(*queue.loader->device->cl, call, code, event, request.event);
-  if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
-  if (error.ok()) memory->mapped = address;
-  return error;
-}
-
 }  // namespace
+
+Memory::~Memory() = default;
 
 Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
                     kiln_access access, Memory *out) {
@@ -135,62 +120,65 @@ Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
   const bool is_buffer = type == CL_MEM_OBJECT_BUFFER;
   cl_mem_object_type is_type = 0;
   cl_context context = nullptr;
-  Error error = ask(cl.clGetMemObjectInfo, from, CL_MEM_TYPE, &is_type);
-  if (error.ok() && is_type != type) {
+  cl_int code = cl.clGetMemObjectInfo(from, CL_MEM_TYPE, sizeof(is_type), &is_type, nullptr);
+  const auto ask = [&](auto query, cl_uint what, void *value) {
+    static_assert(sizeof(context) == sizeof(std::size_t), "all answers are of one size");
+    if (code == CL_SUCCESS) code = query(from, what, sizeof(std::size_t), value, nullptr);
+  };
+  if (code == CL_SUCCESS && is_type != type) {
     return failure(KILN_ERROR_ARGUMENT,
                    is_buffer ? "the cl_mem is not a buffer" : "the cl_mem is not a 2D image");
   }
-  if (error.ok()) error = ask(cl.clGetMemObjectInfo, from, CL_MEM_CONTEXT, &context);
-  if (error.ok() && context != loader->context.get()) {
+  ask(cl.clGetMemObjectInfo, CL_MEM_CONTEXT, &context);
+  if (code == CL_SUCCESS && context != loader->context.get()) {
     return failure(KILN_ERROR_ARGUMENT, "the cl_mem is of another context");
   }
-  if (error.ok() && is_buffer) error = ask(cl.clGetMemObjectInfo, from, CL_MEM_SIZE, &out->size);
-  if (error.ok() && !is_buffer) error = ask(cl.clGetImageInfo, from, CL_IMAGE_WIDTH, &out->width);
-  if (error.ok() && !is_buffer) error = ask(cl.clGetImageInfo, from, CL_IMAGE_HEIGHT, &out->height);
-  if (!error.ok()) return error;
-  const cl_int code = cl.clRetainMemObject(from);
-  if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
+  ask(cl.clGetMemObjectInfo, CL_MEM_SIZE, &out->size);
+  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_WIDTH, &out->width);
+  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_HEIGHT, &out->height);
+  if (code == CL_SUCCESS) code = cl.clRetainMemObject(from);
+  if (code != CL_SUCCESS) return cl_failure("clGetMemObjectInfo or clRetainMemObject", code);
   return take(loader, own(*loader, from), code, "clRetainMemObject", flags_for(access).map, out);
 }
 
-Error map_buffer(const Queue &queue, const MapRequest &request, Memory *memory) {
-  if (memory->mapped != nullptr) return already_mapped();
-  cl_int code = CL_SUCCESS;
-  cl_event event = nullptr;
-  void *address = queue.loader->device->cl->clEnqueueMapBuffer(
-      queue.handle.get(), memory->handle.get(), request.blocking, memory->map_flags, 0,
-      memory->size, request.wait_count, request.wait, request.event == nullptr ? nullptr : &event,
-      &code);
-  return take_mapping(queue, "clEnqueueMapBuffer", code, event, address, request, memory);
-}
-
-Error map_image(const Queue &queue, const MapRequest &request, Memory *memory,
-                std::size_t *row_pitch) {
-  if (memory->mapped != nullptr) return already_mapped();
+Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
+          std::size_t *row_pitch, Handle<cl_event> *event) {
+  if (memory->mapped != nullptr) {
+    return failure(KILN_ERROR_ARGUMENT, "the memory is mapped already");
+  }
+  const OpenCL &cl = *queue.loader->device->cl;
+  const char *call = row_pitch == nullptr ? "clEnqueueMapBuffer" : "clEnqueueMapImage";
   const std::size_t origin[3] = {0, 0, 0};
   const std::size_t region[3] = {memory->width, memory->height, 1};
   cl_int code = CL_SUCCESS;
-  cl_event event = nullptr;
+  cl_event made = nullptr;
+  cl_event *wanted = event == nullptr ? nullptr : &made;
   std::size_t pitch = 0;
-  void *address = queue.loader->device->cl->clEnqueueMapImage(
-      queue.handle.get(), memory->handle.get(), request.blocking, memory->map_flags, origin, region,
-      &pitch, nullptr, request.wait_count, request.wait,
-      request.event == nullptr ? nullptr : &event, &code);
-  Error e = take_mapping(queue, "clEnqueueMapImage", code, event, address, request, memory);
-  if (e.ok()) *row_pitch = pitch;
-  return e;
+  void *address = row_pitch == nullptr
+                      ? cl.clEnqueueMapBuffer(queue.handle.get(), memory->handle.get(), blocking,
+                                              memory->map_flags, 0, memory->size, waits.count,
+                                              waits.data(), wanted, &code)
+                      : cl.clEnqueueMapImage(queue.handle.get(), memory->handle.get(), blocking,
+                                             memory->map_flags, origin, region, &pitch, nullptr,
+                                             waits.count, waits.data(), wanted, &code);
+  Error error = take_event(cl, call, code, made, event);
+  if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
+  if (!error.ok()) return error;
+  memory->mapped = address;
+  if (row_pitch != nullptr) *row_pitch = pitch;
+  return error;
 }
 
-Error unmap(const Queue &queue, const MapRequest &request, Memory *memory) {
+Error unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event) {
   if (memory->mapped == nullptr) return failure(KILN_ERROR_ARGUMENT, "the memory is not mapped");
-  cl_event event = nullptr;
-  const cl_int code = queue.loader->device->cl->clEnqueueUnmapMemObject(
-      queue.handle.get(), memory->handle.get(), memory->mapped, request.wait_count, request.wait,
-      request.event == nullptr ? nullptr : &event);
+  const OpenCL &cl = *queue.loader->device->cl;
+  cl_event made = nullptr;
+  const cl_int code =
+      cl.clEnqueueUnmapMemObject(queue.handle.get(), memory->handle.get(), memory->mapped,
+                                 waits.count, waits.data(), event == nullptr ? nullptr : &made);
   // Unmapped whatever becomes of the event: a second unmap would be one too many.
   if (code == CL_SUCCESS) memory->mapped = nullptr;
-  return take_event(*queue.loader->device->cl, "clEnqueueUnmapMemObject", code, event,
-                    request.event);
+  return take_event(cl, "clEnqueueUnmapMemObject", code, made, event);
 }
 
 }  // namespace kiln::runtime

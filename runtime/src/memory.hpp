@@ -7,6 +7,9 @@ namespace kiln::runtime {
 
 // A buffer or a 2D image. While it is mapped, `mapped` is the host's address.
 struct Memory {
+  Memory() = default;
+  ~Memory();  // out of line: small
+
   std::shared_ptr<const Loader> loader;
   Handle<cl_mem> handle;
   cl_map_flags map_flags = 0;
@@ -32,18 +35,10 @@ Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t widt
 Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
                      cl_mem_object_type type, kiln_access access, Memory *out);
 
-// How to map and unmap.
-struct MapRequest {
-  cl_bool blocking = CL_TRUE;
-  cl_uint wait_count = 0;
-  const cl_event *wait = nullptr;
-  Handle<cl_event> *event = nullptr;  // null: none
-};
-
-Error map_buffer(const Queue &queue, const MapRequest &request, Memory *memory);
-Error map_image(const Queue &queue, const MapRequest &request, Memory *memory,
-                std::size_t *row_pitch);
+// Maps the whole of it: an image where `row_pitch` is not null. `event` may be null.
+Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
+          std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.
-Error unmap(const Queue &queue, const MapRequest &request, Memory *memory);
+Error unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
 
 }  // namespace kiln::runtime
