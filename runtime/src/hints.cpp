@@ -8,49 +8,48 @@ namespace {
 constexpr cl_context_properties kPerformanceQcom = 0x40C2;
 constexpr cl_context_properties kPriorityQcom = 0x40C9;
 
-bool is_wish(kiln_level level) { return level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH; }
-
-// Adds a pair where there is a wish and the device has the extension; the bit if so, else 0.
-template <typename Property>
-unsigned add(const Capabilities &device, const char *extension, kiln_level level, Property name,
-             Property value, unsigned bit, Property **end) {
-  if (!is_wish(level) || !device.has_extension(extension)) return 0;
-  *(*end)++ = name;
-  *(*end)++ = value;
-  return bit;
+// `bit` where there is a wish and the device has the extension, else 0.
+unsigned taken(const Capabilities &device, std::string_view extension, kiln_level level,
+               unsigned bit) {
+  const bool is_wish = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;
+  return is_wish && device.has_extension(extension) ? bit : 0;
 }
 
-// High, medium and low are 1, 2 and 4 in both of Khronos' extensions.
-cl_queue_properties khr_level(kiln_level level) {
-  return is_wish(level) ? cl_queue_properties{1} << (KILN_LEVEL_HIGH - level) : 0;
+// Adds a pair.
+template <typename Property>
+void add(Property **end, Property name, Property value) {
+  *(*end)++ = name;
+  *(*end)++ = value;
 }
 
 }  // namespace
 
 unsigned add_context_hints(const Capabilities &device, const ContextHints &hints,
                            cl_context_properties *properties) {
-  const auto value = [](cl_context_properties name, kiln_level level) {
-    return name + 1 + (KILN_LEVEL_HIGH - level);
+  const unsigned bits =
+      taken(device, "cl_qcom_perf_hint", hints.performance, KILN_HINT_PERFORMANCE) |
+      taken(device, "cl_qcom_priority_hint", hints.priority, KILN_HINT_PRIORITY);
+  const auto pair = [&](cl_context_properties name, kiln_level level) {
+    add(&properties, name, name + 1 + (KILN_LEVEL_HIGH - level));
   };
-  unsigned added =
-      add(device, "cl_qcom_perf_hint", hints.performance, kPerformanceQcom,
-          value(kPerformanceQcom, hints.performance), KILN_HINT_PERFORMANCE, &properties);
-  added |= add(device, "cl_qcom_priority_hint", hints.priority, kPriorityQcom,
-               value(kPriorityQcom, hints.priority), KILN_HINT_PRIORITY, &properties);
+  if ((bits & KILN_HINT_PERFORMANCE) != 0) pair(kPerformanceQcom, hints.performance);
+  if ((bits & KILN_HINT_PRIORITY) != 0) pair(kPriorityQcom, hints.priority);
   *properties = 0;
-  return added;
+  return bits;
 }
 
 unsigned add_queue_hints(const Capabilities &device, const QueueHints &hints,
                          cl_queue_properties *properties) {
-  unsigned added = add<cl_queue_properties>(device, "cl_khr_priority_hints", hints.priority,
-                                            CL_QUEUE_PRIORITY_KHR, khr_level(hints.priority),
-                                            KILN_HINT_PRIORITY, &properties);
-  added |= add<cl_queue_properties>(device, "cl_khr_throttle_hints", hints.throttle,
-                                    CL_QUEUE_THROTTLE_KHR, khr_level(hints.throttle),
-                                    KILN_HINT_THROTTLE, &properties);
+  const unsigned bits = taken(device, "cl_khr_priority_hints", hints.priority, KILN_HINT_PRIORITY) |
+                        taken(device, "cl_khr_throttle_hints", hints.throttle, KILN_HINT_THROTTLE);
+  // High, medium and low are 1, 2 and 4 in both extensions.
+  const auto pair = [&](cl_queue_properties name, kiln_level level) {
+    add(&properties, name, cl_queue_properties{1} << (KILN_LEVEL_HIGH - level));
+  };
+  if ((bits & KILN_HINT_PRIORITY) != 0) pair(CL_QUEUE_PRIORITY_KHR, hints.priority);
+  if ((bits & KILN_HINT_THROTTLE) != 0) pair(CL_QUEUE_THROTTLE_KHR, hints.throttle);
   *properties = 0;
-  return added;
+  return bits;
 }
 
 decltype(&::clCreateCommandQueueWithProperties) create_queue_with_properties(

@@ -66,6 +66,7 @@ Error set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
 }  // namespace
 
 Kernel::~Kernel() = default;
+Queue::~Queue() = default;
 
 Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                     Kernel *out) {
@@ -88,7 +89,8 @@ Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::st
   for (unsigned i = 0; i < kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i);
   }
-  out->arguments.resize(stored_kernel(*program, index).arguments());
+  out->argument_count = stored_kernel(*program, index).arguments();
+  out->arguments.reset(new KernelArgument[out->argument_count]);
   return {};
 }
 
@@ -96,7 +98,7 @@ Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_
                    bool is_memory) {
   const OpenCL &cl = *kernel->program->loader->device->cl;
   if (Error e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
-  if (index >= kernel->arguments.size()) return {};
+  if (index >= kernel->argument_count) return {};
   kernel->arguments[index].bytes.assign(static_cast<const char *>(value), size);
   kernel->arguments[index].is_memory = is_memory;
   return {};
@@ -105,7 +107,7 @@ Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_
 Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   if (Error e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
-  for (unsigned i = 0; i < kernel.arguments.size(); ++i) {
+  for (unsigned i = 0; i < kernel.argument_count; ++i) {
     const std::string &bytes = kernel.arguments[i].bytes;
     Error e = bytes.empty()
                   ? argument_failure(i, failure(KILN_ERROR_ARGUMENT, "not set through Kiln"))

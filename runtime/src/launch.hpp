@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "ladder.hpp"
 #include "work_group.hpp"
@@ -27,7 +26,8 @@ struct Kernel {
   WorkGroupLimits limits;
   bool unequal_groups = false;                           // the global size need not be padded
   std::array<Size3, kSizeClasses> stored_local_sizes{};  // zeros: none
-  std::vector<KernelArgument> arguments;
+  std::unique_ptr<KernelArgument[]> arguments;
+  unsigned argument_count = 0;
 };
 
 // The kernel named `name`; empty takes the variant's first.
@@ -54,6 +54,9 @@ struct LaunchPlan {
 Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
 
 struct Queue {
+  Queue() = default;
+  ~Queue();  // out of line: small
+
   std::shared_ptr<const Loader> loader;
   Handle<cl_command_queue> handle;
   cl_command_queue_properties properties = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln::runtime {
@@ -28,7 +29,7 @@ struct Capabilities {
   std::vector<std::uint32_t> il_versions;  // SPIR-V, ascending: 1.2 is 0x00010200
   std::vector<std::string> extensions;     // sorted, no duplicates
 
-  bool has_extension(const std::string &name) const;
+  bool has_extension(std::string_view name) const;
 };
 
 // The first of the requirements that the device lacks, as a sentence without a full stop

@@ -3,15 +3,16 @@
 namespace kiln::runtime {
 namespace {
 
-Error retain_memory(const Kernel &kernel, Sequence *sequence) {
-  const OpenCL &cl = *sequence->loader->device->cl;
-  for (const KernelArgument &argument : kernel.arguments) {
-    if (!argument.is_memory) continue;
+Error retain_memory(const Kernel &kernel, Step *step) {
+  const OpenCL &cl = *kernel.program->loader->device->cl;
+  step->memory.reset(new Handle<cl_mem>[kernel.argument_count]);
+  for (unsigned i = 0; i < kernel.argument_count; ++i) {
+    if (!kernel.arguments[i].is_memory) continue;
     cl_mem memory = nullptr;
-    std::memcpy(&memory, argument.bytes.data(), sizeof(memory));
+    std::memcpy(&memory, kernel.arguments[i].bytes.data(), sizeof(memory));
     const cl_int code = cl.clRetainMemObject(memory);
     if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
-    sequence->memory.emplace_back(memory, cl.clReleaseMemObject);
+    step->memory[i] = Handle<cl_mem>(memory, cl.clReleaseMemObject);
   }
   return {};
 }
@@ -35,6 +36,8 @@ Error run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event>
 
 }  // namespace
 
+Sequence::~Sequence() = default;
+
 Error begin_sequence(const Queue &queue, Sequence *out) {
   if ((queue.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
     return failure(KILN_ERROR_ARGUMENT, "a sequence needs an in-order queue");
@@ -53,7 +56,7 @@ Error add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &ran
   Step step;
   if (Error e = plan_launch(kernel, range, &step.plan); !e.ok()) return e;
   if (Error e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
-  if (Error e = retain_memory(kernel, sequence); !e.ok()) return e;
+  if (Error e = retain_memory(kernel, &step); !e.ok()) return e;
   step.program = kernel.program;
   sequence->steps.push_back(std::move(step));
   return {};

@@ -15,15 +15,18 @@ struct Step {
   std::shared_ptr<const LoadedProgram> program;
   Handle<cl_kernel> kernel;
   LaunchPlan plan;
+  std::unique_ptr<Handle<cl_mem>[]> memory;  // that the arguments name
 };
 
 // Steps are added, then it is ended, then run. One thread at a time.
 struct Sequence {
+  Sequence() = default;
+  ~Sequence();  // out of line: small
+
   std::shared_ptr<const Loader> loader;
   Handle<cl_command_queue> queue;
   cl_command_queue_properties properties = 0;  // of the queue
   std::vector<Step> steps;
-  std::vector<Handle<cl_mem>> memory;  // that the steps' arguments name
   Recording recording;
   std::string reason;  // why a better way of recording is not used
   bool ended = false;
