@@ -2,8 +2,9 @@
 #pragma once
 
 #include "kiln/kiln.h"
-#include "launch.hpp"
+#include "memory.hpp"
 #include "programs.hpp"
+#include "sequence.hpp"
 
 struct kiln_opencl {
   std::shared_ptr<const kiln::runtime::OpenCL> cl;
@@ -43,6 +44,10 @@ struct kiln_event {
   kiln::runtime::Handle<cl_event> handle;
 };
 
+struct kiln_sequence {
+  kiln::runtime::Sequence sequence;
+};
+
 namespace kiln::runtime {
 
 // Copies the error out, where the caller wants it, and returns its status.
@@ -50,6 +55,29 @@ kiln_status report_error(const Error &error, kiln_error *out);
 
 // The complaint about a null argument.
 kiln_status null_argument(const char *function, kiln_error *out);
+
+// Hands out what was made, or deletes it and reports why it is none.
+template <typename T>
+kiln_status hand_out(const Error &error, T *made, T **out, kiln_error *details) {
+  if (error.ok()) {
+    *out = made;
+    return KILN_OK;
+  }
+  delete made;
+  return report_error(error, details);
+}
+
+// KILN_ERROR_ARGUMENT with `message` for loaders of different contexts.
+Error check_context(const Loader &one, const Loader &other, const char *message);
+// The same, with messages of their own, for a kernel that a queue of `loader` is to run.
+Error check_kernel(const Loader &loader, const Kernel &kernel);
+
+// The events that a command on that loader's context waits for.
+Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
+
+// Ends a command: puts its event behind `*event`, old or new, where one is wanted.
+kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+                        Handle<cl_event> *made, kiln_event **event, kiln_error *error);
 
 }  // namespace kiln::runtime
 

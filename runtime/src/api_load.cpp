@@ -26,11 +26,15 @@ kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::
   return KILN_OK;
 }
 
-Error take_context(const Device &device, cl_context context, Handle<cl_context> *out) {
-  if (context == nullptr) return create_context(device, out);
-  const cl_int code = device.cl->clRetainContext(context);
+Error take_context(const kiln_loader_options &options, Loader *loader) {
+  const Device &device = *loader->device;
+  if (options.context == nullptr) {
+    const ContextHints hints{options.performance, options.priority};
+    return create_context(device, &loader->context, hints, &loader->hints);
+  }
+  const cl_int code = device.cl->clRetainContext(options.context);
   if (code != CL_SUCCESS) return cl_failure("clRetainContext", code);
-  *out = Handle<cl_context>(context, device.cl->clReleaseContext);
+  loader->context = Handle<cl_context>(options.context, device.cl->clReleaseContext);
   return {};
 }
 
@@ -122,9 +126,7 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   loader->notice_user = given.notice_user;
   loader->check = given.check;
   loader->check_user = given.check_user;
-  if (Error e = take_context(*device->device, given.context, &loader->context); !e.ok()) {
-    return report_error(e, error);
-  }
+  if (Error e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
   open_overlay(given, loader.get());
   *out = new kiln_loader{loader, Programs(loader)};
   return KILN_OK;
@@ -134,6 +136,10 @@ void kiln_loader_release(kiln_loader *loader) { delete loader; }
 
 cl_context kiln_loader_context(const kiln_loader *loader) {
   return loader == nullptr ? nullptr : loader->loader->context.get();
+}
+
+unsigned kiln_loader_hints(const kiln_loader *loader) {
+  return loader == nullptr ? 0 : loader->loader->hints;
 }
 
 kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant, unsigned flags,

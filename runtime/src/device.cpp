@@ -58,15 +58,25 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
   return device;
 }
 
-Error create_context(const Device &device, Handle<cl_context> *out) {
-  const cl_context_properties properties[] = {
+Error create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints,
+                     unsigned *applied) {
+  cl_context_properties properties[kContextProperties] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
-  cl_int code = CL_SUCCESS;
-  cl_context context =
-      device.cl->clCreateContext(properties, 1, &device.id, nullptr, nullptr, &code);
-  if (context == nullptr || code != CL_SUCCESS) return cl_failure("clCreateContext", code);
-  *out = Handle<cl_context>(context, device.cl->clReleaseContext);
-  return {};
+  unsigned added = add_context_hints(device.capabilities, hints, &properties[2]);
+  for (;;) {
+    cl_int code = CL_SUCCESS;
+    Handle<cl_context> made(
+        device.cl->clCreateContext(properties, 1, &device.id, nullptr, nullptr, &code),
+        device.cl->clReleaseContext);
+    if (made && code == CL_SUCCESS) {
+      *out = std::move(made);
+      if (applied != nullptr) *applied = added;
+      return {};
+    }
+    if (added == 0) return cl_failure("clCreateContext", code);
+    added = 0;
+    properties[2] = 0;
+  }
 }
 
 std::string device_label(const std::string &name, const std::string &driver_version) {

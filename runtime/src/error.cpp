@@ -64,6 +64,10 @@ kiln_status status_of(packs::Fault fault) {
 
 }  // namespace
 
+Error failure(kiln_status status, const char *message) {
+  return {status, 0, std::string(message)};
+}
+
 std::string cl_error_text(cl_int code) {
   const char *name = code_name(code);
   if (name == nullptr) return std::to_string(code);

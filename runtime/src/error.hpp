@@ -21,6 +21,9 @@ inline Error failure(kiln_status status, std::string message) {
   return {status, 0, std::move(message)};
 }
 
+// The same for literals, out of line: small where it is called often.
+Error failure(kiln_status status, const char *message);
+
 // "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
 std::string cl_error_text(cl_int code);
 

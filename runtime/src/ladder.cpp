@@ -203,6 +203,7 @@ class Ladder {
     }
     auto program = std::make_shared<LoadedProgram>();
     program->loader = loader_;
+    program->name = report_.program;
     program->variant = &variant_;
     program->built = std::move(outcome.built);
     *after = Fate::proven;

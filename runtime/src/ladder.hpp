@@ -21,6 +21,7 @@ struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
   Handle<cl_context> context;
+  unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own
 
   std::shared_ptr<Overlay> overlay;  // null: none
   std::string no_overlay;            // then why, for people: "no overlay"
@@ -40,6 +41,7 @@ struct Loader {
 // variant's order, for the first that asks.
 struct LoadedProgram {
   std::shared_ptr<const Loader> loader;
+  std::string name;
   const packs::fb::Variant *variant = nullptr;
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;

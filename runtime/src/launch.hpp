@@ -1,6 +1,7 @@
-// Kernels, memory, queues and launches.
+// Kernels, queues, events and launches.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -9,54 +10,84 @@
 
 namespace kiln::runtime {
 
+// An argument as it was last set through Kiln; no bytes: not yet.
+struct KernelArgument {
+  std::string bytes;
+  bool is_memory = false;  // the bytes are a cl_mem
+};
+
 struct Kernel {
+  Kernel() = default;
+  ~Kernel();  // out of line: small
+
   std::shared_ptr<const LoadedProgram> program;
   Handle<cl_kernel> handle;
+  unsigned index = 0;  // among the variant's kernels
   WorkGroupLimits limits;
-  Size3 stored_local_size{0, 0, 0};
+  bool unequal_groups = false;                           // the global size need not be padded
+  std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
+  std::unique_ptr<KernelArgument[]> arguments;
+  unsigned argument_count = 0;
 };
 
 // The kernel named `name`; empty takes the variant's first.
 Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                     Kernel *out);
 
+// Sets an argument and remembers it for recordings.
+Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
+                   bool is_memory);
+
+// A new kernel object of the same entry point with the same arguments. An argument that was
+// never set through Kiln is KILN_ERROR_ARGUMENT. (clCloneKernel is in few drivers, and an ICD
+// loader calls it through a null pointer where it is not.)
+Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
+
 struct LaunchPlan {
   cl_uint dimensions = 1;
-  Size3 global{1, 1, 1};  // padded
+  Size3 global{1, 1, 1};
+  Size3 padded{1, 1, 1};  // `global` in whole groups
   Size3 local{1, 1, 1};
 };
 
-// Checks `range` and works out local and padded global size.
+// Checks `range` and works out local and global size.
 Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
 
 struct Queue {
+  Queue() = default;
+  ~Queue();  // out of line: small
+
   std::shared_ptr<const Loader> loader;
   Handle<cl_command_queue> handle;
+  cl_command_queue_properties properties = 0;
+  unsigned hints = 0;  // KILN_HINT_* bits that were taken
 };
 
-Error create_queue(const std::shared_ptr<const Loader> &loader, Queue *out);
+// A queue with those properties; with `hints` (null: none) as far as the device has them. `always`:
+// by clCreateCommandQueueWithProperties, where there is that, also without hints.
+Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                      const QueueHints *hints, bool always, Queue *out);
 
-// Enqueues and flushes; the event is set on success.
-Error enqueue(const Queue &queue, const Kernel &kernel, const LaunchPlan &plan,
+// `options` were checked. Hints that are not taken are left out.
+Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
+                   Queue *out);
+
+// What a command waits for.
+struct Waits {
+  cl_uint count = 0;
+  cl_event events[KILN_MAX_WAITS];
+
+  const cl_event *data() const { return count == 0 ? nullptr : events; }
+};
+
+// Takes the event of an enqueued command, whatever the driver said; `wanted` null: none was
+// asked for. `code` and event must agree.
+Error take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
+                 Handle<cl_event> *wanted);
+
+// Enqueues. A driver that refuses unequal groups gets the padded range, from then on at once.
+// `event` may be null.
+Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
               Handle<cl_event> *event);
-
-// A buffer or a 2D image. While it is mapped, `mapped` is the host's address.
-struct Memory {
-  std::shared_ptr<const Loader> loader;
-  Handle<cl_mem> handle;
-  cl_map_flags map_flags = 0;
-  std::size_t size = 0;   // buffers
-  std::size_t width = 0;  // images
-  std::size_t height = 0;
-  void *mapped = nullptr;
-};
-
-Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
-                    kiln_access access, Memory *out);
-Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
-                   std::size_t height, unsigned channels, kiln_access access, Memory *out);
-Error map_buffer(const Queue &queue, Memory *memory);
-Error map_image(const Queue &queue, Memory *memory, std::size_t *row_pitch);
-Error unmap(const Queue &queue, Memory *memory);
 
 }  // namespace kiln::runtime

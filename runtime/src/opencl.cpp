@@ -145,8 +145,8 @@ decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_p
   if (parse_opencl_version(device_version) >= 201 && cl.clCreateProgramWithIL != nullptr) {
     return cl.clCreateProgramWithIL;
   }
-  return as_function<decltype(&::clCreateProgramWithIL)>(
-      cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
+  return extension_function<decltype(&::clCreateProgramWithIL)>(cl, platform,
+                                                                "clCreateProgramWithILKHR");
 }
 
 unsigned parse_opencl_version(const std::string &text) {

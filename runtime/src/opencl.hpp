@@ -12,6 +12,7 @@
 #include <CL/cl_ext.h>
 
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 // Entry points that every OpenCL 1.2 library has; one that lacks any is passed over.
@@ -24,9 +25,13 @@
   X(clRetainContext)            \
   X(clReleaseContext)           \
   X(clCreateCommandQueue)       \
+  X(clRetainCommandQueue)       \
   X(clReleaseCommandQueue)      \
   X(clCreateBuffer)             \
   X(clCreateImage)              \
+  X(clRetainMemObject)          \
+  X(clGetMemObjectInfo)         \
+  X(clGetImageInfo)             \
   X(clReleaseMemObject)         \
   X(clEnqueueMapBuffer)         \
   X(clEnqueueMapImage)          \
@@ -46,6 +51,8 @@
   X(clFlush)                    \
   X(clFinish)                   \
   X(clWaitForEvents)            \
+  X(clRetainEvent)              \
+  X(clGetEventInfo)             \
   X(clGetEventProfilingInfo)    \
   X(clReleaseEvent)             \
   X(clGetExtensionFunctionAddressForPlatform)
@@ -53,7 +60,9 @@
 // Entry points of later versions, and those a slim library may leave out: null if absent.
 // A loader exports them whatever the driver's version is, so that the version of the
 // platform or device must be asked before the call, not only the pointer.
-#define KILN_OPENCL_OPTIONAL(X) X(clCreateProgramWithIL)
+#define KILN_OPENCL_OPTIONAL(X) \
+  X(clCreateProgramWithIL)      \
+  X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {
 
@@ -99,6 +108,17 @@ bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out, 
 // CL_DEVICE_VERSION string of the device the program is for.
 decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_platform_id platform,
                                                           const std::string &device_version);
+
+// An extension's function, or null. Only for a platform whose device lists the extension: a
+// driver may answer with an address for any name.
+template <typename Function>
+Function extension_function(const OpenCL &cl, cl_platform_id platform, const char *name) {
+  void *address = cl.clGetExtensionFunctionAddressForPlatform(platform, name);
+  Function function;
+  static_assert(sizeof(function) == sizeof(address), "a function pointer is an address");
+  std::memcpy(&function, &address, sizeof(function));
+  return function;
+}
 
 // "OpenCL 2.1 NEO" is 201; 0 when the text is not an OpenCL version. Takes the strings of
 // CL_PLATFORM_VERSION, CL_DEVICE_VERSION.

@@ -13,6 +13,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 constexpr cl_device_info kDeviceIlVersion = 0x105B;
 constexpr cl_device_info kDeviceMaxSubGroups = 0x105C;
+constexpr cl_device_info kDeviceNonUniformWorkGroups = 0x1065;
 constexpr cl_device_info kDeviceUuid = 0x106A;
 constexpr cl_device_info kDriverUuid = 0x106B;
 constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
@@ -157,6 +158,12 @@ bool has_subgroups(const OpenCL &cl, cl_device_id device, const Identity &identi
   return query_value(cl, device, kDeviceMaxSubGroups, &most) && most > 0;
 }
 
+bool has_unequal_groups(const OpenCL &cl, cl_device_id device, const Identity &identity) {
+  const unsigned version = parse_opencl_version(identity.text(Field::device_version));
+  if (version < 300) return version >= 200;
+  return query_flag(cl, device, kDeviceNonUniformWorkGroups);
+}
+
 bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabilities) {
   if (capabilities.has_extension("cl_khr_fp64")) return true;
   cl_device_fp_config config = 0;
@@ -247,6 +254,7 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.integer_dot_product = result.has_extension("cl_khr_integer_dot_product");
   result.unified_memory = query_flag(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
   result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
+  result.unequal_groups = has_unequal_groups(cl, device, identity);
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
   query_value(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &result.max_work_group_size);

@@ -52,7 +52,7 @@ std::optional<std::string> missing_one(const std::string &requirement, const Cap
 
 }  // namespace
 
-bool Capabilities::has_extension(const std::string &name) const {
+bool Capabilities::has_extension(std::string_view name) const {
   return std::binary_search(extensions.begin(), extensions.end(), name);
 }
 

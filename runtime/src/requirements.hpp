@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln::runtime {
@@ -20,6 +21,7 @@ struct Capabilities {
   bool integer_dot_product = false;
   bool unified_memory = false;  // host and device share memory
   bool compiler = false;        // takes source
+  bool unequal_groups = false;  // launches ranges that are no multiple of the work-group size
   std::uint32_t address_bits = 0;
   std::size_t max_work_group_size = 0;
   std::size_t max_work_item_sizes[3] = {0, 0, 0};
@@ -27,7 +29,7 @@ struct Capabilities {
   std::vector<std::uint32_t> il_versions;  // SPIR-V, ascending: 1.2 is 0x00010200
   std::vector<std::string> extensions;     // sorted, no duplicates
 
-  bool has_extension(const std::string &name) const;
+  bool has_extension(std::string_view name) const;
 };
 
 // The first of the requirements that the device lacks, as a sentence without a full stop

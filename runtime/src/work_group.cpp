@@ -1,12 +1,14 @@
 #include "work_group.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace kiln::runtime {
 namespace {
 
-constexpr std::size_t kGuess = 64;
+constexpr std::size_t kGuess = 64;     // work-items of a group that nobody measured
+constexpr std::size_t kNarrowest = 8;  // in x, whatever the preferred multiple
 
 // Work-items of a group; the largest number where there are more than that.
 std::size_t volume(const Size3 &size) {
@@ -19,23 +21,32 @@ std::size_t volume(const Size3 &size) {
   return items;
 }
 
-// The smallest power of two that is not below `value`.
-std::size_t ceil_power_of_two(std::size_t value) {
-  std::size_t power = 1;
-  while (power < value && power <= std::numeric_limits<std::size_t>::max() / 2) power *= 2;
-  return power;
-}
-
 Size3 guess(const Size3 &global, const WorkGroupLimits &limits) {
-  Size3 local{1, 1, 1};
-  local[0] =
-      std::min(std::max<std::size_t>(limits.preferred_multiple, 1), ceil_power_of_two(global[0]));
-  const std::size_t rows = kGuess / std::min(local[0], kGuess);
-  local[1] = std::min(rows, ceil_power_of_two(global[1]));
+  const std::size_t most = std::min(limits.work_item_sizes[0], limits.work_group_size);
+  std::size_t x = std::max<std::size_t>(limits.preferred_multiple, 1);
+  while (x < kNarrowest) x *= 2;
+  while (x > 1 && (x > most || x / 2 >= global[0])) x /= 2;
+  Size3 local{x, 1, 1};
+  const std::size_t items = std::min(kGuess, limits.work_group_size);
+  while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
   return local;
 }
 
 }  // namespace
+
+packs::SizeClass size_class(const Size3 &global) { return packs::size_class(volume(global)); }
+
+bool options_allow_unequal_groups(const char *options) {
+  constexpr char kStandard[] = "-cl-std=CL";
+  const char *version = nullptr;
+  for (const char *at = options; (at = std::strstr(at, kStandard)) != nullptr;) {
+    at += sizeof(kStandard) - 1;
+    version = at;  // the last one counts
+  }
+  // "C++" follows upon CL in OpenCL's C++, which comes after 2.0.
+  return version != nullptr && *version != '1' &&
+         std::strstr(options, "-cl-uniform-work-group-size") == nullptr;
+}
 
 Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLimits &limits) {
   if (limits.required[0] != 0) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "kiln/packs/format.hpp"
+
 namespace kiln::runtime {
 
 using Size3 = std::array<std::size_t, 3>;
@@ -16,10 +18,18 @@ struct WorkGroupLimits {
   Size3 required{0, 0, 0};             // reqd_work_group_size of the kernel; zeros: none
 };
 
+// The class that local sizes are stored for: the pack's, by the launch's number of work-items.
+packs::SizeClass size_class(const Size3 &global);
+
+// Whether a program built with these options may be launched with groups of unequal size, where
+// the device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
+bool options_allow_unequal_groups(const char *options);
+
 // The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the
-// preferred multiple in x (less where the range is narrower), then rows up to 64
-// work-items. What is wanted is halved, largest dimension first, until it fits the
-// limits; a kernel's required size wins over everything. Unused dimensions are 1.
+// preferred multiple in x (at least 8, as that multiple's double, its double, and so on; halved
+// where the range is narrower or the limit lower), then rows up to 64 work-items. What is
+// wanted is halved, largest dimension first, until it fits the limits; a kernel's required size
+// wins over everything. Unused dimensions are 1.
 Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLimits &limits);
 
 // `global` rounded up to multiples of `local`. A dimension that would overflow is left.

@@ -122,7 +122,7 @@ static void test_strangers(void) {
   kiln_event *event = NULL;
   void *address = NULL;
   kiln_error e;
-  SUCCEEDS(kiln_loader_create(device, NULL, pack, &other, &e));
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &other, &e));
   SUCCEEDS(kiln_queue_create(other, &stranger, &e));
   SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
   SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
     return 77;
   }
   SUCCEEDS(kiln_pack_open_file(argv[1], &pack, &e));
-  SUCCEEDS(kiln_loader_create(device, NULL, pack, &loader, &e));
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &loader, &e));
   SUCCEEDS(kiln_queue_create(loader, &queue, &e));
   test_unknown_names();
   test_wrong_sizes_of_memory();

@@ -21,15 +21,7 @@ _Static_assert(KILN_OUTCOME_MISSED == 2 && KILN_OUTCOME_FAILED == 3, "outcome");
 _Static_assert(KILN_OUTCOME_QUARANTINED == 4, "outcome");
 _Static_assert(KILN_LOAD_NO_BINARY == 1 && KILN_LOAD_NO_IL == 2, "flag");
 _Static_assert(KILN_LOAD_NO_SOURCE == 4 && KILN_LOAD_CHECK_RECOMPILED == 8, "flag");
-_Static_assert(KILN_ACCESS_READ == 0 && KILN_ACCESS_WRITE == 1 && KILN_ACCESS_BOTH == 2, "access");
 _Static_assert(sizeof(kiln_error) == 2 * sizeof(int) + 1024, "layout");
-
-/* Handles that are not NULL, for arguments that come after the one that is. Never read. */
-static union {
-  max_align_t align;
-  char bytes[64];
-} dummy;
-#define SOME(type) ((type *)(void *)&dummy)
 
 static void test_release_of_null(void) {
   kiln_opencl_release(NULL);
@@ -38,11 +30,6 @@ static void test_release_of_null(void) {
   kiln_loader_release(NULL);
   kiln_program_release(NULL);
   kiln_report_release(NULL);
-  kiln_kernel_release(NULL);
-  kiln_queue_release(NULL);
-  kiln_buffer_release(NULL);
-  kiln_image_release(NULL);
-  kiln_event_release(NULL);
 }
 
 static void test_questions_to_null(void) {
@@ -54,10 +41,6 @@ static void test_questions_to_null(void) {
   CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
   CHECK(kiln_report_milliseconds(NULL) == 0);
   CHECK(kiln_report_json(NULL) == NULL);
-  CHECK(kiln_kernel_cl(NULL) == NULL);
-  CHECK(kiln_buffer_cl(NULL) == NULL);
-  CHECK(kiln_image_cl(NULL) == NULL);
-  CHECK(kiln_queue_cl(NULL) == NULL);
 }
 
 static void test_null_for_devices_and_packs(void) {
@@ -97,68 +80,13 @@ static void test_null_for_loading(void) {
   REFUSED(kiln_loader_create(SOME(kiln_device), SOME(kiln_pack), NULL, NULL, &e),
           "kiln_loader_create");
   REFUSED(kiln_load(NULL, "p", NULL, 0, &program, &report, &e), "kiln_load");
+  REFUSED(kiln_prefetch(NULL, NULL, 0, 0, NULL, NULL, &e), "kiln_prefetch");
+  REFUSED(kiln_prefetch(SOME(kiln_loader), NULL, 1, 0, NULL, NULL, &e), "kiln_prefetch");
+  REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
+  CHECK(kiln_loader_hints(NULL) == 0);
   REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");
   REFUSED(kiln_load(SOME(kiln_loader), "p", NULL, 0, NULL, &report, &e), "kiln_load");
   CHECK(loader == NULL && program == NULL && report == NULL);
-}
-
-static void test_null_for_kernels(void) {
-  kiln_error e;
-  kiln_kernel *kernel = NULL;
-  kiln_event *event = NULL;
-  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}};
-  kiln_times times;
-  int value = 0;
-  REFUSED(kiln_kernel_create(NULL, "k", &kernel, &e), "kiln_kernel_create");
-  REFUSED(kiln_kernel_create(SOME(kiln_program), "k", NULL, &e), "kiln_kernel_create");
-  REFUSED(kiln_kernel_set_value(NULL, 0, &value, 4, &e), "kiln_kernel_set_value");
-  REFUSED(kiln_kernel_set_value(SOME(kiln_kernel), 0, NULL, 4, &e), "kiln_kernel_set_value");
-  REFUSED(kiln_kernel_set_buffer(NULL, 0, SOME(kiln_buffer), &e), "kiln_kernel_set_buffer");
-  REFUSED(kiln_kernel_set_buffer(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_buffer");
-  REFUSED(kiln_kernel_set_image(NULL, 0, SOME(kiln_image), &e), "kiln_kernel_set_image");
-  REFUSED(kiln_kernel_set_image(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_image");
-  REFUSED(kiln_kernel_plan(NULL, &range, &range, &e), "kiln_kernel_plan");
-  REFUSED(kiln_kernel_plan(SOME(kiln_kernel), NULL, &range, &e), "kiln_kernel_plan");
-  REFUSED(kiln_kernel_plan(SOME(kiln_kernel), &range, NULL, &e), "kiln_kernel_plan");
-  REFUSED(kiln_launch(NULL, SOME(kiln_kernel), &range, &event, &e), "kiln_launch");
-  REFUSED(kiln_launch(SOME(kiln_queue), NULL, &range, &event, &e), "kiln_launch");
-  REFUSED(kiln_launch(SOME(kiln_queue), SOME(kiln_kernel), NULL, &event, &e), "kiln_launch");
-  REFUSED(kiln_event_wait(NULL, &e), "kiln_event_wait");
-  REFUSED(kiln_event_times(NULL, &times, &e), "kiln_event_times");
-  REFUSED(kiln_event_times(SOME(kiln_event), NULL, &e), "kiln_event_times");
-  CHECK(kernel == NULL && event == NULL);
-}
-
-static void test_null_for_memory(void) {
-  kiln_error e;
-  kiln_buffer *buffer = NULL;
-  kiln_image *image = NULL;
-  kiln_queue *queue = NULL;
-  void *address = NULL;
-  size_t pitch = 0;
-  REFUSED(kiln_buffer_create(NULL, 4, KILN_ACCESS_READ, &buffer, &e), "kiln_buffer_create");
-  REFUSED(kiln_buffer_create(SOME(kiln_loader), 4, KILN_ACCESS_READ, NULL, &e),
-          "kiln_buffer_create");
-  REFUSED(kiln_buffer_create(SOME(kiln_loader), 4, (kiln_access)3, &buffer, &e), "access");
-  REFUSED(kiln_buffer_map(NULL, SOME(kiln_buffer), &address, &e), "kiln_buffer_map");
-  REFUSED(kiln_buffer_map(SOME(kiln_queue), NULL, &address, &e), "kiln_buffer_map");
-  REFUSED(kiln_buffer_map(SOME(kiln_queue), SOME(kiln_buffer), NULL, &e), "kiln_buffer_map");
-  REFUSED(kiln_buffer_unmap(NULL, SOME(kiln_buffer), &e), "kiln_buffer_unmap");
-  REFUSED(kiln_buffer_unmap(SOME(kiln_queue), NULL, &e), "kiln_buffer_unmap");
-  REFUSED(kiln_image_create(NULL, 1, 1, 1, KILN_ACCESS_READ, &image, &e), "kiln_image_create");
-  REFUSED(kiln_image_create(SOME(kiln_loader), 1, 1, 1, KILN_ACCESS_READ, NULL, &e),
-          "kiln_image_create");
-  REFUSED(kiln_image_create(SOME(kiln_loader), 1, 1, 1, (kiln_access)-1, &image, &e), "access");
-  REFUSED(kiln_image_map(NULL, SOME(kiln_image), &address, &pitch, &e), "kiln_image_map");
-  REFUSED(kiln_image_map(SOME(kiln_queue), NULL, &address, &pitch, &e), "kiln_image_map");
-  REFUSED(kiln_image_map(SOME(kiln_queue), SOME(kiln_image), NULL, &pitch, &e), "kiln_image_map");
-  REFUSED(kiln_image_map(SOME(kiln_queue), SOME(kiln_image), &address, NULL, &e), "kiln_image_map");
-  REFUSED(kiln_image_unmap(NULL, SOME(kiln_image), &e), "kiln_image_unmap");
-  REFUSED(kiln_image_unmap(SOME(kiln_queue), NULL, &e), "kiln_image_unmap");
-  REFUSED(kiln_queue_create(NULL, &queue, &e), "kiln_queue_create");
-  REFUSED(kiln_queue_create(SOME(kiln_loader), NULL, &e), "kiln_queue_create");
-  REFUSED(kiln_queue_finish(NULL, &e), "kiln_queue_finish");
-  CHECK(buffer == NULL && image == NULL && queue == NULL && address == NULL && pitch == 0);
 }
 
 static void test_no_library(void) {
@@ -273,8 +201,6 @@ int main(int argc, char **argv) {
   test_questions_to_null();
   test_null_for_devices_and_packs();
   test_null_for_loading();
-  test_null_for_kernels();
-  test_null_for_memory();
   test_no_library();
   test_long_message();
   test_packs_that_are_none(argv[1]);

@@ -1,56 +1,20 @@
 // The runtime on a real device, the first that there is. Says SKIP and exits with 77 where
 // there is none.
-#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 
 #include <nlohmann/json.hpp>
 
 #include "api.hpp"
-#include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
-#include "support/catch.hpp"
+#include "on_device.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace kiln;
+using namespace kiln::test;
 
 namespace {
-
-const char *const kPack = KILN_SOURCE_DIR "/tests/runtime/runtime.kiln";
-constexpr unsigned kSourceOnly = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL;
-
-[[noreturn]] void skip(const kiln_error &error) {
-  std::printf("SKIP: %s\n", error.message);
-  std::exit(77);
-}
-
-Device &device() {
-  static Device opened = [] {
-    auto opencl = OpenCL::open();
-    if (!opencl) skip(opencl.error());
-    auto first = opencl->device(0);
-    if (!first) skip(first.error());
-    return std::move(*first);
-  }();
-  return opened;
-}
-
-template <typename T>
-T take(Result<T> result) {
-  INFO(result.error().message);
-  REQUIRE(result);
-  return std::move(*result);
-}
-
-void require(const Outcome &outcome) {
-  INFO(outcome.message);
-  REQUIRE(outcome);
-}
-
-Loader loader_for(const std::string &path) {
-  return take(Loader::create(device(), take(Pack::open_file(path))));
-}
 
 packs::Contents base_contents() {
   std::shared_ptr<const packs::Pack> pack;

@@ -1,58 +1,16 @@
 #include "fake_opencl.hpp"
 
-#include <atomic>
-#include <cstring>
-#include <map>
+#include "fake_objects.hpp"
 
 namespace kiln::test {
-namespace {
 
 Fake the_fake;
+std::atomic<long> fake_live{0};
+
+namespace {
+
 char platform_object;
 char device_object;
-std::atomic<long> live{0};
-
-// Stands behind every handle of the fake.
-struct Object {
-  Script *script = nullptr;
-  std::string bytes;  // of a program; memory of a buffer
-  std::atomic<int> references{1};
-};
-
-template <typename T>
-T make(Script *script = nullptr, std::string bytes = {}) {
-  ++live;
-  auto *object = new Object;
-  object->script = script;
-  object->bytes = std::move(bytes);
-  return reinterpret_cast<T>(object);
-}
-
-template <typename T>
-Object &object(T handle) {
-  return *reinterpret_cast<Object *>(handle);
-}
-
-template <typename T>
-cl_int CL_API_CALL release(T handle) {
-  if (--object(handle).references > 0) return CL_SUCCESS;
-  --live;
-  delete &object(handle);
-  return CL_SUCCESS;
-}
-
-cl_int answer(const void *value, std::size_t bytes, std::size_t size, void *out,
-              std::size_t *size_out) {
-  if (size_out != nullptr) *size_out = bytes;
-  if (out == nullptr) return CL_SUCCESS;
-  if (size < bytes) return CL_INVALID_VALUE;
-  std::memcpy(out, value, bytes);
-  return CL_SUCCESS;
-}
-
-cl_int answer(const std::string &text, std::size_t size, void *out, std::size_t *size_out) {
-  return answer(text.c_str(), text.size() + 1, size, out, size_out);
-}
 
 cl_int CL_API_CALL get_platforms(cl_uint count, cl_platform_id *out, cl_uint *total) {
   if (total != nullptr) *total = 1;
@@ -77,6 +35,8 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
                                std::size_t *size_out) {
   const Fake &f = the_fake;
   const cl_bool compiler = f.compiler ? CL_TRUE : CL_FALSE;
+  const cl_bool unequal = f.unequal_groups ? CL_TRUE : CL_FALSE;
+  const cl_bool unified = f.unified_memory ? CL_TRUE : CL_FALSE;
   const std::size_t sides[3] = {1024, 1024, 64};
   void *platform = &platform_object;
   switch (what) {
@@ -87,17 +47,28 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
     case CL_DEVICE_EXTENSIONS: return answer(f.extensions, size, out, size_out);
     case CL_DEVICE_IL_VERSION: return answer(f.il_version, size, out, size_out);
     case CL_DEVICE_ADDRESS_BITS: return answer(&f.address_bits, 4, size, out, size_out);
+    case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
+      return answer(&unequal, sizeof(unequal), size, out, size_out);
+    case CL_DEVICE_HOST_UNIFIED_MEMORY:
+      return answer(&unified, sizeof(unified), size, out, size_out);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION:
+      return answer(&f.command_buffer, sizeof(f.command_buffer), size, out, size_out);
+    case CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR:
+      return answer(&f.command_buffer_capabilities, sizeof(cl_bitfield), size, out, size_out);
+    case CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR:
+      return answer(&f.command_buffer_queue, sizeof(cl_bitfield), size, out, size_out);
     case CL_DEVICE_COMPILER_AVAILABLE: return answer(&compiler, 4, size, out, size_out);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return answer(sides, sizeof(sides), size, out, size_out);
     default: return CL_INVALID_VALUE;
   }
 }
 
-cl_context CL_API_CALL create_context(const cl_context_properties *, cl_uint, const cl_device_id *,
-                                      void(CL_CALLBACK *)(const char *, const void *, std::size_t,
-                                                          void *),
-                                      void *, cl_int *code) {
-  *code = CL_SUCCESS;
+cl_context CL_API_CALL create_context(
+    const cl_context_properties *properties, cl_uint, const cl_device_id *,
+    void(CL_CALLBACK *)(const char *, const void *, std::size_t, void *), void *, cl_int *code) {
+  the_fake.context_properties.clear();
+  while (*properties != 0) the_fake.context_properties.push_back(*properties++);
+  *code = the_fake.context_properties.size() > 2 ? the_fake.context_hints_code : CL_SUCCESS;
   return make<cl_context>();
 }
 
@@ -185,106 +156,40 @@ cl_int CL_API_CALL work_group_info(cl_kernel, cl_device_id, cl_kernel_work_group
   return answer(&the_fake.work_group_size, sizeof(std::size_t), size, out, size_out);
 }
 
-cl_command_queue CL_API_CALL create_queue(cl_context, cl_device_id, cl_command_queue_properties,
-                                          cl_int *code) {
-  *code = CL_SUCCESS;
-  return make<cl_command_queue>();
-}
-
-cl_mem CL_API_CALL create_buffer(cl_context, cl_mem_flags, std::size_t size, void *, cl_int *code) {
-  *code = CL_SUCCESS;
-  return make<cl_mem>(nullptr, std::string(size, '\0'));
-}
-
-cl_mem CL_API_CALL create_image(cl_context, cl_mem_flags, const cl_image_format *,
-                                const cl_image_desc *description, void *, cl_int *code) {
-  *code = CL_SUCCESS;
-  return make<cl_mem>(nullptr,
-                      std::string(description->image_width * description->image_height * 4, '\0'));
-}
-
-void *map(cl_mem memory, cl_int *code) {
-  *code = the_fake.map_code;
-  return the_fake.map_address ? object(memory).bytes.data() : nullptr;
-}
-
-void *CL_API_CALL map_buffer(cl_command_queue, cl_mem memory, cl_bool, cl_map_flags, std::size_t,
-                             std::size_t, cl_uint, const cl_event *, cl_event *, cl_int *code) {
-  return map(memory, code);
-}
-
-void *CL_API_CALL map_image(cl_command_queue, cl_mem memory, cl_bool, cl_map_flags,
-                            const std::size_t *, const std::size_t *region, std::size_t *pitch,
-                            std::size_t *, cl_uint, const cl_event *, cl_event *, cl_int *code) {
-  *pitch = region[0] * 4;
-  return map(memory, code);
-}
-
-cl_int CL_API_CALL unmap(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *) {
-  return CL_SUCCESS;
-}
-
-cl_int CL_API_CALL set_argument(cl_kernel, cl_uint index, std::size_t, const void *) {
-  return index < 2 ? CL_SUCCESS : CL_INVALID_ARG_INDEX;
-}
-
-cl_int CL_API_CALL launch(cl_command_queue, cl_kernel, cl_uint dimensions, const std::size_t *,
-                          const std::size_t *global, const std::size_t *local, cl_uint,
-                          const cl_event *, cl_event *event) {
-  the_fake.global.assign(global, global + dimensions);
-  the_fake.local.assign(local, local + dimensions);
-  if (the_fake.launch_code != CL_SUCCESS) return the_fake.launch_code;
-  *event = the_fake.event_object ? make<cl_event>() : nullptr;
-  return CL_SUCCESS;
-}
-
-cl_int CL_API_CALL done(cl_command_queue) { return CL_SUCCESS; }
-cl_int CL_API_CALL wait(cl_uint, const cl_event *) { return CL_SUCCESS; }
-
-void *CL_API_CALL extension_function(cl_platform_id, const char *) {
+void *CL_API_CALL extension_function(cl_platform_id, const char *name) {
+  if (void *recording = fake_recording_function(name)) return recording;
+  if (std::strcmp(name, "clCreateProgramWithILKHR") != 0) return nullptr;
   return the_fake.has_khr_il_function ? reinterpret_cast<void *>(from_il) : nullptr;
 }
 
 cl_int CL_API_CALL not_expected() { return CL_INVALID_OPERATION; }
 
 void *look_up(void *, const char *name) {
-  static const std::map<std::string, void *> table = {
-#define KILN_FAKE(name, function) {#name, reinterpret_cast<void *>(function)}
-      KILN_FAKE(clGetPlatformIDs, get_platforms),
-      KILN_FAKE(clGetPlatformInfo, platform_info),
-      KILN_FAKE(clGetDeviceIDs, get_devices),
-      KILN_FAKE(clGetDeviceInfo, device_info),
-      KILN_FAKE(clCreateContext, create_context),
-      KILN_FAKE(clRetainContext, retain_context),
-      KILN_FAKE(clReleaseContext, release<cl_context>),
-      KILN_FAKE(clCreateProgramWithBinary, from_binary),
-      KILN_FAKE(clCreateProgramWithIL, from_il),
-      KILN_FAKE(clCreateProgramWithSource, from_source),
-      KILN_FAKE(clBuildProgram, build),
-      KILN_FAKE(clGetProgramBuildInfo, build_info),
-      KILN_FAKE(clGetProgramInfo, program_info),
-      KILN_FAKE(clReleaseProgram, release<cl_program>),
-      KILN_FAKE(clCreateKernel, create_kernel),
-      KILN_FAKE(clGetKernelInfo, kernel_info),
-      KILN_FAKE(clGetKernelWorkGroupInfo, work_group_info),
-      KILN_FAKE(clSetKernelArg, set_argument),
-      KILN_FAKE(clReleaseKernel, release<cl_kernel>),
-      KILN_FAKE(clCreateCommandQueue, create_queue),
-      KILN_FAKE(clReleaseCommandQueue, release<cl_command_queue>),
-      KILN_FAKE(clCreateBuffer, create_buffer),
-      KILN_FAKE(clCreateImage, create_image),
-      KILN_FAKE(clReleaseMemObject, release<cl_mem>),
-      KILN_FAKE(clEnqueueMapBuffer, map_buffer),
-      KILN_FAKE(clEnqueueMapImage, map_image),
-      KILN_FAKE(clEnqueueUnmapMemObject, unmap),
-      KILN_FAKE(clEnqueueNDRangeKernel, launch),
-      KILN_FAKE(clFlush, done),
-      KILN_FAKE(clFinish, done),
-      KILN_FAKE(clWaitForEvents, wait),
-      KILN_FAKE(clReleaseEvent, release<cl_event>),
-      KILN_FAKE(clGetExtensionFunctionAddressForPlatform, extension_function),
-#undef KILN_FAKE
-  };
+  static const FakeTable table = [] {
+    FakeTable made = {
+        KILN_FAKE(clGetPlatformIDs, get_platforms),
+        KILN_FAKE(clGetPlatformInfo, platform_info),
+        KILN_FAKE(clGetDeviceIDs, get_devices),
+        KILN_FAKE(clGetDeviceInfo, device_info),
+        KILN_FAKE(clCreateContext, create_context),
+        KILN_FAKE(clRetainContext, retain_context),
+        KILN_FAKE(clReleaseContext, release<cl_context>),
+        KILN_FAKE(clCreateProgramWithBinary, from_binary),
+        KILN_FAKE(clCreateProgramWithIL, from_il),
+        KILN_FAKE(clCreateProgramWithSource, from_source),
+        KILN_FAKE(clBuildProgram, build),
+        KILN_FAKE(clGetProgramBuildInfo, build_info),
+        KILN_FAKE(clGetProgramInfo, program_info),
+        KILN_FAKE(clReleaseProgram, release<cl_program>),
+        KILN_FAKE(clCreateKernel, create_kernel),
+        KILN_FAKE(clGetKernelInfo, kernel_info),
+        KILN_FAKE(clGetKernelWorkGroupInfo, work_group_info),
+        KILN_FAKE(clReleaseKernel, release<cl_kernel>),
+        KILN_FAKE(clGetExtensionFunctionAddressForPlatform, extension_function),
+    };
+    add_fake_launching(&made);
+    return made;
+  }();
   if (std::strcmp(name, "clCreateProgramWithIL") == 0 && !the_fake.has_il_function) return nullptr;
   const auto found = table.find(name);
   return found == table.end() ? reinterpret_cast<void *>(not_expected) : found->second;
@@ -293,13 +198,13 @@ void *look_up(void *, const char *name) {
 }  // namespace
 
 Fake &fake() {
-  the_fake.live = live;
+  the_fake.live = fake_live;
   return the_fake;
 }
 
 void reset_fake() {
   the_fake = Fake();
-  live = 0;
+  fake_live = 0;
 }
 
 std::shared_ptr<const runtime::OpenCL> fake_table() {

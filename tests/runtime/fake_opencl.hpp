@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,15 @@ struct Script {
   std::function<void()> on_build;  // what else happens inside clBuildProgram
 };
 
+// A kernel that ran.
+struct FakeLaunch {
+  std::vector<std::size_t> global;
+  std::vector<std::size_t> local;
+  std::map<cl_uint, std::string> arguments;
+  bool recorded = false;
+  bool operator==(const FakeLaunch &) const = default;
+};
+
 struct Fake {
   Script binary;
   Script il;
@@ -47,13 +57,43 @@ struct Fake {
   bool has_il_function = true;
   bool has_khr_il_function = false;
   std::size_t work_group_size = 64;
-  // Faults of memory and launches.
+  bool unequal_groups = false;
+  bool unified_memory = false;
+  // Contexts, queues and memory: what they were last made with, and faults. An object is given
+  // together with every error.
+  std::vector<cl_context_properties> context_properties;
+  cl_int context_hints_code = CL_SUCCESS;  // of contexts with more than a platform
+  cl_bitfield queue_properties = 0;
+  std::vector<cl_bitfield> queue_hints;      // the list without CL_QUEUE_PROPERTIES
+  cl_int queue_code = CL_SUCCESS;            // of every queue
+  cl_int queue_hints_code = CL_SUCCESS;      // of queues with hints
+  cl_int queue_unordered_code = CL_SUCCESS;  // of queues out of order
+  cl_mem_flags memory_flags = 0;
+  cl_int memory_code = CL_SUCCESS;
+  bool memory_object = true;
+  void *memory_context = nullptr;  // not null: the context that memory and events say they are of
+  void *imported = nullptr;        // what clImportMemoryARM was given
+  cl_int import_code = CL_SUCCESS;
   cl_int map_code = CL_SUCCESS;
   bool map_address = true;
+  bool map_blocking = false;  // of the last map
+  // Launches.
   bool event_object = true;
+  bool static_event = false;  // the same event again and again, and nothing is written down
   cl_int launch_code = CL_SUCCESS;
+  bool refuses_unequal_groups = false;
+  std::vector<FakeLaunch> launches;
+  std::size_t waited_for = 0;  // length of the last wait list
+  std::size_t flushes = 0;
+  std::size_t waits = 0;            // calls that block
   std::vector<std::size_t> global;  // of the last launch
   std::vector<std::size_t> local;
+  // Recording; the codes are those of the call that begins, adds, ends and runs.
+  cl_name_version command_buffer = {CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"};
+  cl_bitfield command_buffer_capabilities = 0;
+  cl_bitfield command_buffer_queue = 0;
+  bool recording_functions = true;
+  cl_int record_code[4] = {CL_SUCCESS, CL_SUCCESS, CL_SUCCESS, CL_SUCCESS};
   // Objects that were made and not given back.
   long live = 0;
 };

@@ -1,38 +1,8 @@
 // Kernels, memory and launches against a driver that misbehaves.
-#include "fake_load.hpp"
+#include "launch_ready.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
-
-namespace {
-
-// A kernel, a queue and memory of a healthy fake; released in an order that no one would
-// choose, before the load that they were made from.
-struct Ready {
-  Ready() : load(written(fake_contents())) {
-    CHECK(kiln_kernel_create(load.program, "k", &kernel, &error) == KILN_OK);
-    CHECK(kiln_queue_create(load.loader, &queue, &error) == KILN_OK);
-    CHECK(kiln_buffer_create(load.loader, 64, KILN_ACCESS_BOTH, &buffer, &error) == KILN_OK);
-    CHECK(kiln_image_create(load.loader, 4, 2, 4, KILN_ACCESS_BOTH, &image, &error) == KILN_OK);
-  }
-  ~Ready() {
-    kiln_queue_release(queue);
-    kiln_image_release(image);
-    kiln_kernel_release(kernel);
-    kiln_buffer_release(buffer);
-  }
-
-  FakeLoad load;
-  kiln_error error{};
-  kiln_kernel *kernel = nullptr;
-  kiln_queue *queue = nullptr;
-  kiln_buffer *buffer = nullptr;
-  kiln_image *image = nullptr;
-};
-
-using Sizes = std::vector<std::size_t>;
-
-}  // namespace
 
 TEST_CASE("handles outlive what they were made from", "[launch]") {
   reset_fake();
@@ -46,11 +16,11 @@ TEST_CASE("handles outlive what they were made from", "[launch]") {
     pack = load.bytes;
     CHECK(kiln_kernel_create(load.program, nullptr, &kernel, nullptr) == KILN_OK);
     CHECK(kiln_buffer_create(load.loader, 8, KILN_ACCESS_READ, &buffer, nullptr) == KILN_OK);
-    CHECK(kiln_queue_create(load.loader, &queue, nullptr) == KILN_OK);
+    CHECK(kiln_queue_create(load.loader, nullptr, &queue, nullptr) == KILN_OK);
   }
   const kiln_ndrange range{1, {5, 0, 0}, {4, 0, 0}};
   CHECK(kiln_kernel_set_buffer(kernel, 0, buffer, nullptr) == KILN_OK);
-  CHECK(kiln_launch(queue, kernel, &range, &event, nullptr) == KILN_OK);
+  CHECK(kiln_launch(queue, kernel, &range, nullptr, 0, &event, nullptr) == KILN_OK);
   CHECK(fake().global == Sizes{8});
   CHECK(fake().local == Sizes{4});
   kiln_queue_release(queue);
@@ -90,7 +60,8 @@ TEST_CASE("a range that makes no sense is refused", "[launch]") {
     kiln_ndrange planned{};
     CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_ERROR_ARGUMENT);
     CHECK(r.error.message == std::string(message));
-    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, &r.error) == KILN_ERROR_ARGUMENT);
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) ==
+          KILN_ERROR_ARGUMENT);
   };
   refused({0, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 0");
   refused({4, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 4");
@@ -164,15 +135,17 @@ TEST_CASE("a launch that the driver refuses makes no event", "[launch]") {
     kiln_event *event = nullptr;
     const kiln_ndrange range{1, {4, 0, 0}, {}};
     fake().launch_code = CL_INVALID_KERNEL_ARGS;
-    CHECK(kiln_launch(r.queue, r.kernel, &range, &event, &r.error) == KILN_ERROR_OPENCL);
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &event, &r.error) ==
+          KILN_ERROR_OPENCL);
     CHECK(r.error.message ==
           std::string("clEnqueueNDRangeKernel returned CL_INVALID_KERNEL_ARGS (-52)"));
     fake().launch_code = CL_SUCCESS;
     fake().event_object = false;
-    CHECK(kiln_launch(r.queue, r.kernel, &range, &event, &r.error) == KILN_ERROR_OPENCL);
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &event, &r.error) ==
+          KILN_ERROR_OPENCL);
     CHECK(event == nullptr);
     fake().event_object = true;
-    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, &r.error) == KILN_OK);
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
   }
   CHECK(fake().live == 0);
 }
@@ -199,4 +172,60 @@ TEST_CASE("facts of a device are there by name, or absent", "[launch]") {
   CHECK(kiln_device_fact(device, "nonsense") == nullptr);
   CHECK(std::string(kiln_device_fact(device, "key")).find("profile=generic\n") == 0);
   kiln_device_release(device);
+}
+
+TEST_CASE("a range is not padded where device and options allow groups of unequal size",
+          "[launch]") {
+  reset_fake();
+  const kiln_ndrange range{1, {13, 0, 0}, {}};
+  const auto launched = [&](const packs::Contents &contents) {
+    Ready r(contents);
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
+    CHECK(fake().local == Sizes{8});
+    kiln_ndrange planned{};
+    CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
+    CHECK(planned.global[0] == fake().global[0]);
+    return fake().global;
+  };
+  CHECK(launched(unequal_contents()) == Sizes{16});
+  fake().unequal_groups = true;
+  CHECK(launched(unequal_contents()) == Sizes{13});
+  packs::Contents old = unequal_contents();
+  old.programs[0].variants[0].options = "-cl-std=CL1.2";
+  CHECK(launched(old) == Sizes{16});
+  fake().device_version = "OpenCL 2.0 fake";  // where all devices can
+  fake().unequal_groups = false;
+  CHECK(launched(unequal_contents()) == Sizes{13});
+  fake().device_version = "OpenCL 1.2 fake";
+  CHECK(launched(unequal_contents()) == Sizes{16});
+}
+
+TEST_CASE("a driver that refuses groups of unequal size gets whole ones from then on", "[launch]") {
+  reset_fake();
+  fake().unequal_groups = true;
+  fake().refuses_unequal_groups = true;
+  Ready r(unequal_contents());
+  const kiln_ndrange range{1, {13, 0, 0}, {}};
+  kiln_ndrange planned{};
+  CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
+  CHECK(planned.global[0] == 13);
+  CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
+  CHECK(fake().global == Sizes{16});
+  CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
+  CHECK(planned.global[0] == 16);
+}
+
+TEST_CASE("the size that is stored for the range's class is taken, and clamped", "[launch]") {
+  reset_fake();
+  Ready r;
+  r.kernel->kernel.stored_local_sizes = {{{4, 1, 1}, {16, 1, 1}, {1024, 1, 1}}};
+  const auto local = [&](std::size_t items) {
+    const kiln_ndrange range{1, {items, 0, 0}, {}};
+    kiln_ndrange planned{};
+    CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
+    return planned.local[0];
+  };
+  CHECK(local(65'535) == 4);
+  CHECK(local(65'536) == 16);
+  CHECK(local(1'048'576) == 64);  // what the fake allows
 }

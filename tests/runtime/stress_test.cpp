@@ -144,7 +144,7 @@ packs::Bytes exact_pack(kiln_device *device, const char *base) {
   require(packs::Pack::open_file(base, &opened).ok(), base);
   require(packs::read_contents(opened, &contents).ok(), base);
   const Pack pack = MAKE(Pack, kiln_pack_open_file, base);
-  const Loader loader = MAKE(Loader, kiln_loader_create, device, nullptr, pack.get());
+  const Loader loader = MAKE(Loader, kiln_loader_create, device, pack.get(), nullptr);
   packs::Target target;
   target.key = kiln_device_fact(device, "key");
   for (const Choice &choice : kChoices) {
@@ -259,7 +259,7 @@ void one_round(const Shared &shared, std::size_t thread, std::size_t round) {
   kiln_loader *loader = shared.loaders[turn % shared.loaders.size()].get();
   if (turn % 3 == 2) {
     kiln_pack *pack = shared.packs[round % shared.packs.size()].get();
-    own = MAKE(Loader, kiln_loader_create, shared.devices[thread].get(), nullptr, pack);
+    own = MAKE(Loader, kiln_loader_create, shared.devices[thread].get(), pack, nullptr);
     loader = own.get();
   }
   Launch mine;
@@ -290,7 +290,7 @@ void one_round(const Shared &shared, std::size_t thread, std::size_t round) {
 void share(kiln_device *device, const packs::Bytes &bytes, Shared *out) {
   out->packs = open_packs(bytes);
   for (const Pack &pack : out->packs) {
-    out->loaders.push_back(MAKE(Loader, kiln_loader_create, device, nullptr, pack.get()));
+    out->loaders.push_back(MAKE(Loader, kiln_loader_create, device, pack.get(), nullptr));
   }
   out->queue = MAKE(Queue, kiln_queue_create, out->loaders[0].get());
   for (const Choice &choice : kChoices) {

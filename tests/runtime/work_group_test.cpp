@@ -79,11 +79,49 @@ TEST_CASE("a size is made from the preferred multiple where none is wanted", "[w
   CHECK(fit({0, 0, 0}, limits(256, 32)) == Size3{32, 2, 1});
   CHECK(fit({0, 0, 0}, limits(256, 64)) == Size3{64, 1, 1});
   CHECK(fit({0, 0, 0}, limits(256, 128)) == Size3{128, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 1)) == Size3{1, 64, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 1)) == Size3{8, 8, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 3)) == Size3{12, 4, 1});
+  CHECK(fit({0, 0, 0}, limits(48, 32)) == Size3{32, 1, 1});
   CHECK(fit({0, 0, 0}, limits(256, 32), {5, 1000, 1}) == Size3{8, 8, 1});
   CHECK(fit({0, 0, 0}, limits(256, 32), {1000, 1, 1}) == Size3{32, 1, 1});
   CHECK(fit({0, 0, 0}, limits(32, 64)) == Size3{32, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 0)) == Size3{1, 64, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 0)) == Size3{8, 8, 1});
+}
+
+TEST_CASE("a size that is made up is a multiple of the preferred multiple, or a power of two",
+          "[work_group]") {
+  for (const std::size_t multiple : {1u, 4u, 8u, 16u, 32u, 64u, 128u}) {
+    for (const std::size_t most : {1u, 2u, 7u, 31u, 48u, 61u, 100u, 256u, 1021u}) {
+      for (const std::size_t width : {1u, 3u, 13u, 997u, 4096u}) {
+        const Size3 local = fit({0, 0, 0}, limits(most, multiple), {width, 1021, 1});
+        CAPTURE(multiple, most, width, local);
+        const std::size_t items = local[0] * local[1];
+        CHECK(items <= most);
+        CHECK((items % multiple == 0 || (items & (items - 1)) == 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("launches fall into classes by their number of work-items", "[work_group]") {
+  CHECK(size_class({1, 1, 1}) == packs::SizeClass::small);
+  CHECK(size_class({65'535, 1, 1}) == packs::SizeClass::small);
+  CHECK(size_class({256, 256, 1}) == packs::SizeClass::medium);
+  CHECK(size_class({1'048'575, 1, 1}) == packs::SizeClass::medium);
+  CHECK(size_class({1024, 1024, 1}) == packs::SizeClass::large);
+  CHECK(size_class({kMost, kMost, kMost}) == packs::SizeClass::large);
+}
+
+TEST_CASE("options say whether a program may be launched in groups of unequal size",
+          "[work_group]") {
+  CHECK(options_allow_unequal_groups("-cl-std=CL2.0"));
+  CHECK(options_allow_unequal_groups("-DX=1 -cl-std=CL3.0 -cl-mad-enable"));
+  CHECK(options_allow_unequal_groups("-cl-std=CL1.2 -cl-std=CL2.0"));
+  CHECK(options_allow_unequal_groups("-cl-std=CLC++"));
+  CHECK_FALSE(options_allow_unequal_groups(""));
+  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL1.2"));
+  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL2.0 -cl-std=CL1.2"));
+  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL2.0 -cl-uniform-work-group-size"));
 }
 
 TEST_CASE("the size that a kernel requires wins over everything", "[work_group]") {

@@ -12,8 +12,8 @@
  *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it
  *     was asked of and lives as long. NULL means absent, which is not "".
  *  6. Sizes are in bytes, times in nanoseconds unless a name says otherwise.
- *  7. Handles are safe to share between threads, except kiln_kernel and the mapping of one
- *     buffer or image, of which each is for one thread at a time.
+ *  7. Handles are safe to share between threads, except kiln_kernel, kiln_sequence and the
+ *     mapping of one buffer or image, of which each is for one thread at a time.
  *  8. Any handle or pointer argument that must not be NULL and is gives
  *     KILN_ERROR_ARGUMENT. Nothing prints, throws, reads environment variables, or unloads
  *     an OpenCL library. Only an exhausted heap ends the process. Nothing is written to disk
@@ -174,6 +174,22 @@ typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
  * non-zero when the results are right. */
 typedef int (*kiln_check_function)(kiln_program *program, void *user);
 
+/* A wish that a driver may be unable to meet. */
+typedef enum kiln_level {
+  KILN_LEVEL_DEFAULT = 0, /* no wish */
+  KILN_LEVEL_LOW = 1,
+  KILN_LEVEL_MEDIUM = 2,
+  KILN_LEVEL_HIGH = 3
+} kiln_level;
+
+/* What was asked for and taken, as bits. */
+enum {
+  KILN_HINT_PRIORITY = 1,
+  KILN_HINT_THROTTLE = 2,
+  KILN_HINT_OUT_OF_ORDER = 4,
+  KILN_HINT_PERFORMANCE = 8
+};
+
 /* What a loader may be given beside device and pack. Start from zeros with `size` set to
  * sizeof(kiln_loader_options); a shorter one from an older header is accepted. */
 typedef struct kiln_loader_options {
@@ -190,6 +206,8 @@ typedef struct kiln_loader_options {
   void *notice_user;
   kiln_check_function check; /* may be NULL: then it is enough that nothing was recompiled */
   void *check_user;
+  kiln_level performance; /* of a context that Kiln makes: cl_qcom_perf_hint */
+  kiln_level priority;    /* of the same: cl_qcom_priority_hint */
 } kiln_loader_options;
 
 /* `options` NULL: all defaults. The loader keeps every program that it loaded. */
@@ -198,6 +216,8 @@ KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         kiln_error *error);
 KILN_API void kiln_loader_release(kiln_loader *loader);
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
+/* The KILN_HINT_* bits that the context was made with. */
+KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
 /* Loads a variant; `variant` NULL takes the first, by name, that the device can run.
  * `report` may be NULL; else it is written whenever the arguments were valid, also on
@@ -243,87 +263,10 @@ KILN_API double kiln_report_milliseconds(const kiln_report *report);
  * load; a program that was loaded from its exact binary has none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
 
-/* ---- Launching ---- */
-
-/* A kernel of the program by entry point name; NULL takes the variant's first. */
-KILN_API kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_kernel **out,
-                                        kiln_error *error);
-KILN_API void kiln_kernel_release(kiln_kernel *kernel);
-KILN_API cl_kernel kiln_kernel_cl(const kiln_kernel *kernel);
-KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
-                                           size_t size, kiln_error *error);
-KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
-                                            kiln_buffer *buffer, kiln_error *error);
-KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
-                                           kiln_error *error);
-
-/* How the host uses a buffer or an image after creation; `access` is the kernels' side. */
-typedef enum kiln_access {
-  KILN_ACCESS_READ = 0,  /* kernels read, the host writes */
-  KILN_ACCESS_WRITE = 1, /* kernels write, the host reads */
-  KILN_ACCESS_BOTH = 2
-} kiln_access;
-
-/* Memory that the host reaches by mapping. Where device and host share memory it is
- * allocated so that mapping copies nothing. */
-KILN_API kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_access access,
-                                        kiln_buffer **out, kiln_error *error);
-KILN_API void kiln_buffer_release(kiln_buffer *buffer);
-KILN_API cl_mem kiln_buffer_cl(const kiln_buffer *buffer);
-/* Waits until `queue` is done, then hands the whole buffer to the host until unmapped. */
-KILN_API kiln_status kiln_buffer_map(kiln_queue *queue, kiln_buffer *buffer, void **out,
-                                     kiln_error *error);
-KILN_API kiln_status kiln_buffer_unmap(kiln_queue *queue, kiln_buffer *buffer, kiln_error *error);
-
-/* A 2D image of 8-bit normalised channels (CL_UNORM_INT8): 1 CL_R, 2 CL_RG, 4 CL_RGBA. */
-KILN_API kiln_status kiln_image_create(kiln_loader *loader, size_t width, size_t height,
-                                       unsigned channels, kiln_access access, kiln_image **out,
-                                       kiln_error *error);
-KILN_API void kiln_image_release(kiln_image *image);
-KILN_API cl_mem kiln_image_cl(const kiln_image *image);
-/* `row_pitch` is the distance between rows in bytes. */
-KILN_API kiln_status kiln_image_map(kiln_queue *queue, kiln_image *image, void **out,
-                                    size_t *row_pitch, kiln_error *error);
-KILN_API kiln_status kiln_image_unmap(kiln_queue *queue, kiln_image *image, kiln_error *error);
-
-/* An in-order queue with profiling. */
-KILN_API kiln_status kiln_queue_create(kiln_loader *loader, kiln_queue **out, kiln_error *error);
-KILN_API void kiln_queue_release(kiln_queue *queue);
-KILN_API cl_command_queue kiln_queue_cl(const kiln_queue *queue);
-KILN_API kiln_status kiln_queue_finish(kiln_queue *queue, kiln_error *error);
-
-/* `global` counts work-items and is padded up to a multiple of the work-group size, so a
- * kernel must do nothing outside of its range. `local[0]` 0: the size stored in the pack,
- * else one made from the kernel's preferred multiple. A size is always clamped to what the
- * built kernel and the device allow. Unused dimensions are 0 or 1. */
-typedef struct kiln_ndrange {
-  unsigned dimensions; /* 1 to 3 */
-  size_t global[3];
-  size_t local[3];
-} kiln_ndrange;
-
-/* The work-group size that a launch of `range` would use, and the padded global size. */
-KILN_API kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *range,
-                                      kiln_ndrange *out, kiln_error *error);
-/* Enqueues and flushes; does not wait. `event` may be NULL. */
-KILN_API kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
-                                 kiln_event **event, kiln_error *error);
-
-/* The four profiling time stamps of a launch on the device's clock. */
-typedef struct kiln_times {
-  uint64_t queued;
-  uint64_t submit;
-  uint64_t start;
-  uint64_t end;
-} kiln_times;
-
-KILN_API kiln_status kiln_event_wait(kiln_event *event, kiln_error *error);
-/* Waits first. */
-KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *error);
-KILN_API void kiln_event_release(kiln_event *event);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "kiln/launch.h"
 
 #endif /* KILN_KILN_H */

@@ -1,0 +1,296 @@
+// C++17 over launch.h: the second half of kiln.hpp, which includes it.
+//
+//   auto kernel = kiln::Kernel::create(*loaded.program);
+//   auto queue = kiln::Queue::create(*loader);
+//   kernel->set(0, buffer);
+//   auto event = kernel->launch(*queue, {1, {1000, 0, 0}, {}});
+//   event->wait();
+#pragma once
+
+#include <array>
+#include <functional>
+#include <initializer_list>
+
+#include "kiln/kiln.hpp"
+
+namespace kiln {
+
+class Event {
+ public:
+  Event() = default;
+  explicit Event(kiln_event *handle) : handle_(handle) {}
+  // Stands for an event of the application's.
+  static Result<Event> from_cl(const Loader &loader, cl_event from) {
+    return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {
+      return kiln_event_from_cl(loader.get(), from, out, error);
+    });
+  }
+  kiln_event *get() const { return handle_.get(); }
+  cl_event cl() const { return kiln_event_cl(get()); }
+  Outcome wait() const {
+    Outcome outcome;
+    kiln_event_wait(get(), &outcome);
+    return outcome;
+  }
+  Result<kiln_times> times() const {
+    kiln_times times{};
+    kiln_error error{};
+    if (kiln_event_times(get(), &times, &error) != KILN_OK) return error;
+    return times;
+  }
+
+  // Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null.
+  template <typename Function>
+  static Outcome refill(Event *event, Function function) {
+    Outcome outcome;
+    kiln_event *handle = event == nullptr ? nullptr : event->handle_.release();
+    function(event == nullptr ? nullptr : &handle, &outcome);
+    if (event != nullptr) event->handle_.reset(handle);
+    return outcome;
+  }
+
+ private:
+  detail::Owner<kiln_event, kiln_event_release> handle_;
+};
+
+// What a command waits for: {first, second}. Allocates nothing; the events outlive the call.
+class WaitList {
+ public:
+  WaitList() = default;
+  WaitList(std::initializer_list<std::reference_wrapper<const Event>> events)
+      : count_(events.size()) {
+    std::size_t i = 0;
+    for (const Event &event : events) {
+      if (i < events_.size()) events_[i++] = event.get();
+    }
+  }
+  const kiln_event *const *data() const { return events_.data(); }
+  std::size_t size() const { return count_; }  // too many are refused by the call
+
+ private:
+  std::array<const kiln_event *, KILN_MAX_WAITS> events_{};
+  std::size_t count_ = 0;
+};
+
+class Queue {
+ public:
+  Queue() = default;
+  explicit Queue(kiln_queue *handle) : handle_(handle) {}
+  static Result<Queue> create(const Loader &loader, const kiln_queue_options *options = nullptr) {
+    return detail::make<Queue, kiln_queue>([&](kiln_queue **out, kiln_error *error) {
+      return kiln_queue_create(loader.get(), options, out, error);
+    });
+  }
+  kiln_queue *get() const { return handle_.get(); }
+  cl_command_queue cl() const { return kiln_queue_cl(get()); }
+  unsigned hints() const { return kiln_queue_hints(get()); }
+  Outcome flush() const {
+    Outcome outcome;
+    kiln_queue_flush(get(), &outcome);
+    return outcome;
+  }
+  Outcome finish() const {
+    Outcome outcome;
+    kiln_queue_finish(get(), &outcome);
+    return outcome;
+  }
+
+ private:
+  detail::Owner<kiln_queue, kiln_queue_release> handle_;
+};
+
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(kiln_buffer *handle) : handle_(handle) {}
+  static Result<Buffer> create(const Loader &loader, std::size_t size, kiln_access access) {
+    return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
+      return kiln_buffer_create(loader.get(), size, access, out, error);
+    });
+  }
+  // Over memory of the application's, which outlives the buffer.
+  static Result<Buffer> from_host(const Loader &loader, void *memory, std::size_t size,
+                                  kiln_access access) {
+    return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
+      return kiln_buffer_from_host(loader.get(), memory, size, access, out, error);
+    });
+  }
+  static Result<Buffer> from_cl(const Loader &loader, cl_mem from, kiln_access access) {
+    return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
+      return kiln_buffer_from_cl(loader.get(), from, access, out, error);
+    });
+  }
+  kiln_buffer *get() const { return handle_.get(); }
+  cl_mem cl() const { return kiln_buffer_cl(get()); }
+  bool zero_copy() const { return kiln_buffer_zero_copy(get()) != 0; }
+  Result<void *> map(const Queue &queue) const {
+    void *address = nullptr;
+    kiln_error error{};
+    if (kiln_buffer_map(queue.get(), get(), &address, &error) != KILN_OK) return error;
+    return address;
+  }
+  Outcome unmap(const Queue &queue) const {
+    Outcome outcome;
+    kiln_buffer_unmap(queue.get(), get(), &outcome);
+    return outcome;
+  }
+  // Without waiting; `event` is filled, again or anew.
+  Result<void *> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+    void *address = nullptr;
+    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_buffer_map_async(queue.get(), get(), wait.data(), wait.size(), &address, to, error);
+    });
+    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    return address;
+  }
+  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+    return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_buffer_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_buffer, kiln_buffer_release> handle_;
+};
+
+class Image {
+ public:
+  struct Mapping {
+    void *address = nullptr;
+    std::size_t row_pitch = 0;
+  };
+
+  Image() = default;
+  explicit Image(kiln_image *handle) : handle_(handle) {}
+  static Result<Image> create(const Loader &loader, std::size_t width, std::size_t height,
+                              unsigned channels, kiln_access access) {
+    return detail::make<Image, kiln_image>([&](kiln_image **out, kiln_error *error) {
+      return kiln_image_create(loader.get(), width, height, channels, access, out, error);
+    });
+  }
+  static Result<Image> from_cl(const Loader &loader, cl_mem from, kiln_access access) {
+    return detail::make<Image, kiln_image>([&](kiln_image **out, kiln_error *error) {
+      return kiln_image_from_cl(loader.get(), from, access, out, error);
+    });
+  }
+  kiln_image *get() const { return handle_.get(); }
+  cl_mem cl() const { return kiln_image_cl(get()); }
+  Result<Mapping> map(const Queue &queue) const {
+    Mapping mapping;
+    kiln_error error{};
+    if (kiln_image_map(queue.get(), get(), &mapping.address, &mapping.row_pitch, &error) !=
+        KILN_OK) {
+      return error;
+    }
+    return mapping;
+  }
+  Outcome unmap(const Queue &queue) const {
+    Outcome outcome;
+    kiln_image_unmap(queue.get(), get(), &outcome);
+    return outcome;
+  }
+  Result<Mapping> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+    Mapping mapping;
+    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_image_map_async(queue.get(), get(), wait.data(), wait.size(), &mapping.address,
+                           &mapping.row_pitch, to, error);
+    });
+    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    return mapping;
+  }
+  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+    return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_image_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_image, kiln_image_release> handle_;
+};
+
+class Kernel {
+ public:
+  Kernel() = default;
+  explicit Kernel(kiln_kernel *handle) : handle_(handle) {}
+  // An empty name takes the variant's first kernel.
+  static Result<Kernel> create(const Program &program, const std::string &name = {}) {
+    return detail::make<Kernel, kiln_kernel>([&](kiln_kernel **out, kiln_error *error) {
+      return kiln_kernel_create(program.get(), name.empty() ? nullptr : name.c_str(), out, error);
+    });
+  }
+  kiln_kernel *get() const { return handle_.get(); }
+  cl_kernel cl() const { return kiln_kernel_cl(get()); }
+  Outcome set(unsigned index, const Buffer &buffer) const {
+    Outcome outcome;
+    kiln_kernel_set_buffer(get(), index, buffer.get(), &outcome);
+    return outcome;
+  }
+  Outcome set(unsigned index, const Image &image) const {
+    Outcome outcome;
+    kiln_kernel_set_image(get(), index, image.get(), &outcome);
+    return outcome;
+  }
+  Outcome set(unsigned index, cl_uint value) const {
+    Outcome outcome;
+    kiln_kernel_set_value(get(), index, &value, sizeof(value), &outcome);
+    return outcome;
+  }
+  Result<kiln_ndrange> plan(const kiln_ndrange &range) const {
+    kiln_ndrange planned{};
+    kiln_error error{};
+    if (kiln_kernel_plan(get(), &range, &planned, &error) != KILN_OK) return error;
+    return planned;
+  }
+  Result<Event> launch(const Queue &queue, const kiln_ndrange &range,
+                       const WaitList &wait = {}) const {
+    return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {
+      return kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), out, error);
+    });
+  }
+  // The same with an event that is used again, or none.
+  Outcome launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
+                      const WaitList &wait = {}) const {
+    return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), to, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_kernel, kiln_kernel_release> handle_;
+};
+
+// begin, add, add, end, run, run, ...
+class Sequence {
+ public:
+  Sequence() = default;
+  explicit Sequence(kiln_sequence *handle) : handle_(handle) {}
+  static Result<Sequence> begin(const Queue &queue) {
+    return detail::make<Sequence, kiln_sequence>([&](kiln_sequence **out, kiln_error *error) {
+      return kiln_sequence_begin(queue.get(), out, error);
+    });
+  }
+  kiln_sequence *get() const { return handle_.get(); }
+  kiln_recording kind() const { return kiln_sequence_kind(get()); }
+  std::string reason() const { return get() == nullptr ? "" : kiln_sequence_reason(get()); }
+  Outcome add(const Kernel &kernel, const kiln_ndrange &range) const {
+    Outcome outcome;
+    kiln_sequence_add(get(), kernel.get(), &range, &outcome);
+    return outcome;
+  }
+  Outcome end() const {
+    Outcome outcome;
+    kiln_sequence_end(get(), &outcome);
+    return outcome;
+  }
+  // `event` is filled, again or anew; null: none.
+  Outcome run(Event *event = nullptr, const WaitList &wait = {}) const {
+    return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+      kiln_sequence_run(get(), wait.data(), wait.size(), to, error);
+    });
+  }
+
+ private:
+  detail::Owner<kiln_sequence, kiln_sequence_release> handle_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,24 @@
+#include "allocations.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+thread_local long made = 0;
+}  // namespace
+
+namespace kiln::test {
+long allocations() { return made; }
+}  // namespace kiln::test
+
+void *operator new(std::size_t size) {
+  ++made;
+  void *memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+void *operator new[](std::size_t size) { return operator new(size); }
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete[](void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void *memory, std::size_t) noexcept { std::free(memory); }
