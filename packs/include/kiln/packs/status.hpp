@@ -1,8 +1,10 @@
 // What every operation on packs returns.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace kiln::packs {
 
@@ -39,7 +41,13 @@ struct [[nodiscard]] Status {
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
   bool ok() const { return fault == Fault::none; }
-  static Status error(Fault fault, std::string message) { return {fault, std::move(message)}; }
+  static Status error(Fault fault, std::string_view message);
+  static Status error(Fault fault, std::initializer_list<std::string_view> parts);
 };
+
+// The parts in one string, and a number in decimal. Messages are put together by these where
+// code size counts: `a + b + c` is many times the code of one call.
+std::string concat(std::initializer_list<std::string_view> parts);
+std::string decimal(std::uint64_t value);
 
 }  // namespace kiln::packs
