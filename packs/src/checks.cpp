@@ -69,7 +69,7 @@ bool kernels_named(const fb::Variant &variant) {
     if (!is_name(*kernel->name())) return false;
     names.push_back(view(*kernel->name()));
   }
-  std::sort(names.begin(), names.end());
+  sort_names(&names);
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 

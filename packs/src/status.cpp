@@ -36,20 +36,4 @@ Status Status::error(Fault fault, std::initializer_list<std::string_view> parts)
   return {fault, concat(parts)};
 }
 
-std::string concat(std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text.append(part);
-  return text;
-}
-
-std::string decimal(std::uint64_t value) {
-  char digits[20];
-  char *begin = digits + sizeof(digits);
-  do {
-    *--begin = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  return std::string(begin, digits + sizeof(digits));
-}
-
 }  // namespace kiln::packs

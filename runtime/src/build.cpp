@@ -125,10 +125,9 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   if (form != Form::binary || !outcome.error.ok()) {
     outcome.log = build_log(device, built.program.get());
   }
-  for (const ExpectedKernel &kernel : expected) {
-    if (!outcome.error.ok()) return outcome;
-    built.kernels.emplace_back();
-    outcome.error = create_kernel(device, built.program.get(), kernel, &built.kernels.back());
+  built.kernels = std::vector<Handle<cl_kernel>>(expected.size());
+  for (std::size_t i = 0; i < expected.size() && outcome.error.ok(); ++i) {
+    outcome.error = create_kernel(device, built.program.get(), expected[i], &built.kernels[i]);
   }
   return outcome;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -267,7 +268,7 @@ std::vector<std::string> parse_extensions(std::string_view text) {
   for (std::string_view word = take_word(&text); !word.empty(); word = take_word(&text)) {
     names.push_back(word);
   }
-  std::sort(names.begin(), names.end());
+  packs::sort_names(&names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return std::vector<std::string>(names.begin(), names.end());
 }

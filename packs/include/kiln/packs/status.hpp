@@ -1,10 +1,11 @@
 // What every operation on packs returns.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
 
@@ -44,10 +45,5 @@ struct [[nodiscard]] Status {
   static Status error(Fault fault, std::string_view message);
   static Status error(Fault fault, std::initializer_list<std::string_view> parts);
 };
-
-// The parts in one string, and a number in decimal. Messages are put together by these where
-// code size counts: `a + b + c` is many times the code of one call.
-std::string concat(std::initializer_list<std::string_view> parts);
-std::string decimal(std::uint64_t value);
 
 }  // namespace kiln::packs
