@@ -17,6 +17,12 @@ function(kiln_no_exceptions target)
     -ffunction-sections -fdata-sections)
 endfunction()
 
+# kiln_small_code(TARGET): small before fast, for the code that applications ship. What takes
+# time there is the driver.
+function(kiln_small_code target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
+endfunction()
+
 # kiln_link_portably(TARGET): with KILN_STATIC_DEPENDENCIES an executable needs nothing of
 # a machine but the C library, so that it can be copied to the devices of a fleet.
 function(kiln_link_portably target)

@@ -25,16 +25,12 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
   return Status::error(what, text);
 }
 
-[[gnu::noinline, gnu::cold]] Status root_error(const std::string &what) {
-  return Status::error(Fault::root_malformed, "root: " + what);
-}
-
-[[gnu::noinline, gnu::cold]] Status root_error(const char *what) {
-  return root_error(std::string(what));
+[[gnu::noinline, gnu::cold]] Status root_error(std::string_view what) {
+  return Status::error(Fault::root_malformed, {"root: ", what});
 }
 
 [[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
-  return Status::error(Fault::section_malformed, std::string("section: ") + what);
+  return Status::error(Fault::section_malformed, {"section: ", what});
 }
 
 // The table that the bytes hold, or null where they break the schema or its limits.
@@ -79,22 +75,24 @@ bool kernels_named(const fb::Variant &variant) {
     if (!is_name(*kernel->name())) return false;
     names.push_back(view(*kernel->name()));
   }
-  std::sort(names.begin(), names.end());
+  sort_names(&names);
   return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
 Status check_variant(const fb::Variant &variant, std::size_t blobs) {
-  const auto where = [&] { return "variant " + variant.name()->str() + ": "; };
-  if (variant.kernels()->size() == 0) return root_error(where() + "no kernel");
-  if (!kernels_named(variant)) return root_error(where() + "kernel names are not unique names");
+  const auto fault = [&](Fault what, const char *why) {
+    return Status::error(what, {"root: variant ", view(*variant.name()), ": ", why});
+  };
+  if (variant.kernels()->size() == 0) return fault(Fault::root_malformed, "no kernel");
+  if (!kernels_named(variant)) {
+    return fault(Fault::root_malformed, "kernel names are not unique names");
+  }
   for (const std::uint32_t index : {variant.source(), variant.il32(), variant.il64()}) {
-    if (index > blobs) {
-      return Status::error(Fault::out_of_bounds, "root: " + where() + "blob index out of range");
-    }
+    if (index > blobs) return fault(Fault::out_of_bounds, "blob index out of range");
   }
   for (const fb::Argument *argument : *variant.arguments()) {
     if (argument->role() >= kRoles || argument->storage() >= kStorages) {
-      return root_error(where() + "unknown role or storage of an argument");
+      return fault(Fault::root_malformed, "unknown role or storage of an argument");
     }
   }
   return {};
@@ -106,12 +104,13 @@ Status check_programs(const fb::Root &root) {
   }
   if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
   for (const fb::Program *program : *root.programs()) {
-    const auto name = [&] { return program->name()->str(); };
+    const std::string_view name = view(*program->name());
     if (program->variants()->size() > kMaxPrograms) {
-      return Status::error(Fault::over_limit, "root: over 65,536 variants in program " + name());
+      return Status::error(Fault::over_limit, {"root: over 65,536 variants in program ", name});
     }
     if (!names_rise(*program->variants())) {
-      return root_error("variant names of program " + name() + " are not sorted and unique");
+      return Status::error(Fault::root_malformed,
+                           {"root: variant names of program ", name, " are not sorted and unique"});
     }
     for (const fb::Variant *variant : *program->variants()) {
       Status status = check_variant(*variant, root.blobs()->size());

@@ -25,7 +25,7 @@ T get(const std::uint8_t *in) {
 
 Status check_root_place(const Superblock &s) {
   const auto fault = [](Fault f, const char *what) {
-    return Status::error(f, std::string("superblock: ") + what);
+    return Status::error(f, {"superblock: ", what});
   };
   if (s.pack_size > kMaxPackSize) return fault(Fault::over_limit, "pack size is over 1 TiB");
   if (s.root_size > kMaxRootSize) return fault(Fault::over_limit, "root is over 256 MiB");
@@ -60,7 +60,7 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
   }
   if (available < kSuperblockSize) {
     return Status::error(Fault::truncated,
-                         "superblock needs 64 bytes, there are " + std::to_string(available));
+                         {"superblock needs 64 bytes, there are ", decimal(available)});
   }
   if (get<std::uint64_t>(bytes + kHashedSize) != xxh3(bytes, kHashedSize)) {
     return Status::error(Fault::bad_superblock, "superblock does not have its recorded hash");
@@ -75,20 +75,20 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
   s.pack_size = get<std::uint64_t>(bytes + 48);
   if (s.version < kOldestReadableVersion || s.version > kCurrentVersion) {
     return Status::error(Fault::newer_version,
-                         "pack has format version " + std::to_string(s.version) +
-                             ", this reader knows version " + std::to_string(kCurrentVersion));
+                         {"pack has format version ", decimal(s.version),
+                          ", this reader knows version ", decimal(kCurrentVersion)});
   }
   if ((s.incompat & ~kKnownIncompat) != 0) {
     return Status::error(Fault::unknown_feature,
-                         "pack needs features that this reader lacks: bits " +
-                             std::to_string(s.incompat & ~kKnownIncompat));
+                         {"pack needs features that this reader lacks: bits ",
+                          decimal(s.incompat & ~kKnownIncompat)});
   }
   if (get<std::uint32_t>(bytes + 20) != 0) {
     return Status::error(Fault::reserved_not_zero, "superblock: reserved field is not zero");
   }
   if (s.pack_size > available) {
-    return Status::error(Fault::truncated, "pack needs " + std::to_string(s.pack_size) +
-                                               " bytes, there are " + std::to_string(available));
+    return Status::error(Fault::truncated, {"pack needs ", decimal(s.pack_size),
+                                            " bytes, there are ", decimal(available)});
   }
   if (Status status = check_root_place(s); !status.ok()) return status;
   *out = s;

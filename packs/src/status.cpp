@@ -28,4 +28,12 @@ const char *fault_name(Fault fault) {
   return "unknown";
 }
 
+Status Status::error(Fault fault, std::string_view message) {
+  return {fault, std::string(message)};
+}
+
+Status Status::error(Fault fault, std::initializer_list<std::string_view> parts) {
+  return {fault, concat(parts)};
+}
+
 }  // namespace kiln::packs

@@ -15,7 +15,7 @@ namespace kiln::packs {
 namespace {
 
 Status system_error(const char *what) {
-  return Status::error(Fault::io_error, std::string(what) + ": " + std::strerror(errno));
+  return Status::error(Fault::io_error, {what, ": ", std::strerror(errno)});
 }
 
 }  // namespace

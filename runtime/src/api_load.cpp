@@ -57,8 +57,7 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
 }
 
 kiln_status unknown_flags(const char *function, kiln_error *error) {
-  return report_error(
-      failure(KILN_ERROR_ARGUMENT, std::string(function) + ": unknown bits in flags"), error);
+  return report_error(failure(KILN_ERROR_ARGUMENT, {function, ": unknown bits in flags"}), error);
 }
 
 class CallbackProgress : public Programs::Progress {
@@ -184,7 +183,7 @@ kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
   const int code = clear_overlay(folder);
   if (code == 0) return KILN_OK;
   return report_error(
-      failure(KILN_ERROR_PACK_IO, std::string(folder) + ": " + system_error_text(code)), error);
+      failure(KILN_ERROR_PACK_IO, {folder, ": ", system_error_text(code)}), error);
 }
 
 void kiln_report_release(kiln_report *report) { delete report; }

@@ -83,8 +83,8 @@ Error run_build(const Device &device, cl_program program, const char *options) {
   const cl_int asked = device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_STATUS,
                                                         sizeof(status), &status, nullptr);
   if (asked == CL_SUCCESS && status != CL_BUILD_SUCCESS) {
-    return failure(KILN_ERROR_OPENCL, "clBuildProgram reported success, but the build status is " +
-                                          std::to_string(status));
+    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the build status is ",
+                                       std::to_string(status)});
   }
   return {};
 }
@@ -96,7 +96,7 @@ Error create_kernel(const Device &device, cl_program program, const ExpectedKern
   *out = Handle<cl_kernel>(kernel, device.cl->clReleaseKernel);
   if (kernel == nullptr || code != CL_SUCCESS) {
     Error error = cl_failure("clCreateKernel", code);
-    error.message = "kernel " + expected.name + ": " + error.message;
+    error.message = concat({"kernel ", expected.name, ": ", error.message});
     return error;
   }
   cl_uint arguments = 0;
@@ -104,9 +104,8 @@ Error create_kernel(const Device &device, cl_program program, const ExpectedKern
                                     nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetKernelInfo", code);
   if (arguments != expected.arguments) {
-    return failure(KILN_ERROR_OPENCL, "kernel " + expected.name + " has " +
-                                          std::to_string(arguments) + " arguments instead of " +
-                                          std::to_string(expected.arguments));
+    return failure(KILN_ERROR_OPENCL, {"kernel ", expected.name, " has ", decimal(arguments),
+                                       " arguments instead of ", decimal(expected.arguments)});
   }
   return {};
 }
@@ -126,10 +125,9 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   if (form != Form::binary || !outcome.error.ok()) {
     outcome.log = build_log(device, built.program.get());
   }
-  for (const ExpectedKernel &kernel : expected) {
-    if (!outcome.error.ok()) return outcome;
-    built.kernels.emplace_back();
-    outcome.error = create_kernel(device, built.program.get(), kernel, &built.kernels.back());
+  built.kernels = std::vector<Handle<cl_kernel>>(expected.size());
+  for (std::size_t i = 0; i < expected.size() && outcome.error.ok(); ++i) {
+    outcome.error = create_kernel(device, built.program.get(), expected[i], &built.kernels[i]);
   }
   return outcome;
 }
@@ -153,7 +151,7 @@ Error program_binary(const Device &device, cl_program program, packs::Bytes *out
   for (cl_uint i = 0; i < count; ++i) {
     if (sizes[i] > packs::kMaxBlobSize) {
       return failure(KILN_ERROR_OPENCL,
-                     "the driver reports a binary of " + std::to_string(sizes[i]) + " bytes");
+                     {"the driver reports a binary of ", decimal(sizes[i]), " bytes"});
     }
     binaries[i].resize(sizes[i]);
     places[i] = binaries[i].data();

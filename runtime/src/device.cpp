@@ -49,9 +49,11 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
   auto device = std::make_shared<Device>();
   device->platform = id.platform;
   device->id = id.device;
-  device->identity = query_identity(*cl, id.platform, id.device);
+  std::vector<std::string> extensions;
+  device->identity = query_identity(*cl, id.platform, id.device, &extensions);
   device->description = describe(device->identity);
-  device->capabilities = query_capabilities(*cl, id.device, device->identity);
+  device->capabilities =
+      query_capabilities(*cl, id.device, device->identity, std::move(extensions));
   device->capabilities.profile = device->description.profile;
   device->key = key_text(device->description.key);
   device->cl = std::move(cl);

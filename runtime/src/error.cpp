@@ -6,47 +6,43 @@ namespace kiln::runtime {
 namespace {
 
 const char *code_name(cl_int code) {
-  struct Row {
-    cl_int code;
-    const char *name;
-  };
-  static const Row rows[] = {
-      {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
-      {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
-      {CL_COMPILER_NOT_AVAILABLE, "CL_COMPILER_NOT_AVAILABLE"},
-      {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-      {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
-      {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
-      {CL_PROFILING_INFO_NOT_AVAILABLE, "CL_PROFILING_INFO_NOT_AVAILABLE"},
-      {CL_IMAGE_FORMAT_NOT_SUPPORTED, "CL_IMAGE_FORMAT_NOT_SUPPORTED"},
-      {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
-      {CL_MAP_FAILURE, "CL_MAP_FAILURE"},
-      {CL_INVALID_VALUE, "CL_INVALID_VALUE"},
-      {CL_INVALID_DEVICE, "CL_INVALID_DEVICE"},
-      {CL_INVALID_CONTEXT, "CL_INVALID_CONTEXT"},
-      {CL_INVALID_MEM_OBJECT, "CL_INVALID_MEM_OBJECT"},
-      {CL_INVALID_IMAGE_SIZE, "CL_INVALID_IMAGE_SIZE"},
-      {CL_INVALID_BINARY, "CL_INVALID_BINARY"},
-      {CL_INVALID_BUILD_OPTIONS, "CL_INVALID_BUILD_OPTIONS"},
-      {CL_INVALID_PROGRAM, "CL_INVALID_PROGRAM"},
-      {CL_INVALID_PROGRAM_EXECUTABLE, "CL_INVALID_PROGRAM_EXECUTABLE"},
-      {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
-      {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
-      {CL_INVALID_ARG_VALUE, "CL_INVALID_ARG_VALUE"},
-      {CL_INVALID_ARG_SIZE, "CL_INVALID_ARG_SIZE"},
-      {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
-      {CL_INVALID_WORK_DIMENSION, "CL_INVALID_WORK_DIMENSION"},
-      {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
-      {CL_INVALID_WORK_ITEM_SIZE, "CL_INVALID_WORK_ITEM_SIZE"},
-      {CL_INVALID_OPERATION, "CL_INVALID_OPERATION"},
-      {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
-      {CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
-      {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
-  };
-  for (const Row &row : rows) {
-    if (row.code == code) return row.name;
+#define KILN_CODE_NAME(code) \
+  case code: return #code
+  switch (code) {
+    KILN_CODE_NAME(CL_DEVICE_NOT_FOUND);
+    KILN_CODE_NAME(CL_DEVICE_NOT_AVAILABLE);
+    KILN_CODE_NAME(CL_COMPILER_NOT_AVAILABLE);
+    KILN_CODE_NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    KILN_CODE_NAME(CL_OUT_OF_RESOURCES);
+    KILN_CODE_NAME(CL_OUT_OF_HOST_MEMORY);
+    KILN_CODE_NAME(CL_PROFILING_INFO_NOT_AVAILABLE);
+    KILN_CODE_NAME(CL_IMAGE_FORMAT_NOT_SUPPORTED);
+    KILN_CODE_NAME(CL_BUILD_PROGRAM_FAILURE);
+    KILN_CODE_NAME(CL_MAP_FAILURE);
+    KILN_CODE_NAME(CL_INVALID_VALUE);
+    KILN_CODE_NAME(CL_INVALID_DEVICE);
+    KILN_CODE_NAME(CL_INVALID_CONTEXT);
+    KILN_CODE_NAME(CL_INVALID_MEM_OBJECT);
+    KILN_CODE_NAME(CL_INVALID_IMAGE_SIZE);
+    KILN_CODE_NAME(CL_INVALID_BINARY);
+    KILN_CODE_NAME(CL_INVALID_BUILD_OPTIONS);
+    KILN_CODE_NAME(CL_INVALID_PROGRAM);
+    KILN_CODE_NAME(CL_INVALID_PROGRAM_EXECUTABLE);
+    KILN_CODE_NAME(CL_INVALID_KERNEL_NAME);
+    KILN_CODE_NAME(CL_INVALID_ARG_INDEX);
+    KILN_CODE_NAME(CL_INVALID_ARG_VALUE);
+    KILN_CODE_NAME(CL_INVALID_ARG_SIZE);
+    KILN_CODE_NAME(CL_INVALID_KERNEL_ARGS);
+    KILN_CODE_NAME(CL_INVALID_WORK_DIMENSION);
+    KILN_CODE_NAME(CL_INVALID_WORK_GROUP_SIZE);
+    KILN_CODE_NAME(CL_INVALID_WORK_ITEM_SIZE);
+    KILN_CODE_NAME(CL_INVALID_OPERATION);
+    KILN_CODE_NAME(CL_INVALID_BUFFER_SIZE);
+    KILN_CODE_NAME(CL_INVALID_GLOBAL_WORK_SIZE);
+    case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
+    default: return nullptr;
   }
-  return nullptr;
+#undef KILN_CODE_NAME
 }
 
 kiln_status status_of(packs::Fault fault) {
@@ -64,21 +60,25 @@ kiln_status status_of(packs::Fault fault) {
 
 }  // namespace
 
-Error failure(kiln_status status, const char *message) {
+Error failure(kiln_status status, std::string_view message) {
   return {status, 0, std::string(message)};
+}
+
+Error failure(kiln_status status, std::initializer_list<std::string_view> parts) {
+  return {status, 0, concat(parts)};
 }
 
 std::string cl_error_text(cl_int code) {
   const char *name = code_name(code);
   if (name == nullptr) return std::to_string(code);
-  return std::string(name) + " (" + std::to_string(code) + ")";
+  return concat({name, " (", std::to_string(code), ")"});
 }
 
 Error cl_failure(const char *call, cl_int code) {
   if (code == CL_SUCCESS) {
-    return failure(KILN_ERROR_OPENCL, std::string(call) + " reported success without a result");
+    return failure(KILN_ERROR_OPENCL, {call, " reported success without a result"});
   }
-  return {KILN_ERROR_OPENCL, code, std::string(call) + " returned " + cl_error_text(code)};
+  return {KILN_ERROR_OPENCL, code, concat({call, " returned ", cl_error_text(code)})};
 }
 
 Error pack_failure(const packs::Status &status) {

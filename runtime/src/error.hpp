@@ -1,8 +1,9 @@
 // Errors inside the runtime, and the names of OpenCL's codes.
 #pragma once
 
+#include <initializer_list>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "kiln/kiln.h"
 #include "kiln/packs/status.hpp"
@@ -17,12 +18,11 @@ struct [[nodiscard]] Error {
   bool ok() const { return status == KILN_OK; }
 };
 
-inline Error failure(kiln_status status, std::string message) {
-  return {status, 0, std::move(message)};
-}
+Error failure(kiln_status status, std::string_view message);
+Error failure(kiln_status status, std::initializer_list<std::string_view> parts);
 
-// The same for literals, out of line: small where it is called often.
-Error failure(kiln_status status, const char *message);
+using packs::concat;
+using packs::decimal;
 
 // "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
 std::string cl_error_text(cl_int code);

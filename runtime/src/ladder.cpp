@@ -185,8 +185,8 @@ class Ladder {
         overlay_->guard().begin(attempt.subject, loader_->deadline_milliseconds, &error);
     if (slot < 0) {
       note(KILN_NOTICE_NO_GUARD, result,
-           std::string("no marker could be written, a death of the driver would not be seen: ") +
-               system_error_text(error));
+           concat({"no marker could be written, a death of the driver would not be seen: ",
+                   system_error_text(error)}));
     }
     return slot;
   }
@@ -275,7 +275,7 @@ class Ladder {
       note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
     } else {
       note(KILN_NOTICE_NOT_STORED, used,
-           "the driver's binary was not stored in the overlay: " + why);
+           concat({"the driver's binary was not stored in the overlay: ", why}));
     }
   }
 
@@ -288,10 +288,11 @@ class Ladder {
 };
 
 std::string summary(const Report &report) {
-  std::string text = "no rung could load program " + report.program + ", variant " + report.variant;
+  std::string text =
+      concat({"no rung could load program ", report.program, ", variant ", report.variant});
   static const char *const names[] = {"overlay", "exact", "compatible", "IL", "source"};
   for (const RungResult &result : report.rungs) {
-    text += std::string("; ") + names[result.rung] + ": " + result.reason;
+    text += concat({"; ", names[result.rung], ": ", result.reason});
   }
   return text;
 }
@@ -302,25 +303,25 @@ Error choose_variant(const Loader &loader, const std::string &program, const std
                      const fb::Variant **out) {
   const fb::Program *found = loader.pack->find_program(program);
   if (found == nullptr) {
-    return failure(KILN_ERROR_NOT_IN_PACK, "the pack has no program " + program);
+    return failure(KILN_ERROR_NOT_IN_PACK, {"the pack has no program ", program});
   }
-  const std::string where = "program " + program;
   if (!variant.empty()) {
     *out = loader.pack->find_variant(program, variant);
     if (*out == nullptr) {
-      return failure(KILN_ERROR_NOT_IN_PACK, where + " has no variant " + variant);
+      return failure(KILN_ERROR_NOT_IN_PACK, {"program ", program, " has no variant ", variant});
     }
     const auto lacks = missing(**out, loader.device->capabilities);
     if (!lacks) return {};
-    return failure(KILN_ERROR_REQUIREMENT,
-                   where + ", variant " + variant + " " + *lacks + ", which this device lacks");
+    return failure(KILN_ERROR_REQUIREMENT, {"program ", program, ", variant ", variant, " ", *lacks,
+                                            ", which this device lacks"});
   }
   for (const fb::Variant *candidate : *found->variants()) {
     if (missing(*candidate, loader.device->capabilities)) continue;
     *out = candidate;
     return {};
   }
-  return failure(KILN_ERROR_REQUIREMENT, where + " has no variant that this device can run");
+  return failure(KILN_ERROR_REQUIREMENT,
+                 {"program ", program, " has no variant that this device can run"});
 }
 
 Error climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,

@@ -12,12 +12,12 @@ Offer no_offer(kiln_outcome outcome, std::string reason) {
 }
 
 Offer root_blob(const packs::Pack &pack, std::uint32_t index, const char *what) {
-  if (index == 0) return no_offer(KILN_OUTCOME_MISSED, std::string("the pack has no ") + what);
+  if (index == 0) return no_offer(KILN_OUTCOME_MISSED, concat({"the pack has no ", what}));
   return {pack.root().blobs()->Get(index - 1), KILN_OUTCOME_LOADED, {}};
 }
 
 std::string version_text(std::uint32_t version) {
-  return std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff);
+  return concat({decimal(version >> 16), ".", decimal((version >> 8) & 0xff)});
 }
 
 }  // namespace
@@ -47,8 +47,9 @@ Offer offer_il(const Loader &loader, const fb::Variant &variant) {
                           narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
   if (offer.blob != nullptr && device.il_versions.back() < variant.il_version()) {
     return no_offer(KILN_OUTCOME_SKIPPED,
-                    "the device takes SPIR-V up to " + version_text(device.il_versions.back()) +
-                        ", the module is " + version_text(variant.il_version()));
+                    concat({"the device takes SPIR-V up to ",
+                            version_text(device.il_versions.back()), ", the module is ",
+                            version_text(variant.il_version())}));
   }
   return offer;
 }

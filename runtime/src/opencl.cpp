@@ -4,8 +4,13 @@
 
 #include <cstring>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::runtime {
 namespace {
+
+using packs::concat;
+using packs::decimal;
 
 // How many missing names a message spells out before it only counts.
 constexpr std::size_t kNamesSpelledOut = 3;
@@ -18,12 +23,11 @@ enum : std::size_t {
 #undef KILN_OPENCL_INDEX
 };
 
-constexpr const char *kEntryNames[] = {
-#define KILN_OPENCL_NAME(name) #name,
-    KILN_OPENCL_REQUIRED(KILN_OPENCL_NAME) KILN_OPENCL_OPTIONAL(KILN_OPENCL_NAME)
+// The names one behind the other, each with its NUL: no relocation per name.
+constexpr char kEntryNames[] =
+#define KILN_OPENCL_NAME(name) #name "\0"
+    KILN_OPENCL_REQUIRED(KILN_OPENCL_NAME) KILN_OPENCL_OPTIONAL(KILN_OPENCL_NAME);
 #undef KILN_OPENCL_NAME
-};
-static_assert(sizeof(kEntryNames) / sizeof(kEntryNames[0]) == kEntryCount, "one name per entry");
 static_assert(sizeof(OpenCL) == kEntryCount * sizeof(void *), "the table holds pointers only");
 
 constexpr const char *kDefaultCandidates[] = {
@@ -78,7 +82,7 @@ void *look_up(void *context, const char *name) {
 std::string linker_error(const char *name) {
   const char *error = dlerror();
   if (error == nullptr) return "cannot be opened";
-  const std::string repeated = std::string(name) + ": ";
+  const std::string repeated = concat({name, ": "});
   return std::strncmp(error, repeated.c_str(), repeated.size()) == 0 ? error + repeated.size()
                                                                      : error;
 }
@@ -97,7 +101,7 @@ std::string try_candidate(const char *name, OpenCL *out, bool *loaded) {
   }
   const std::string missing = fill_opencl_table(look_up, &library, out);
   *loaded = missing.empty();
-  return *loaded ? "loaded" : "lacks " + missing;
+  return *loaded ? "loaded" : concat({"lacks ", missing});
 }
 
 }  // namespace
@@ -106,22 +110,19 @@ std::string fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out) {
   void *addresses[kEntryCount];
   std::string missing;
   std::size_t missing_count = 0;
-  for (std::size_t i = 0; i < kEntryCount; ++i) {
-    addresses[i] = lookup(context, kEntryNames[i]);
+  const char *name = kEntryNames;
+  for (std::size_t i = 0; i < kEntryCount; name += std::strlen(name) + 1, ++i) {
+    addresses[i] = lookup(context, name);
     if (addresses[i] != nullptr || i >= kRequiredCount) continue;
     if (++missing_count > kNamesSpelledOut) continue;
     if (!missing.empty()) missing += ", ";
-    missing += kEntryNames[i];
+    missing += name;
   }
   if (missing_count > kNamesSpelledOut) {
-    missing += " and " + std::to_string(missing_count - kNamesSpelledOut) + " more";
+    missing += concat({" and ", decimal(missing_count - kNamesSpelledOut), " more"});
   }
   if (missing_count != 0) return missing;
-#define KILN_OPENCL_FILL(name) \
-  out->name = as_function<decltype(out->name)>(addresses[kIndex_##name]);
-  KILN_OPENCL_REQUIRED(KILN_OPENCL_FILL)
-  KILN_OPENCL_OPTIONAL(KILN_OPENCL_FILL)
-#undef KILN_OPENCL_FILL
+  std::memcpy(static_cast<void *>(out), addresses, sizeof(*out));
   return missing;
 }
 
@@ -134,7 +135,7 @@ bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
   for (std::size_t i = 0; i < count; ++i) {
     bool loaded = false;
     const std::string outcome = try_candidate(candidates[i], out, &loaded);
-    if (tried != nullptr) *tried += std::string(candidates[i]) + ": " + outcome + "\n";
+    if (tried != nullptr) *tried += concat({candidates[i], ": ", outcome, "\n"});
     if (loaded) return true;
   }
   return false;

@@ -58,7 +58,7 @@ std::string Overlay::open(const char *path, std::uint64_t limit, const Device &d
                           std::shared_ptr<Overlay> *out, std::vector<std::string> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
-  if (error != 0) return std::string(path) + ": " + system_error_text(error);
+  if (error != 0) return packs::concat({path, ": ", system_error_text(error)});
   overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
   overlay->key_ = device.key;
   overlay->facts_ = device_facts(device);
@@ -78,11 +78,11 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
   const int error = folder_.read_file(name, kMaxEntrySize, file, &info, &descriptor);
   if (error == ENOENT) return "the overlay has no binary of this variant";
   *broken = true;
-  if (error != 0) return "the overlay's file " + name + ": " + system_error_text(error);
+  if (error != 0) return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
   const std::string fault = parse_entry({file->data(), file->size()}, entry);
-  if (!fault.empty()) return "the overlay's file " + name + " is damaged: " + fault;
+  if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
   if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kNameSize) != 0) {
-    return "the overlay's file " + name + " is another device's or variant's";
+    return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
   }
   *broken = false;
   note_use(descriptor.get(), info);

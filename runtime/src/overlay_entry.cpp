@@ -92,8 +92,8 @@ std::string parse_entry(packs::View file, OverlayEntry *out) {
 }
 
 std::string entry_name(std::string_view key, const std::uint8_t *variant) {
-  return kEntryPrefix + hex64(packs::xxh3(key.data(), key.size())) + "-" +
-         hex64(packs::xxh3(variant, packs::kNameSize));
+  return packs::concat({kEntryPrefix, hex64(packs::xxh3(key.data(), key.size())), "-",
+                        hex64(packs::xxh3(variant, packs::kNameSize))});
 }
 
 }  // namespace kiln::runtime

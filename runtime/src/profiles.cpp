@@ -8,7 +8,9 @@
 // llvmpipe's is Mesa's version). driver_uuid is kept: it names the driver's build (NEO's
 // is the driver version in ASCII) or is a constant (llvmpipe).
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "identity.hpp"
 #include "intel_ip.hpp"
@@ -16,6 +18,9 @@
 
 namespace kiln::runtime {
 namespace {
+
+// Tables here hold their texts and no pointers to them: each pointer would cost the shared
+// library a relocation of three words beside itself.
 
 void add(const Identity &identity, Field field, BinaryKey *key) {
   if (identity[field]) key->emplace_back(field_name(field), *identity[field]);
@@ -71,9 +76,9 @@ void describe_adreno(const Identity &identity, Description *out) {
 }
 
 struct MaliModel {
-  unsigned id;  // architecture and product digits of the GPU id: 0xa*7*0000 is 0xa7
-  const char *name;
-  const char *family;
+  std::uint8_t id;  // architecture and product digits of the GPU id: 0xa*7*0000 is 0xa7
+  char name[11];
+  char family[13];
 };
 
 constexpr MaliModel kMaliModels[] = {
@@ -90,17 +95,11 @@ constexpr MaliModel kMaliModels[] = {
     {0xd1, "Mali-G625", "Mali 5th Gen"},
 };
 
-const MaliModel *find_mali(unsigned long gpu_id) {
-  const unsigned id = static_cast<unsigned>((gpu_id >> 28 & 15) << 4 | (gpu_id >> 16 & 15));
+// By the id, or by the name where the id is 0.
+const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
+  const unsigned long id = (gpu_id >> 28 & 15) << 4 | (gpu_id >> 16 & 15);
   for (const MaliModel &model : kMaliModels) {
-    if (model.id == id) return &model;
-  }
-  return nullptr;
-}
-
-const MaliModel *find_mali(const std::string &name) {
-  for (const MaliModel &model : kMaliModels) {
-    if (name == model.name) return &model;
+    if (gpu_id != 0 ? model.id == id : name == model.name) return &model;
   }
   return nullptr;
 }
@@ -118,7 +117,7 @@ unsigned long mali_gpu_id(const Identity &identity) {
 // there is one, known or not; the name serves Midgard, and where there is no id.
 void set_mali_model(const Identity &identity, unsigned long gpu_id, Description *out) {
   const std::string name = first_word(identity.text(Field::device_name));
-  const MaliModel *model = gpu_id != 0 ? find_mali(gpu_id) : find_mali(name);
+  const MaliModel *model = find_mali(gpu_id, name);
   if (model != nullptr) {
     out->model = model->name;
     out->family = model->family;
@@ -179,9 +178,9 @@ void describe_powervr(const Identity &identity, Description *out) {
 }
 
 struct IntelFamily {
-  unsigned long architecture;
-  unsigned long first_release;
-  const char *name;
+  std::uint8_t architecture;
+  std::uint8_t first_release;
+  char name[8];
 };
 
 constexpr IntelFamily kOldIntelFamilies[] = {
@@ -317,46 +316,57 @@ void describe_generic(const Identity &identity, Description *out) {
   set_default_key(identity, out);
 }
 
-enum class Match { whole, begins, holds };
+struct Profile {
+  char name[8];
+  void (*describe)(const Identity &, Description *);
+};
+
+constexpr Profile kProfiles[] = {
+    {"generic", describe_generic}, {"pocl", describe_pocl},       {"rusticl", describe_rusticl},
+    {"apple", describe_apple},     {"adreno", describe_adreno},   {"mali", describe_mali},
+    {"powervr", describe_powervr}, {"vivante", describe_vivante}, {"nvidia", describe_nvidia},
+    {"amd", describe_amd},         {"intel", describe_intel},
+};
+
+enum class Match : std::uint8_t { whole, begins, holds };
 
 struct Rule {
   Field field;
   Match match;
-  const char *text;  // without regard to case
-  const char *profile;
-  void (*describe)(const Identity &, Description *);
+  char profile[8];
+  char text[28];  // without regard to case
 };
 
 // The first rule that holds decides. Layers and portable drivers come first: they name
 // somebody else's hardware in the device's strings (PoCL on an AMD processor reports
 // Intel's vendor id). Vendor ids decide nothing: rusticl's may be 0, Mali's is the GPU id.
 constexpr Rule kRules[] = {
-    {Field::platform_name, Match::holds, "clvk", "generic", describe_generic},
-    {Field::platform_name, Match::holds, "OpenCLOn12", "generic", describe_generic},
-    {Field::platform_name, Match::holds, "Clover", "generic", describe_generic},
-    {Field::platform_name, Match::holds, "Oclgrind", "generic", describe_generic},
-    {Field::platform_name, Match::whole, "Portable Computing Language", "pocl", describe_pocl},
-    {Field::device_version, Match::holds, "PoCL", "pocl", describe_pocl},
-    {Field::platform_name, Match::whole, "rusticl", "rusticl", describe_rusticl},
-    {Field::platform_name, Match::whole, "Apple", "apple", describe_apple},
-    {Field::device_name, Match::holds, "Adreno", "adreno", describe_adreno},
-    {Field::device_version, Match::holds, "Adreno", "adreno", describe_adreno},
-    {Field::device_vendor, Match::holds, "QUALCOMM", "adreno", describe_adreno},
-    {Field::device_name, Match::holds, "Mali-", "mali", describe_mali},
-    {Field::device_name, Match::holds, "Immortalis-", "mali", describe_mali},
-    {Field::platform_name, Match::whole, "ARM Platform", "mali", describe_mali},
-    {Field::device_vendor, Match::whole, "ARM", "mali", describe_mali},
-    {Field::device_name, Match::holds, "PowerVR", "powervr", describe_powervr},
-    {Field::device_vendor, Match::holds, "Imagination", "powervr", describe_powervr},
-    {Field::device_name, Match::holds, "Vivante", "vivante", describe_vivante},
-    {Field::device_vendor, Match::holds, "Vivante", "vivante", describe_vivante},
-    {Field::device_vendor, Match::holds, "NVIDIA", "nvidia", describe_nvidia},
-    {Field::device_version, Match::holds, " CUDA", "nvidia", describe_nvidia},
-    {Field::device_vendor, Match::holds, "Advanced Micro Devices", "amd", describe_amd},
-    {Field::device_name, Match::begins, "gfx", "amd", describe_amd},
-    {Field::device_vendor, Match::holds, "Intel", "intel", describe_intel},
-    {Field::device_version, Match::holds, " NEO", "intel", describe_intel},
-    {Field::device_name, Match::begins, "Apple M", "apple", describe_apple},
+    {Field::platform_name, Match::holds, "generic", "clvk"},
+    {Field::platform_name, Match::holds, "generic", "OpenCLOn12"},
+    {Field::platform_name, Match::holds, "generic", "Clover"},
+    {Field::platform_name, Match::holds, "generic", "Oclgrind"},
+    {Field::platform_name, Match::whole, "pocl", "Portable Computing Language"},
+    {Field::device_version, Match::holds, "pocl", "PoCL"},
+    {Field::platform_name, Match::whole, "rusticl", "rusticl"},
+    {Field::platform_name, Match::whole, "apple", "Apple"},
+    {Field::device_name, Match::holds, "adreno", "Adreno"},
+    {Field::device_version, Match::holds, "adreno", "Adreno"},
+    {Field::device_vendor, Match::holds, "adreno", "QUALCOMM"},
+    {Field::device_name, Match::holds, "mali", "Mali-"},
+    {Field::device_name, Match::holds, "mali", "Immortalis-"},
+    {Field::platform_name, Match::whole, "mali", "ARM Platform"},
+    {Field::device_vendor, Match::whole, "mali", "ARM"},
+    {Field::device_name, Match::holds, "powervr", "PowerVR"},
+    {Field::device_vendor, Match::holds, "powervr", "Imagination"},
+    {Field::device_name, Match::holds, "vivante", "Vivante"},
+    {Field::device_vendor, Match::holds, "vivante", "Vivante"},
+    {Field::device_vendor, Match::holds, "nvidia", "NVIDIA"},
+    {Field::device_version, Match::holds, "nvidia", " CUDA"},
+    {Field::device_vendor, Match::holds, "amd", "Advanced Micro Devices"},
+    {Field::device_name, Match::begins, "amd", "gfx"},
+    {Field::device_vendor, Match::holds, "intel", "Intel"},
+    {Field::device_version, Match::holds, "intel", " NEO"},
+    {Field::device_name, Match::begins, "apple", "Apple M"},
 };
 
 bool holds(const Rule &rule, const Identity &identity) {
@@ -372,16 +382,18 @@ bool holds(const Rule &rule, const Identity &identity) {
 }  // namespace
 
 Description describe(const Identity &identity) {
-  Description result;
-  void (*describe_as)(const Identity &, Description *) = describe_generic;
+  const char *name = "generic";
   for (const Rule &rule : kRules) {
     if (!holds(rule, identity)) continue;
-    result.profile = rule.profile;
-    describe_as = rule.describe;
+    name = rule.profile;
     break;
   }
-  result.key.emplace_back("profile", result.profile);
-  describe_as(identity, &result);
+  const Profile *profile = kProfiles;
+  while (std::strcmp(profile->name, name) != 0) ++profile;
+  Description result;
+  result.profile = profile->name;
+  result.key.emplace_back("profile", profile->name);
+  profile->describe(identity, &result);
   return result;
 }
 

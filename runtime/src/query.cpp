@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -189,7 +192,7 @@ void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *ca
 }
 
 // "1.2" at `begin`, as in a SPIR-V module's header; 0 if it is not that.
-std::uint32_t parse_spirv_version(const std::string &word, std::size_t begin) {
+std::uint32_t parse_spirv_version(std::string_view word, std::size_t begin) {
   std::uint32_t parts[2] = {0, 0};
   std::size_t part = 0;
   bool digit_seen = false;
@@ -208,20 +211,23 @@ std::uint32_t parse_spirv_version(const std::string &word, std::size_t begin) {
   return part == 1 && digit_seen ? parts[0] << 16 | parts[1] << 8 : 0;
 }
 
-std::vector<std::string> split_words(const std::string &text) {
-  constexpr char kSpaces[] = " \t\r\n\v\f";
-  std::vector<std::string> words;
-  for (std::size_t begin = text.find_first_not_of(kSpaces); begin != std::string::npos;) {
-    const std::size_t end = text.find_first_of(kSpaces, begin);
-    words.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(kSpaces, end);
-  }
-  return words;
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// The first word of `*text`, which is then what follows it; empty where there is none.
+std::string_view take_word(std::string_view *text) {
+  std::size_t begin = 0;
+  while (begin < text->size() && is_space((*text)[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < text->size() && !is_space((*text)[end])) ++end;
+  const std::string_view word = text->substr(begin, end - begin);
+  text->remove_prefix(end);
+  return word;
 }
 
 }  // namespace
 
-Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id device) {
+Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id device,
+                        std::vector<std::string> *extensions) {
   Identity identity;
   set_strings(cl, platform, device, &identity);
   cl_uint number = 0;
@@ -232,20 +238,19 @@ Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id 
     identity.set(Field::address_bits, std::to_string(number));
   }
   const auto text = query_string(cl.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
-  std::vector<std::string> extensions;
+  extensions->clear();
   if (text) {
-    extensions = parse_extensions(*text);
-    identity.set(Field::extensions_hash, hash_of(extensions));
+    *extensions = parse_extensions(*text);
+    identity.set(Field::extensions_hash, hash_of(*extensions));
   }
-  set_extended(cl, device, extensions, &identity);
+  set_extended(cl, device, *extensions, &identity);
   return identity;
 }
 
-Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity) {
+Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity,
+                                std::vector<std::string> extensions) {
   Capabilities result;
-  result.profile = describe(identity).profile;
-  const auto text = query_string(cl.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
-  if (text) result.extensions = parse_extensions(*text);
+  result.extensions = std::move(extensions);
   result.il_versions = parse_il_versions(identity.text(Field::il_version));
   result.images = query_flag(cl, device, CL_DEVICE_IMAGE_SUPPORT);
   result.fp16 = result.has_extension("cl_khr_fp16");
@@ -266,24 +271,26 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   return result;
 }
 
-std::vector<std::string> parse_extensions(const std::string &text) {
-  std::vector<std::string> names = split_words(text);
-  std::sort(names.begin(), names.end());
+std::vector<std::string> parse_extensions(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::string_view word = take_word(&text); !word.empty(); word = take_word(&text)) {
+    names.push_back(word);
+  }
+  packs::sort_names(&names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return std::vector<std::string>(names.begin(), names.end());
 }
 
-std::vector<std::uint32_t> parse_il_versions(const std::string &text) {
-  constexpr char kPrefix[] = "SPIR-V_";
-  constexpr std::size_t kPrefixSize = sizeof(kPrefix) - 1;
+std::vector<std::uint32_t> parse_il_versions(std::string_view text) {
+  constexpr std::string_view kPrefix = "SPIR-V_";
   std::vector<std::uint32_t> versions;
-  for (const std::string &word : split_words(text)) {
-    if (word.compare(0, kPrefixSize, kPrefix) != 0) continue;
-    const std::uint32_t version = parse_spirv_version(word, kPrefixSize);
-    if (version != 0) versions.push_back(version);
+  for (std::string_view word = take_word(&text); !word.empty(); word = take_word(&text)) {
+    if (word.substr(0, kPrefix.size()) != kPrefix) continue;
+    const std::uint32_t version = parse_spirv_version(word, kPrefix.size());
+    const auto place = std::lower_bound(versions.begin(), versions.end(), version);
+    const bool known = place != versions.end() && *place == version;
+    if (version != 0 && !known) versions.insert(place, version);
   }
-  std::sort(versions.begin(), versions.end());
-  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
   return versions;
 }
 

@@ -2,22 +2,26 @@
 
 #include <algorithm>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::runtime {
 namespace {
 
+using packs::concat;
+
 struct Feature {
-  const char *requirement;
   bool Capabilities::*has;
-  const char *lack;
+  char requirement[20];
+  char lack[28];
 };
 
 constexpr Feature kFeatures[] = {
-    {"images", &Capabilities::images, "needs images"},
-    {"fp16", &Capabilities::fp16, "needs half-precision arithmetic"},
-    {"fp64", &Capabilities::fp64, "needs double-precision arithmetic"},
-    {"subgroups", &Capabilities::subgroups, "needs sub-groups"},
-    {"integer_dot_product", &Capabilities::integer_dot_product, "needs integer dot products"},
-    {"unified_memory", &Capabilities::unified_memory, "needs memory shared with the host"},
+    {&Capabilities::images, "images", "images"},
+    {&Capabilities::fp16, "fp16", "half-precision arithmetic"},
+    {&Capabilities::fp64, "fp64", "double-precision arithmetic"},
+    {&Capabilities::subgroups, "subgroups", "sub-groups"},
+    {&Capabilities::integer_dot_product, "integer_dot_product", "integer dot products"},
+    {&Capabilities::unified_memory, "unified_memory", "memory shared with the host"},
 };
 
 const Feature *find_feature(const std::string &requirement) {
@@ -37,17 +41,18 @@ std::optional<std::string> argument(const std::string &text, const char *prefix)
 std::optional<std::string> missing_one(const std::string &requirement, const Capabilities &device) {
   if (const Feature *feature = find_feature(requirement)) {
     if (device.*feature->has) return std::nullopt;
-    return feature->lack;
+    return concat({"needs ", feature->lack});
   }
   if (const auto extension = argument(requirement, "extension:")) {
     if (device.has_extension(*extension)) return std::nullopt;
-    return "needs the extension " + *extension;
+    return concat({"needs the extension ", *extension});
   }
   if (const auto profile = argument(requirement, "vendor:")) {
     if (device.profile == *profile) return std::nullopt;
-    return "needs a device of the profile " + *profile + ", and this one is " + device.profile;
+    return concat(
+        {"needs a device of the profile ", *profile, ", and this one is ", device.profile});
   }
-  return "needs \"" + requirement + "\", which this version does not know";
+  return concat({"needs \"", requirement, "\", which this version does not know"});
 }
 
 }  // namespace

@@ -250,6 +250,28 @@ TEST_CASE("targets, variants and binaries are found, and absent ones are not", "
   }
 }
 
+TEST_CASE("a blob is decoded again only where the memory no longer holds it", "[open]") {
+  Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  const fb::Blob *blob = nullptr;
+  for (const fb::Blob *candidate : *pack->root().blobs()) {
+    if (static_cast<Codec>(candidate->codec()) == Codec::zstd) blob = candidate;
+  }
+  REQUIRE(blob != nullptr);
+  Bytes scratch;
+  View view;
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  const Bytes raw(view.data, view.data + view.size);
+  scratch[0] ^= 1;
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  CHECK(Bytes(view.data, view.data + view.size) == raw);
+  bytes[static_cast<std::size_t>(blob->offset())] ^= 1;  // the frame's magic
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  CHECK(Bytes(view.data, view.data + view.size) == raw);
+  Bytes other;
+  CHECK(pack->read_blob(*blob, &other, &view).fault == Fault::blob_corrupt);
+}
+
 TEST_CASE("four threads use one pack at once", "[open]") {
   Contents contents = sample();
   for (int i = 0; i < 40; ++i) contents.targets.push_back(target("T" + std::to_string(i)));

@@ -80,7 +80,8 @@ class Pack {
   const fb::Variant *find_variant(std::string_view program, std::string_view variant) const;
 
   // Decodes a blob of this pack and checks the hash of its raw bytes. `scratch` owns the
-  // bytes where they had to be decoded; a raw blob is a view into the pack.
+  // bytes where they had to be decoded; a raw blob is a view into the pack. Giving the same
+  // `scratch` again saves memory, and decoding where it still holds the blob.
   Status read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const;
 
   // The blob's bytes as they are stored, bounds checked, not decoded and not hashed.

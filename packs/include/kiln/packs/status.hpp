@@ -1,8 +1,11 @@
 // What every operation on packs returns.
 #pragma once
 
+#include <initializer_list>
 #include <string>
-#include <utility>
+#include <string_view>
+
+#include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
 
@@ -39,7 +42,8 @@ struct [[nodiscard]] Status {
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
   bool ok() const { return fault == Fault::none; }
-  static Status error(Fault fault, std::string message) { return {fault, std::move(message)}; }
+  static Status error(Fault fault, std::string_view message);
+  static Status error(Fault fault, std::initializer_list<std::string_view> parts);
 };
 
 }  // namespace kiln::packs
