@@ -100,7 +100,7 @@ Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::st
   out->limits = query_limits(device, out->handle.get());
   out->unequal_groups = device.capabilities.unequal_groups && out->limits.required[0] == 0 &&
                         options_allow_unequal_groups(program->variant->options()->c_str());
-  for (unsigned i = 0; i < kSizeClasses; ++i) {
+  for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i);
   }
   out->argument_count = stored_kernel(*program, index).arguments();

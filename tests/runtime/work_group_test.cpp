@@ -6,6 +6,7 @@
 
 #include "support/catch.hpp"
 
+namespace packs = kiln::packs;
 using namespace kiln::runtime;
 
 namespace {
