@@ -34,10 +34,9 @@ std::string table(const packs::Contents &contents, const Devices &devices,
       text += devices[outcome.device].label() + " takes binaries of\n";
     }
     previous = &outcome;
-    const std::string reason = outcome.reason.substr(0, outcome.reason.find('\n'));
     text += fmt::format("  {:10} {}{}{}\n", name_of(outcome),
                         builder::target_label(contents.targets[outcome.target]),
-                        reason.empty() ? "" : ": ", reason);
+                        outcome.reason.empty() ? "" : ": ", outcome.reason);
   }
   return text;
 }
@@ -53,7 +52,8 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
                     {"target_key", target.key},
                     {"result", name_of(outcome)},
                     {"binaries", outcome.binaries},
-                    {"reason", outcome.reason}});
+                    {"reason", outcome.reason},
+                    {"driver_output", outcome.output}});
   }
   return list;
 }

@@ -1,8 +1,7 @@
 #include "crosscheck.hpp"
 
-#include <cstring>
-#include <map>
 #include <set>
+#include <utility>
 
 #include "build.hpp"
 #include "child_device.hpp"
@@ -26,6 +25,7 @@ struct Trial {
 struct Taken {
   CrossResult result = CrossResult::native;
   std::string reason;
+  std::string output;
 };
 
 const packs::Variant *find_variant(const packs::Contents &contents, const packs::Name &hash) {
@@ -103,20 +103,21 @@ packs::Status take(const DeviceInfo &device, const packs::Variant &variant,
   packs::Bytes bytes;
   if (packs::Status status = binary.blob.read(&bytes); !status.ok()) return status;
   if (bytes.empty()) {
-    *taken = {CrossResult::refused, "the pack's blob is empty"};
+    *taken = {CrossResult::refused, "the pack's blob is empty", {}};
     return {};
   }
-  const ChildResult child =
-      run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
+  ChildResult child = run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
   if (child.end == ChildEnd::not_started || child.answer.contains("error")) {
     const std::string text = child.ok() ? std::string(child.answer["error"]) : child.reason();
     return packs::Status::error(packs::Fault::io_error, text);
   }
   if (!child.ok()) {
-    *taken = {CrossResult::crashed, child.reason()};
+    const std::string output = std::exchange(child.output, {});
+    *taken = {CrossResult::crashed, child.reason(), output};
   } else {
     *taken = {static_cast<CrossResult>(child.answer["result"].get<std::uint32_t>()),
-              child.answer["reason"]};
+              child.answer["reason"],
+              {}};
   }
   return {};
 }
@@ -134,7 +135,7 @@ packs::Status cross_check(const packs::Contents &contents, const std::vector<Dev
   for (const Trial &trial : trials) {
     const DeviceInfo &device = devices[trial.device];
     const std::string what = target_label(contents.targets[trial.target]) + " on " + device.label();
-    CrossCheckOutcome outcome{trial.device, trial.target, CrossResult::native, 0, {}};
+    CrossCheckOutcome outcome{trial.device, trial.target, CrossResult::native, 0, {}, {}};
     for (const auto &[variant, binary] : trial.binaries) {
       if (progress) progress(what, done + outcome.binaries, all);
       Taken taken;
@@ -147,6 +148,7 @@ packs::Status cross_check(const packs::Contents &contents, const std::vector<Dev
       if (taken.result > outcome.result) {
         outcome.result = taken.result;
         outcome.reason = std::move(taken.reason);
+        outcome.output = std::move(taken.output);
       }
       if (taken.result == CrossResult::crashed) break;
     }

@@ -23,6 +23,7 @@ struct CrossCheckOutcome {
   packs::CrossResult result = packs::CrossResult::native;  // the worst of the binaries'
   std::size_t binaries = 0;                                // that were tried
   std::string reason;  // what the driver said of the worst, or how it died; empty when native
+  std::string output;  // the last that a driver wrote before it died
 };
 
 // Told before each binary.
