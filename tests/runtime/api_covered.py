@@ -17,7 +17,8 @@ MAY_BE_NULL = {
     "kiln_kernel_create": {"name"},
     "kiln_launch": {"event"},
     "kiln_load": {"variant", "report"},
-    "kiln_loader_create": {"context"},
+    "kiln_loader_create": {"options"},
+    "kiln_prefetch": {"user"},
 }
 OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")
 

@@ -24,6 +24,7 @@ static void test_unknown_names(void) {
         "program scale has no variant other");
   FAILS(kiln_load(loader, "scale", "impossible", 0, &program, NULL, &e), KILN_ERROR_REQUIREMENT,
         "cl_kiln_no_device_has_this");
+  FAILS(kiln_load(loader, "scale", NULL, 1u << 30, &program, NULL, &e), KILN_ERROR_ARGUMENT, "");
   CHECK(program == NULL && kiln_report_rung(report) == KILN_RUNG_ERROR);
   CHECK(kiln_report_reason(report, (kiln_rung)17, NULL) == NULL);
   kiln_report_release(report);
@@ -122,7 +123,7 @@ static void test_strangers(void) {
   kiln_event *event = NULL;
   void *address = NULL;
   kiln_error e;
-  SUCCEEDS(kiln_loader_create(device, NULL, pack, &other, &e));
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &other, &e));
   SUCCEEDS(kiln_queue_create(other, &stranger, &e));
   SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
   SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
@@ -149,7 +150,7 @@ int main(int argc, char **argv) {
     return 77;
   }
   SUCCEEDS(kiln_pack_open_file(argv[1], &pack, &e));
-  SUCCEEDS(kiln_loader_create(device, NULL, pack, &loader, &e));
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &loader, &e));
   SUCCEEDS(kiln_queue_create(loader, &queue, &e));
   test_unknown_names();
   test_wrong_sizes_of_memory();
