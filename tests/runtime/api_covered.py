@@ -18,7 +18,7 @@ MAY_BE_NULL = {
     "kiln_launch": {"event"},
     "kiln_load": {"variant", "report"},
     "kiln_loader_create": {"options"},
-    "kiln_prefetch": {"progress", "user"},
+    "kiln_prefetch": {"user"},
 }
 OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")
 

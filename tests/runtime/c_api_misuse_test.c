@@ -24,6 +24,7 @@ static void test_unknown_names(void) {
         "program scale has no variant other");
   FAILS(kiln_load(loader, "scale", "impossible", 0, &program, NULL, &e), KILN_ERROR_REQUIREMENT,
         "cl_kiln_no_device_has_this");
+  FAILS(kiln_load(loader, "scale", NULL, 1u << 30, &program, NULL, &e), KILN_ERROR_ARGUMENT, "");
   CHECK(program == NULL && kiln_report_rung(report) == KILN_RUNG_ERROR);
   CHECK(kiln_report_reason(report, (kiln_rung)17, NULL) == NULL);
   kiln_report_release(report);

@@ -72,6 +72,7 @@ static void test_null_for_devices_and_packs(void) {
 
 static void test_null_for_loading(void) {
   kiln_error e;
+  const char *holes[2] = {"p", NULL};
   kiln_loader *loader = NULL;
   kiln_program *program = NULL;
   kiln_report *report = NULL;
@@ -86,6 +87,10 @@ static void test_null_for_loading(void) {
   CHECK(kiln_loader_hints(NULL) == 0);
   REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");
   REFUSED(kiln_load(SOME(kiln_loader), "p", NULL, 0, NULL, &report, &e), "kiln_load");
+  REFUSED(kiln_prefetch(NULL, holes, 1, 0, NULL, NULL, &e), "kiln_prefetch");
+  REFUSED(kiln_prefetch(SOME(kiln_loader), NULL, 1, 0, NULL, NULL, &e), "kiln_prefetch");
+  REFUSED(kiln_prefetch(SOME(kiln_loader), holes, 2, 0, NULL, NULL, &e), "kiln_prefetch");
+  REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
   CHECK(loader == NULL && program == NULL && report == NULL);
 }
 

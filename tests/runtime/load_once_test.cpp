@@ -51,6 +51,7 @@ struct Seen {
   std::vector<std::string> programs;
   std::size_t last_total = 0;
   unsigned failed = 0;
+  unsigned without_report = 0;
   std::size_t stop_after = 1000;
 
   static int add(const kiln_progress *progress, void *user) {
@@ -59,7 +60,7 @@ struct Seen {
     seen.programs.push_back(progress->program);
     seen.last_total = progress->total;
     if (progress->status != KILN_OK) ++seen.failed;
-    CHECK(kiln_report_json(progress->report) != nullptr);
+    if (kiln_report_json(progress->report) == nullptr) ++seen.without_report;
     return seen.programs.size() >= seen.stop_after;
   }
 };
@@ -106,9 +107,12 @@ TEST_CASE_METHOD(Fixture, "a load that failed is tried again", "[load]") {
 
 TEST_CASE_METHOD(Fixture, "threads share a prefetch, and each program is told of once", "[load]") {
   Seen seen;
-  on_threads(4, [&](unsigned) {
-    CHECK(kiln_prefetch(loader, nullptr, 0, 0, Seen::add, &seen, nullptr) == KILN_OK);
+  std::vector<kiln_status> statuses(4, KILN_ERROR_ARGUMENT);
+  on_threads(4, [&](unsigned i) {  // no checks here: Catch2's are for one thread
+    statuses[i] = kiln_prefetch(loader, nullptr, 0, 0, Seen::add, &seen, nullptr);
   });
+  CHECK(statuses == std::vector<kiln_status>(4, KILN_OK));
+  CHECK(seen.without_report == 0);
   CHECK(fake().il.builds == 21);
   CHECK(seen.programs.size() == 21);
   CHECK(seen.last_total == 21);

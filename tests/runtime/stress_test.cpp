@@ -5,6 +5,7 @@
 //   stress_test runtime.kiln [threads [rounds]]
 // Exit code 77, with the reason, where there is no device.
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <cstdio>
 #include <cstdlib>
@@ -192,6 +193,9 @@ struct Shared {
   Queue queue;
   std::vector<Program> programs;
   std::vector<Report> reports;
+  Pack base;  // without binaries
+  std::string overlay;
+  mutable std::atomic<unsigned> notices{0};
 };
 
 // What one launch uses.
@@ -252,19 +256,48 @@ void launch(kiln_loader *loader, kiln_queue *queue, Launch *out) {
   check(queue, out->values.get());
 }
 
+// A loader of the pack without binaries, which takes them from the overlay that all threads fill.
+Loader overlay_loader(const Shared &shared, std::size_t thread) {
+  kiln_loader_options options = {};
+  options.size = sizeof(options);
+  options.overlay = shared.overlay.c_str();
+  options.notice = [](const kiln_notice *notice, void *user) {
+    require(notice->text != nullptr, "a notice has a text");
+    ++*static_cast<std::atomic<unsigned> *>(user);
+  };
+  options.notice_user = &shared.notices;
+  return MAKE(Loader, kiln_loader_create, shared.devices[thread].get(), shared.base.get(),
+              &options);
+}
+
+// All threads load all programs of one loader together.
+void prefetch(const Shared &shared, std::size_t thread) {
+  const char *const names[] = {"scale", "invert"};
+  std::size_t seen = 0;
+  const auto count = [](const kiln_progress *progress, void *user) {
+    require(progress->status == KILN_OK, progress->program, kiln_report_json(progress->report));
+    ++*static_cast<std::size_t *>(user);
+    return 0;
+  };
+  kiln_loader *loader = shared.loaders[thread % shared.loaders.size()].get();
+  DO(kiln_prefetch, loader, names, std::size(names), 0, count, &seen);
+  require(seen <= std::size(names), "a program is reported once");
+}
+
 void one_round(const Shared &shared, std::size_t thread, std::size_t round) {
   const std::size_t turn = thread + round;
   const Choice &choice = kChoices[(round % 2 == 0 ? round : turn) % kChoiceCount];
   Loader own;
   kiln_loader *loader = shared.loaders[turn % shared.loaders.size()].get();
-  if (turn % 3 == 2) {
-    kiln_pack *pack = shared.packs[round % shared.packs.size()].get();
-    own = MAKE(Loader, kiln_loader_create, shared.devices[thread].get(), pack, nullptr);
+  const bool overlay = turn % 3 == 2;
+  if (overlay) {
+    own = overlay_loader(shared, thread);
     loader = own.get();
   }
   Launch mine;
   mine.program = load(loader, choice, 0, &mine.report);
-  require(kiln_report_rung(mine.report.get()) == KILN_RUNG_EXACT, "the exact rung is used",
+  const kiln_rung rung = kiln_report_rung(mine.report.get());
+  require(rung == KILN_RUNG_EXACT || (overlay && rung != KILN_RUNG_ERROR), "the exact rung is used",
           kiln_report_json(mine.report.get()));
   if (choice.launched) {
     mine.queue = MAKE(Queue, kiln_queue_create, loader);
@@ -310,9 +343,18 @@ int main(int argc, char **argv) {
   shared.devices = open_devices(threads);
   const packs::Bytes bytes = exact_pack(shared.devices[0].get(), argv[1]);
   share(shared.devices[0].get(), bytes, &shared);
+  const test::TemporaryFolder folder;
+  shared.overlay = folder.path() / "overlay";
+  shared.base = MAKE(Pack, kiln_pack_open_file, argv[1]);
+  on_threads(threads, [&](std::size_t thread) { prefetch(shared, thread); });
   for (std::size_t round = 0; round < rounds; ++round) {
     on_threads(threads, [&](std::size_t thread) { one_round(shared, thread, round); });
   }
+  Report report;
+  load(overlay_loader(shared, 0).get(), kChoices[0], 0, &report);
+  require(kiln_report_rung(report.get()) == KILN_RUNG_OVERLAY, "the overlay was filled",
+          kiln_report_json(report.get()));
+  require(shared.notices > 0, "loads are noticed");
   shared.devices.clear();  // before everything that was made from them
   shared.packs.clear();
   std::printf("%zu threads, %zu rounds\n", threads, rounds);
