@@ -47,8 +47,7 @@ class Start {
   }
 
   std::string folder_;
-  kiln_loader_options options_ = {
-      sizeof(kiln_loader_options), nullptr, nullptr, 0, 0, nullptr, nullptr, nullptr, nullptr};
+  kiln_loader_options options_ = {};
 
  public:
   Notices notices;

@@ -249,7 +249,7 @@ void launch(kiln_loader *loader, kiln_queue *queue, Launch *out) {
   DO(kiln_kernel_set_value, kernel, 2, &kCount, sizeof(kCount));
   DO(kiln_kernel_set_buffer, kernel, 3, out->sizes.get());
   const kiln_ndrange range = {2, {8, kCount / 8, 0}, {0, 0, 0}};
-  out->event = MAKE(Event, kiln_launch, queue, kernel, &range);
+  out->event = MAKE(Event, kiln_launch, queue, kernel, &range, nullptr, std::size_t{0});
   kiln_times times;
   DO(kiln_event_times, out->event.get(), &times);
   require(times.start <= times.end, "a launch ends after its start");
@@ -300,7 +300,7 @@ void one_round(const Shared &shared, std::size_t thread, std::size_t round) {
   require(rung == KILN_RUNG_EXACT || (overlay && rung != KILN_RUNG_ERROR), "the exact rung is used",
           kiln_report_json(mine.report.get()));
   if (choice.launched) {
-    mine.queue = MAKE(Queue, kiln_queue_create, loader);
+    mine.queue = MAKE(Queue, kiln_queue_create, loader, nullptr);
     launch(loader, mine.queue.get(), &mine);
   }
   own.reset();
@@ -325,7 +325,7 @@ void share(kiln_device *device, const packs::Bytes &bytes, Shared *out) {
   for (const Pack &pack : out->packs) {
     out->loaders.push_back(MAKE(Loader, kiln_loader_create, device, pack.get(), nullptr));
   }
-  out->queue = MAKE(Queue, kiln_queue_create, out->loaders[0].get());
+  out->queue = MAKE(Queue, kiln_queue_create, out->loaders[0].get(), nullptr);
   for (const Choice &choice : kChoices) {
     Report report;
     out->programs.push_back(load(out->loaders[0].get(), choice, KILN_LOAD_NO_BINARY, &report));
