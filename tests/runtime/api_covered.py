@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every function of kiln.h is tested from C with a NULL in each place where none may be.
+"""Every function of kiln.h and launch.h is tested from C with a NULL in each place where none may be.
 
-usage: api_covered.py kiln.h libkiln_runtime.so c_api_test.c...
+usage: api_covered.py HEADER.h... libkiln_runtime.so TEST.c...
 
 A *_release function must be called with NULL, a question too, and one that gives a
 kiln_status inside REFUSED(...), once for each pointer that must not be NULL. The shared
@@ -14,7 +14,12 @@ import sys
 
 # Pointers that may be NULL, as kiln.h says; the details of an error always may.
 MAY_BE_NULL = {
+    "kiln_buffer_map_async": {"event"},
+    "kiln_buffer_unmap_async": {"event"},
+    "kiln_image_map_async": {"event"},
+    "kiln_image_unmap_async": {"event"},
     "kiln_kernel_create": {"name"},
+    "kiln_sequence_run": {"event"},
     "kiln_launch": {"event"},
     "kiln_load": {"variant", "report"},
     "kiln_loader_create": {"options"},
@@ -83,8 +88,11 @@ def faults(functions, exported, test):
 
 
 def main():
-    header, library, *tests = sys.argv[1:]
-    functions = declarations(code(header))
+    paths = sys.argv[1:]
+    headers = [path for path in paths if path.endswith(".h")]
+    tests = [path for path in paths if path.endswith(".c")]
+    (library,) = set(paths) - set(headers) - set(tests)
+    functions = declarations(" ".join(code(header) for header in headers))
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
     exported = set(re.findall(r" T (kiln_\w+)", symbols))

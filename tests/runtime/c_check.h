@@ -51,6 +51,9 @@ static void check_failure(kiln_status got, kiln_status expected, const kiln_erro
   } while (0)
 
 /* Handles that are not NULL, for arguments that come after the one that is. Never read. */
+#if defined(__GNUC__)
+__attribute__((unused))
+#endif
 static union {
   max_align_t align;
   char bytes[64];
