@@ -16,6 +16,7 @@ struct Options {
   HostTools tools;
   double timeout_seconds = 120;
   bool fresh = false;
+  packs::WriteOptions write;
   bool json = false;
 };
 
@@ -77,7 +78,7 @@ int run(const Options &options) {
   for (const builder::VariantFailure &failure : host_failures) {  // already told
     result.failures.push_back({failure.program + "/" + failure.variant, failure.text});
   }
-  if (const int code = write_output(result.contents, options.output); code != kDone) return code;
+  if (const int code = write_output(result.contents, options.output, options.write); code != kDone) return code;
   summarise(options, result);
   return exit_code;
 }
@@ -98,6 +99,7 @@ void add_build(CLI::App &app, Command *command) {
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
   sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
+  add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run(*options); }; });

@@ -180,8 +180,15 @@ int check_output(const std::string &path, const std::vector<std::string> &inputs
   return path.empty() ? kUsage : kSomeFailed;
 }
 
-int write_output(const packs::Contents &contents, const std::string &path) {
-  const packs::Status status = packs::write_pack(contents, path);
+void add_write_options(CLI::App &command, packs::WriteOptions *options) {
+  command.add_flag_callback(
+      "--uncompressed", [options] { options->compress_binaries = false; },
+      "Store binaries as they are: a start decodes nothing, and the pack is larger");
+}
+
+int write_output(const packs::Contents &contents, const std::string &path,
+                 const packs::WriteOptions &options) {
+  const packs::Status status = packs::write_pack(contents, path, options);
   if (status.ok()) return kDone;
   const bool damaged = status.fault == packs::Fault::blob_corrupt;
   complain(fmt::format("{}{} [{}]", damaged ? path + ": not written: an input's " : "",

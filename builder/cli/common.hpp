@@ -13,6 +13,7 @@
 #include "base_pack.hpp"
 #include "devices.hpp"
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
 
@@ -95,6 +96,8 @@ int check_output(const std::string &path, const std::vector<std::string> &inputs
 
 // Writes the pack; kDone, or after a complaint kSomeFailed, or kBadPack where a blob of an input
 // is damaged.
-int write_output(const packs::Contents &contents, const std::string &path);
+int write_output(const packs::Contents &contents, const std::string &path,
+                 const packs::WriteOptions &options = {});
+void add_write_options(CLI::App &command, packs::WriteOptions *options);
 
 }  // namespace kiln::cli

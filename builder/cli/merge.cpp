@@ -9,6 +9,7 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
+  packs::WriteOptions write;
   bool json = false;
 };
 
@@ -24,7 +25,7 @@ int run(const Options &options) {
       return kBadPack;
     }
   }
-  if (const int code = write_output(merged, options.output); code != kDone) return code;
+  if (const int code = write_output(merged, options.output, options.write); code != kDone) return code;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
@@ -45,6 +46,7 @@ void add_merge(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
   sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  add_write_options(*sub, &options->write);
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

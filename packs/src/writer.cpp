@@ -64,14 +64,16 @@ class BlobStream {
  public:
   explicit BlobStream(OutputFile *file) : file_(file) {}
 
-  Status put(const BlobSource &source, fb::Blob *out) {
+  Status put(const BlobSource &source, bool compressed, fb::Blob *out) {
     const auto known = entries_.find(source.name());
     if (known != entries_.end()) {
       *out = known->second;
       return {};
     }
     fb::Blob entry;
-    Status status = source.pack() ? copy(source, &entry) : compress(source, &entry);
+    Status status = !compressed     ? store(source, &entry)
+                    : source.pack() ? copy(source, &entry)
+                                    : compress(source, &entry);
     if (!status.ok()) return status;
     entries_.emplace(source.name(), entry);
     *out = entry;
@@ -85,6 +87,24 @@ class BlobStream {
     return file_->append(stored);
   }
 
+  // As it is, whatever form it comes in.
+  Status store(const BlobSource &source, fb::Blob *entry) {
+    Bytes raw;
+    if (Status s = source.read(&raw); !s.ok()) return s;
+    const View bytes{raw.data(), raw.size()};
+    if (bytes.size > kMaxBlobSize) return Status::error(Fault::over_limit, "a blob is over 1 GiB");
+    if (blake2b(bytes) != source.name()) return false_name();
+    std::uint64_t offset = 0;
+    if (Status s = append(bytes, &offset); !s.ok()) return s;
+    *entry = fb::Blob(to_hash(source.name()), offset, bytes.size, bytes.size,
+                      xxh3(bytes.data, bytes.size), static_cast<std::uint32_t>(Codec::raw), 0);
+    return {};
+  }
+
+  static Status false_name() {
+    return Status::error(Fault::blob_corrupt, "blob: its bytes do not have the recorded name");
+  }
+
   // A pack's frame is checked (decoded and hashed) before it is copied as it is. The name is
   // checked, too: blobs of one name are stored once, and a false name would take another's place.
   Status copy(const BlobSource &source, fb::Blob *entry) {
@@ -93,9 +113,7 @@ class BlobStream {
     View raw;
     View stored;
     if (Status s = source.pack()->read_blob(blob, &scratch, &raw); !s.ok()) return s;
-    if (blake2b(raw) != source.name()) {
-      return Status::error(Fault::blob_corrupt, "blob: its bytes do not have the recorded name");
-    }
+    if (blake2b(raw) != source.name()) return false_name();
     if (Status s = source.pack()->stored_bytes(blob, &stored); !s.ok()) return s;
     std::uint64_t offset = 0;
     if (Status s = append(stored, &offset); !s.ok()) return s;
@@ -130,12 +148,13 @@ class BlobStream {
 // The blob entries of one root or section, each once.
 class BlobTable {
  public:
-  Status add(BlobStream *stream, const BlobSource &source, std::uint32_t *index) {
+  Status add(BlobStream *stream, const BlobSource &source, bool compressed,
+             std::uint32_t *index) {
     const auto [place, fresh] = indices_.emplace(source.name(), blobs_.size());
     *index = static_cast<std::uint32_t>(place->second);
     if (!fresh) return {};
     fb::Blob entry;
-    if (Status status = stream->put(source, &entry); !status.ok()) return status;
+    if (Status status = stream->put(source, compressed, &entry); !status.ok()) return status;
     blobs_.push_back(entry);
     return {};
   }
@@ -148,6 +167,7 @@ class BlobTable {
 
 class PackWriter {
  public:
+  explicit PackWriter(const WriteOptions &options) : options_(options) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
@@ -158,6 +178,7 @@ class PackWriter {
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
+  WriteOptions options_;
   OutputFile file_;
   BlobStream stream_{&file_};
   flatbuffers::FlatBufferBuilder root_;
@@ -169,7 +190,7 @@ class PackWriter {
 Status PackWriter::add_optional(const std::optional<BlobSource> &source, std::uint32_t *index) {
   *index = 0;
   if (!source) return {};
-  if (Status status = root_blobs_.add(&stream_, *source, index); !status.ok()) return status;
+  if (Status status = root_blobs_.add(&stream_, *source, true, index); !status.ok()) return status;
   ++*index;
   return {};
 }
@@ -230,7 +251,8 @@ Status PackWriter::add_target(const Target &target) {
   std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
   for (const Binary *binary : sorted) {
     std::uint32_t index = 0;
-    if (Status s = blobs.add(&stream_, binary->blob, &index); !s.ok()) return s;
+    Status status = blobs.add(&stream_, binary->blob, options_.compress_binaries, &index);
+    if (!status.ok()) return status;
     binaries.emplace_back(to_hash(binary->variant), index, 0);
     std::vector<fb::KernelFacts> facts;
     for (const KernelFacts &k : binary->kernels) {
@@ -327,8 +349,8 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
 
 }  // namespace
 
-Status write_pack(const Contents &contents, const std::string &path) {
-  PackWriter writer;
+Status write_pack(const Contents &contents, const std::string &path, const WriteOptions &options) {
+  PackWriter writer(options);
   return writer.write(contents, path);
 }
 

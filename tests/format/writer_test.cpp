@@ -58,6 +58,33 @@ TEST_CASE("a pack that is read and written again has the same bytes", "[writer]"
   CHECK(written(contents_of(pack)) == first);
 }
 
+TEST_CASE("binaries can be stored as they are, whatever form they come in", "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "raw.kiln").string();
+  const Bytes bytes = written(sample());
+  const PackPointer compressed = opened(bytes);
+  for (const Contents &contents : {sample(), contents_of(compressed)}) {
+    REQUIRE(write_pack(contents, path, {.compress_binaries = false}).ok());
+    std::shared_ptr<const Pack> pack;
+    REQUIRE(Pack::open_file(path.c_str(), &pack).ok());
+    REQUIRE(pack->target_count() == compressed->target_count());
+    for (std::size_t i = 0; i < pack->target_count(); ++i) {
+      const fb::Section &raw = section_of(*pack, i);
+      const fb::Section &packed = section_of(*compressed, i);
+      REQUIRE(raw.blobs()->size() == packed.blobs()->size());
+      for (unsigned j = 0; j < raw.blobs()->size(); ++j) {
+        const fb::Blob &blob = *raw.blobs()->Get(j);
+        CHECK(blob.codec() == static_cast<std::uint32_t>(Codec::raw));
+        CHECK(compare(blob.name(), packed.blobs()->Get(j)->name()) == 0);
+        Bytes scratch;
+        View view;
+        CHECK(pack->read_blob(blob, &scratch, &view).ok());
+        CHECK(scratch.empty());  // a view into the pack
+      }
+    }
+  }
+}
+
 TEST_CASE("what is written reads back field by field", "[writer]") {
   const Contents in = sample();
   const Bytes bytes = written(in);

@@ -46,8 +46,8 @@ static void test_wrong_sizes_of_memory(void) {
   kiln_buffer *buffer = NULL;
   kiln_image *image = NULL;
   kiln_error e;
-  FAILS(kiln_buffer_create(loader, 0, KILN_ACCESS_BOTH, &buffer, &e), KILN_ERROR_OPENCL,
-        "clCreateBuffer");
+  FAILS(kiln_buffer_create(loader, 0, KILN_ACCESS_BOTH, &buffer, &e), KILN_ERROR_ARGUMENT,
+        "at least 1 byte");
   FAILS(kiln_buffer_create(loader, SIZE_MAX, KILN_ACCESS_BOTH, &buffer, &e), KILN_ERROR_OPENCL,
         "clCreateBuffer");
   FAILS(kiln_image_create(loader, 0, 4, 4, KILN_ACCESS_READ, &image, &e), KILN_ERROR_OPENCL,

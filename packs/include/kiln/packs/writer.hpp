@@ -7,11 +7,18 @@
 
 namespace kiln::packs {
 
+struct WriteOptions {
+  // false: binaries are stored as they are. A start then decodes nothing, which costs it less
+  // than half; the pack grows by what compression saved. IL and source are always compressed.
+  bool compress_binaries = true;
+};
+
 // Writes `contents` to `path`: a new temporary file in the same folder, synced, renamed
 // over. Blobs stream through one at a time. On any failure the temporary file is removed
-// and what stood at `path` is untouched. The same contents give the same bytes, whatever
-// the order of programs, variants and targets. Contents that no reader would take (a name
+// and what stood at `path` is untouched. The same contents and options give the same bytes,
+// whatever the order of programs, variants and targets. Contents that no reader would take (a name
 // twice, a blob over 1 GiB) are bad_argument or over_limit. Not for two threads on one path.
-Status write_pack(const Contents &contents, const std::string &path);
+Status write_pack(const Contents &contents, const std::string &path,
+                  const WriteOptions &options = {});
 
 }  // namespace kiln::packs
