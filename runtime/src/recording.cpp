@@ -31,14 +31,15 @@ cl_version extension_version(const Device &device, const char *extension) {
       bytes > kMostBytes) {
     return 0;
   }
-  std::vector<cl_name_version> rows(bytes / sizeof(cl_name_version));
-  if (rows.empty() || device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion,
-                                                 rows.size() * sizeof(rows[0]), rows.data(),
-                                                 nullptr) != CL_SUCCESS) {
+  const std::size_t count = bytes / sizeof(cl_name_version);
+  const std::unique_ptr<cl_name_version[]> rows(new cl_name_version[count]);
+  if (device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion,
+                                 count * sizeof(cl_name_version), rows.get(),
+                                 nullptr) != CL_SUCCESS) {
     return 0;
   }
-  for (const cl_name_version &row : rows) {
-    if (std::strncmp(row.name, extension, sizeof(row.name)) == 0) return row.version;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::strncmp(rows[i].name, extension, sizeof(rows[i].name)) == 0) return rows[i].version;
   }
   return 0;
 }
