@@ -12,7 +12,7 @@ struct Options {
   std::string pack;
   std::string selector;
   std::string program;
-  std::size_t rounds = 20;
+  std::size_t rounds = 30;
   bool json = false;
 };
 

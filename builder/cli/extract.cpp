@@ -54,7 +54,7 @@ class Files {
 
 nlohmann::json extract_variant(const packs::Program &program, const packs::Variant &variant,
                                const packs::Contents &contents, Files *files) {
-  const std::string stem = program.name + "-" + variant.name;
+  const std::string stem = program.name + "/" + variant.name;
   nlohmann::json row = {{"program", program.name},
                         {"variant", variant.name},
                         {"options", variant.options},
@@ -75,15 +75,33 @@ nlohmann::json extract_variant(const packs::Program &program, const packs::Varia
   return row;
 }
 
+// A pack may come from anywhere: its names must not lead out of the folder.
+bool is_file_name(const std::string &name) {
+  return name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+int make_folders(const Options &options, const packs::Contents &contents) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (is_file_name(program.name) && is_file_name(variant.name)) continue;
+      complain(
+          fmt::format("{}: {}/{} is no name for a file", options.pack, program.name, variant.name));
+      return kBadPack;
+    }
+    const std::string folder = options.folder + "/" + program.name;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (std::filesystem::is_directory(folder)) continue;
+    complain(folder + ": " + (error ? error.message() : "not a folder"));
+    return kSomeFailed;
+  }
+  return kDone;
+}
+
 int run(const Options &options) {
   const auto open = open_pack(options.pack);
   if (!open) return kBadPack;
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (!std::filesystem::is_directory(options.folder)) {
-    complain(options.folder + ": " + (error ? error.message() : "not a folder"));
-    return kSomeFailed;
-  }
+  if (const int code = make_folders(options, open->contents); code != kDone) return code;
   Files files(options.folder);
   nlohmann::json index = {{"schema", 1}, {"variants", nlohmann::json::array()}};
   for (const packs::Program &program : open->contents.programs) {

@@ -35,7 +35,7 @@ struct StartupRow {
 struct StartupOptions {
   std::string pack_path;
   std::string program;      // empty: all
-  std::size_t rounds = 20;  // fresh processes of each kind
+  std::size_t rounds = 30;  // fresh processes of each kind
   std::chrono::milliseconds timeout{120'000};
 };
 

@@ -1,7 +1,7 @@
 #include "overlay_folder.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cerrno>
 #include <set>
 
 #include <sys/stat.h>
@@ -30,10 +30,6 @@ std::string fact(const packs::Target &target, const std::string &name) {
     if (known == name) return value;
   }
   return {};
-}
-
-bool has_prefix(const std::string &name, const char *prefix) {
-  return name.compare(0, std::strlen(prefix), prefix) == 0;
 }
 
 OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name,
@@ -90,8 +86,8 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
     const Fate fate = journal.fate(record.id);
     driver.proven += fate == Fate::proven ? 1 : 0;
     driver.recompiled += fate == Fate::recompiled ? 1 : 0;
-    driver.deaths += runtime::is_death(fate) ? 1 : 0;
-    if (runtime::is_death(fate)) dead->insert(record.id);
+    driver.deaths += runtime::is_final(fate) ? 1 : 0;
+    if (runtime::is_final(fate)) dead->insert(record.id);
   }
   return driver;
 }
@@ -110,11 +106,11 @@ std::string read_overlay(const std::string &path, OverlayFolder *out) {
   std::sort(names.begin(), names.end());
   std::set<std::uint64_t> dead;
   for (const std::string &name : names) {
-    if (!has_prefix(name, runtime::kJournalPrefix)) continue;
+    if (!runtime::is_name(name, runtime::kJournalPrefix, 1)) continue;
     out->drivers.push_back(read_driver(folder, name, &dead));
   }
   for (const std::string &name : names) {
-    if (!has_prefix(name, runtime::kEntryPrefix)) continue;
+    if (!runtime::is_name(name, runtime::kEntryPrefix, 2)) continue;
     std::uint64_t id = 0;
     out->binaries.push_back(read_binary(folder, name, &id));
     out->binaries.back().quarantined = dead.count(id) != 0;

@@ -1,4 +1,8 @@
 // The C API: kernels, queues, events and launches.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 #include "api.hpp"
 
 using namespace kiln::runtime;
@@ -62,7 +66,7 @@ kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory
 }
 
 // What kiln_queue_options was when its first field was `size` and its last `throttle`.
-constexpr size_t kFirstOptionsSize = sizeof(kiln_queue_options);
+constexpr size_t kFirstOptionsSize = offsetof(kiln_queue_options, throttle) + sizeof(kiln_level);
 
 bool known_level(kiln_level level) {
   return level >= KILN_LEVEL_DEFAULT && level <= KILN_LEVEL_HIGH;
@@ -136,7 +140,7 @@ kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *opt
     if (const char *wrong = wrong_options(*options)) {
       return report_error(failure(KILN_ERROR_ARGUMENT, wrong), error);
     }
-    chosen = *options;
+    std::memcpy(&chosen, options, std::min(options->size, sizeof(chosen)));
   }
   auto *made = new kiln_queue;
   return hand_out(create_queue(loader->loader, chosen, &made->queue), made, out, error);

@@ -1,4 +1,5 @@
 // The C API: packs, loaders, programs and reports.
+#include <algorithm>
 #include <cstring>
 
 #include "api.hpp"
@@ -42,7 +43,7 @@ Error take_context(const kiln_loader_options &options, Loader *loader) {
 void open_overlay(const kiln_loader_options &options, Loader *loader) {
   loader->no_overlay = "no overlay";
   if (options.overlay == nullptr) return;
-  std::vector<std::string> deaths;
+  std::vector<Death> deaths;
   const std::string why = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
                                         &loader->overlay, &deaths);
   if (!why.empty()) {
@@ -50,9 +51,9 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
     notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
                      loader->no_overlay.c_str(), 0});
   }
-  for (const std::string &death : deaths) {
-    notify(*loader, {KILN_NOTICE_DEATH, KILN_RUNG_ERROR, KILN_OUTCOME_QUARANTINED, "", "",
-                     death.c_str(), 0});
+  for (const Death &death : deaths) {
+    notify(*loader,
+           {KILN_NOTICE_DEATH, death.rung, KILN_OUTCOME_QUARANTINED, "", "", death.text, 0});
   }
 }
 
@@ -111,11 +112,11 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   KILN_REQUIRE(device != nullptr && pack != nullptr && out != nullptr, error);
   kiln_loader_options given = {};
   if (options != nullptr) {
-    if (options->size < sizeof(options->size) || options->size > sizeof(given)) {
+    if (options->size < sizeof(options->size)) {
       return report_error(
           failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: options of an unknown size"), error);
     }
-    std::memcpy(&given, options, options->size);
+    std::memcpy(&given, options, std::min(options->size, sizeof(given)));
   }
   auto loader = std::make_shared<Loader>();
   loader->device = device->device;
@@ -182,8 +183,7 @@ kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
   KILN_REQUIRE(folder != nullptr, error);
   const int code = clear_overlay(folder);
   if (code == 0) return KILN_OK;
-  return report_error(
-      failure(KILN_ERROR_PACK_IO, {folder, ": ", system_error_text(code)}), error);
+  return report_error(failure(KILN_ERROR_PACK_IO, {folder, ": ", system_error_text(code)}), error);
 }
 
 void kiln_report_release(kiln_report *report) { delete report; }
@@ -194,10 +194,12 @@ kiln_rung kiln_report_rung(const kiln_report *report) {
 
 const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_outcome *outcome) {
   if (report == nullptr) return nullptr;
-  for (const RungResult &result : report->report->rungs) {
-    if (result.rung != rung) continue;
-    if (outcome != nullptr) *outcome = result.outcome;
-    return result.reason.c_str();
+  const std::vector<RungResult> &rungs = report->report->rungs;
+  // The last word: the compatible rung may have had several binaries.
+  for (auto result = rungs.rbegin(); result != rungs.rend(); ++result) {
+    if (result->rung != rung) continue;
+    if (outcome != nullptr) *outcome = result->outcome;
+    return result->reason.c_str();
   }
   return nullptr;
 }

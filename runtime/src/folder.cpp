@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/hash.hpp"
+#include "text.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -54,7 +55,7 @@ int Folder::open(const char *path, Folder *out) {
   }
   struct stat info {};
   if (fstat(fd.get(), &info) != 0) return errno;
-  if ((info.st_mode & S_IWOTH) != 0) return EPERM;
+  if ((info.st_mode & S_IWOTH) != 0 || info.st_uid != geteuid()) return EPERM;
   out->fd_ = std::move(fd);
   return 0;
 }
@@ -120,12 +121,14 @@ int Folder::list(std::vector<std::string> *names) const {
     close(fd);
     return error;
   }
+  errno = 0;
   while (const dirent *entry = readdir(folder)) {
     if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
     names->push_back(entry->d_name);
   }
+  const int error = errno;
   closedir(folder);
-  return 0;
+  return error;
 }
 
 int write_all(int fd, packs::View view, std::uint64_t offset) {
@@ -144,6 +147,17 @@ std::string hex64(std::uint64_t value) {
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
   return text;
+}
+
+bool is_name(const std::string &name, const char *prefix, unsigned numbers) {
+  const std::size_t start = std::strlen(prefix);
+  if (name.size() != start + 17 * numbers - 1 || !starts_with(name, prefix)) return false;
+  for (std::size_t i = start; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    if ((i - start) % 17 == 16 ? c != '-' : !digit) return false;
+  }
+  return true;
 }
 
 std::uint64_t unique_number() {

@@ -33,7 +33,8 @@ class Descriptor {
 class Folder {
  public:
   // Opens `path`, and makes it (0700) if only it is missing. ELOOP where it is a symbolic
-  // link, EPERM where any user may write to it: what lies in it is given to the driver.
+  // link, EPERM where it is another user's or any user may write to it: what lies in it is given
+  // to the driver.
   static int open(const char *path, Folder *out);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
@@ -66,6 +67,9 @@ int write_all(int fd, packs::View view, std::uint64_t offset);
 
 // 16 hexadecimal digits.
 std::string hex64(std::uint64_t value);
+
+// Whether `name` is `prefix` and then that many numbers as hex64 writes them, joined by "-".
+bool is_name(const std::string &name, const char *prefix, unsigned numbers);
 
 // A number that no other process and no earlier call has; for names of files.
 std::uint64_t unique_number();

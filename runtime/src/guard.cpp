@@ -14,20 +14,15 @@
 namespace kiln::runtime {
 namespace {
 
-// A slot of a marker: the driver's number, the deadline in milliseconds of the system's clock
+// A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
 // (0: none), a record whose fate is none yet, and a hash of all that. Zeros: nothing is tried.
+using Slot = MarkerSlot;
 constexpr std::size_t kSlotSize = 40;
 constexpr std::size_t kMarkerSize = kSlotSize * Guard::kSlots;
 
-struct Slot {
-  std::uint64_t driver = 0;
-  std::uint64_t deadline = 0;
-  Subject subject;
-};
-
 std::uint64_t now_milliseconds() {
   timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
          static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
@@ -46,77 +41,111 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   std::uint64_t check = 0;
   std::memcpy(words, bytes, sizeof(words));
   std::memcpy(&check, bytes + sizeof(words), sizeof(check));
-  if (packs::xxh3(words, sizeof(words)) != check || words[3] > KILN_RUNG_SOURCE) return false;
+  if (packs::xxh3(words, sizeof(words)) != check || words[3] > KILN_RUNG_ERROR) return false;
   *out = {words[0], words[1], {words[2], static_cast<kiln_rung>(words[3])}};
   return true;
 }
 
-std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
+// By a living process. On a file system without locks nobody can tell, and none is.
+bool is_locked(int fd) { return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
-bool begins_with(const std::string &text, const char *start) {
-  return text.compare(0, std::strlen(start), start) == 0;
+void add_record(const Record &record, packs::Bytes *bytes) {
+  bytes->resize(bytes->size() + kRecordSize);
+  encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
+
+std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
 }  // namespace
 
+bool marker_is_alive(const Folder &folder, const std::string &name) {
+  Descriptor marker;
+  struct stat info {};
+  return folder.open_file(name, O_RDONLY, &marker, &info) == 0 && is_locked(marker.get());
+}
+
 Guard::~Guard() {
-  if (marker_) folder_->remove(marker_name_);
+  // A forked child's copy leaves the parent's marker alone.
+  if (marker_ && owner_ == getpid()) folder_->remove(marker_name_);
 }
 
 void Guard::open(const Folder *folder, std::uint64_t driver, const std::string &label,
-                 std::vector<std::string> *deaths) {
+                 std::vector<Death> *deaths) {
   folder_ = folder;
   driver_ = driver;
   label_ = label;
+  journal_ = read_journal(driver);
+  std::vector<std::string> names;
+  folder->list(&names);
+  bool seen = false;
+  for (const std::string &name : names) {
+    if (!is_name(name, kMarkerPrefix, 1)) continue;
+    seen = true;
+    collect(name, deaths);
+  }
+  // Another process may have collected one between the reading of the journal and the listing.
+  if (seen) journal_ = read_journal(driver);
+}
+
+Journal Guard::read_journal(std::uint64_t driver) const {
   packs::Bytes file;
   struct stat info {};
   Descriptor descriptor;
-  if (folder->read_file(journal_name(driver), 2 * kMaxJournalSize, &file, &info, &descriptor) ==
-      0) {
-    journal_ = Journal({file.data(), file.size()});
-  }
-  std::vector<std::string> names;
-  folder->list(&names);
-  for (const std::string &name : names) {
-    if (begins_with(name, kMarkerPrefix)) collect(name, deaths);
-  }
+  const int error =
+      folder_->read_file(journal_name(driver), 2 * kMaxJournalSize, &file, &info, &descriptor);
+  return error == 0 ? Journal({file.data(), file.size()}) : Journal();
 }
 
 // Turns the slots of a dead process's marker, and the overdue slots of a living one's, into
 // records of their drivers' journals.
-void Guard::collect(const std::string &name, std::vector<std::string> *deaths) {
+void Guard::collect(const std::string &name, std::vector<Death> *deaths) {
   Descriptor marker;
   struct stat info {};
   if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return;
-  // A file system without locks cannot tell; then the process counts as dead.
-  const bool alive = flock(marker.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool alive = is_locked(marker.get());
   std::uint8_t bytes[kMarkerSize] = {};
   if (pread(marker.get(), bytes, sizeof(bytes), 0) < 0) return;
+  Slot slots[kSlots];
+  unsigned used = 0;
   const std::uint64_t now = now_milliseconds();
   for (unsigned i = 0; i < kSlots; ++i) {
-    Slot slot;
+    Slot &slot = slots[used];
     if (!decode_slot(bytes + i * kSlotSize, &slot)) continue;
-    const bool overdue = slot.deadline != 0 && slot.deadline <= now;
-    if (alive && !overdue) continue;
-    const Record record{slot.subject.id, alive ? Fate::overdue : Fate::died, slot.subject.rung};
-    const bool ours = slot.driver == driver_;
-    // Told by an earlier start; or another process has proven meanwhile that it can be done.
-    if (ours && journal_.fate(record.id) != Fate::none) continue;
-    // The label of another driver is in its journal already, or unknown.
-    append(slot.driver, ours ? label_ : std::string(), record, true);
-    if (!ours) continue;
-    journal_.add(record);
-    deaths->push_back(alive ? "a process has been in the driver for longer than its deadline"
-                            : "an earlier process ended inside the driver");
+    if (!alive || (slot.deadline != 0 && slot.deadline <= now)) ++used;
   }
-  if (!alive) folder_->remove(name);
+  // Of several loads that were in the driver when the process ended, one was the cause.
+  const Fate fate = alive ? Fate::hung : used > 1 ? Fate::suspected : Fate::died;
+  bool recorded = true;
+  for (unsigned i = 0; i < used; ++i) recorded &= record_death(slots[i], fate, deaths);
+  if (!alive && recorded) folder_->remove(name);
+}
+
+bool Guard::record_death(const Slot &slot, Fate fate, std::vector<Death> *deaths) {
+  const bool ours = slot.driver == driver_;
+  // Told by an earlier start; or another process has proven meanwhile that it can be done.
+  if (ours && journal_.fate(slot.subject.id) != Fate::none) return true;
+  const Record record{slot.subject.id, fate, slot.subject.rung};
+  // The label of another driver is in its journal already, or unknown.
+  if (append(slot.driver, ours ? label_ : std::string(), record, true) != 0) return false;
+  if (!ours) return true;
+  journal_.add(record);
+  deaths->push_back(
+      {slot.subject.rung, fate == Fate::hung
+                              ? "a process has been in the driver for longer than its deadline"
+                              : "an earlier process ended inside the driver"});
+  return true;
 }
 
 std::string Guard::quarantined(const Subject &subject) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   switch (journal_.fate(subject.id)) {
+    case Fate::proven:
+    case Fate::recompiled: return {};  // whatever else the rung did
     case Fate::died: return "an earlier process ended inside the driver while it was given this";
-    case Fate::overdue: return "the driver took longer over this than the deadline allows";
+    case Fate::suspected:
+      return "an earlier process ended inside the driver while it was given this and others";
+    case Fate::overdue:
+    case Fate::hung: return "the driver took longer over this than the deadline allows";
     case Fate::wrong: return "its results were wrong when it was first used";
     default: break;
   }
@@ -137,22 +166,32 @@ int Guard::open_marker() {
   struct stat info {};
   int error = folder_->open_file(name, O_RDWR | O_CREAT | O_EXCL, &marker, &info);
   if (error != 0) return error;
-  flock(marker.get(), LOCK_EX | LOCK_NB);  // without locks: see collect
+  // A loader that opens the folder just now may take the file for a dead process's. Without
+  // locks at all, see is_locked.
+  if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EAGAIN;
   const std::uint8_t zeros[kMarkerSize] = {};
   error = write_all(marker.get(), {zeros, sizeof(zeros)}, 0);
+  if (error == 0 && fstat(marker.get(), &info) == 0 && info.st_nlink == 0) error = EAGAIN;
   if (error != 0) {
     folder_->remove(name);
     return error;
   }
   marker_ = std::move(marker);
   marker_name_ = name;
+  owner_ = getpid();
+  busy_.fill(false);
   return 0;
 }
 
 int Guard::begin(const Subject &subject, std::uint32_t deadline, int *error) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool first = !marker_;
-  *error = first ? open_marker() : 0;
+  const bool first = !marker_ || owner_ != getpid();
+  *error = 0;
+  if (first) {
+    constexpr int kTries = 4;
+    *error = EAGAIN;
+    for (int i = 0; i < kTries && *error == EAGAIN; ++i) *error = open_marker();
+  }
   if (*error != 0) return -1;
   const auto free = std::find(busy_.begin(), busy_.end(), false);
   if (free == busy_.end()) {
@@ -162,25 +201,36 @@ int Guard::begin(const Subject &subject, std::uint32_t deadline, int *error) {
   const Slot slot{driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, subject};
   std::uint8_t bytes[kSlotSize];
   encode_slot(slot, bytes);
-  const auto index = static_cast<std::size_t>(free - busy_.begin());
-  *error = write_all(marker_.get(), {bytes, sizeof(bytes)}, index * kSlotSize);
+  const auto index = static_cast<int>(free - busy_.begin());
+  *error = write_slot(index, bytes);
   if (*error == 0 && first && fsync(marker_.get()) != 0) *error = errno;
-  if (*error != 0) return -1;
+  if (*error != 0) {
+    clear_slot(index);
+    return -1;
+  }
   *free = true;
-  return static_cast<int>(index);
+  return index;
+}
+
+int Guard::write_slot(int slot, const std::uint8_t *bytes) {
+  return write_all(marker_.get(), {bytes, kSlotSize}, static_cast<std::size_t>(slot) * kSlotSize);
+}
+
+// A slot that cannot be cleared would be a death that never was.
+void Guard::clear_slot(int slot) {
+  const std::uint8_t zeros[kSlotSize] = {};
+  if (write_slot(slot, zeros) != 0) folder_->remove(marker_name_);
+  busy_[static_cast<std::size_t>(slot)] = false;
 }
 
 void Guard::end(int slot, const Subject &subject, Fate fate) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A process that ends between the two writes must not turn a success into a death, nor an
   // overdue load into one that nobody has seen.
-  if (is_death(fate)) note({subject.id, fate, subject.rung});
-  if (slot >= 0) {
-    const std::uint8_t zeros[kSlotSize] = {};
-    write_all(marker_.get(), {zeros, sizeof(zeros)}, static_cast<std::size_t>(slot) * kSlotSize);
-    busy_[static_cast<std::size_t>(slot)] = false;
-  }
-  if (fate != Fate::none && !is_death(fate)) note({subject.id, fate, subject.rung});
+  const bool final = is_final(fate);
+  if (final) note({subject.id, fate, subject.rung});
+  if (slot >= 0) clear_slot(slot);
+  if (fate != Fate::none && !final) note({subject.id, fate, subject.rung});
 }
 
 void Guard::record(const Record &record) {
@@ -191,41 +241,41 @@ void Guard::record(const Record &record) {
 void Guard::note(const Record &record) {
   if (journal_.fate(record.id) == record.fate) return;
   journal_.add(record);
-  append(driver_, label_, record, is_death(record.fate));
+  append(driver_, label_, record, is_final(record.fate));
 }
 
 // Appending is atomic between processes. A journal whose last record is torn (a full disk), or
-// that has grown too long, is started anew with the deaths alone.
-int Guard::append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) {
+// that has grown too long, is started anew with what is final.
+int Guard::append(std::uint64_t driver, const std::string &label, const Record &record,
+                  bool sync) const {
   Descriptor file;
   struct stat info {};
   const std::string name = journal_name(driver);
   int error = folder_->open_file(name, O_RDWR | O_APPEND | O_CREAT, &file, &info);
   if (error != 0) return error;
-  std::uint8_t header[kJournalHeaderSize];
-  packs::Bytes bytes;
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size == 0 || size % kRecordSize != 0 || size >= kMaxJournalSize) {
-    encode_journal_header(label, header);
-    bytes.assign(header, header + sizeof(header));
+  if (size % kRecordSize != 0 || size >= kMaxJournalSize) return rewrite(driver, label, record);
+  packs::Bytes bytes;
+  if (size == 0) {
+    bytes.resize(kJournalHeaderSize);
+    encode_journal_header(label, bytes.data());
   }
-  const bool anew = size != 0 && !bytes.empty();
-  const std::vector<Record> none;
-  for (const Record &old : anew &&driver == driver_ ? journal_.records() : none) {
-    if (!is_death(old.fate)) continue;
-    bytes.resize(bytes.size() + kRecordSize);
-    encode_record(old, bytes.data() + bytes.size() - kRecordSize);
-  }
-  bytes.resize(bytes.size() + kRecordSize);
-  encode_record(record, bytes.data() + bytes.size() - kRecordSize);
-  if (anew) {
-    const packs::View whole{bytes.data(), bytes.size()};
-    return folder_->write_file(name, &whole, 1);
-  }
-  if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-    return errno == 0 ? EIO : errno;
-  }
+  add_record(record, &bytes);
+  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+  if (written != static_cast<ssize_t>(bytes.size())) return written < 0 ? errno : ENOSPC;
   return sync && fsync(file.get()) != 0 ? errno : 0;
+}
+
+int Guard::rewrite(std::uint64_t driver, const std::string &label, const Record &last) const {
+  const Journal old = read_journal(driver);
+  packs::Bytes bytes(kJournalHeaderSize);
+  encode_journal_header(old.label().empty() ? label : old.label(), bytes.data());
+  for (const Record &record : old.records()) {
+    if (is_final(record.fate)) add_record(record, &bytes);
+  }
+  add_record(last, &bytes);
+  const packs::View whole{bytes.data(), bytes.size()};
+  return folder_->write_file(journal_name(driver), &whole, 1);
 }
 
 }  // namespace kiln::runtime

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <string>
 
+#include <sys/types.h>
+
 #include "folder.hpp"
 #include "journal.hpp"
 
@@ -21,6 +23,20 @@ namespace kiln::runtime {
 struct Subject {
   std::uint64_t id = 0;
   kiln_rung rung = KILN_RUNG_ERROR;
+};
+
+// What a marker says of one attempt. `deadline` is in milliseconds of the monotonic clock; 0:
+// none.
+struct MarkerSlot {
+  std::uint64_t driver = 0;
+  std::uint64_t deadline = 0;
+  Subject subject;
+};
+
+// A death that an earlier or another process left behind, as a sentence.
+struct Death {
+  kiln_rung rung;
+  const char *text;
 };
 
 // Guards the loads of one loader. Any thread may call; one Guard per loader.
@@ -35,9 +51,9 @@ class Guard {
 
   // Reads what is known of `driver`, then looks for markers of processes that ended inside a
   // driver or have been in it past their deadline, and records those deaths. `label` is what
-  // people call the driver. `deaths` gets a sentence for each that was new.
+  // people call the driver. `deaths` gets those of this driver that were new.
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
-            std::vector<std::string> *deaths);
+            std::vector<Death> *deaths);
 
   // Why the subject must not be tried, or an empty string.
   std::string quarantined(const Subject &subject) const;
@@ -53,9 +69,14 @@ class Guard {
 
  private:
   int open_marker();
-  void collect(const std::string &name, std::vector<std::string> *deaths);
+  int write_slot(int slot, const std::uint8_t *bytes);
+  void clear_slot(int slot);
+  Journal read_journal(std::uint64_t driver) const;
+  void collect(const std::string &name, std::vector<Death> *deaths);
+  bool record_death(const MarkerSlot &slot, Fate fate, std::vector<Death> *deaths);
   void note(const Record &record);
-  int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync);
+  int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) const;
+  int rewrite(std::uint64_t driver, const std::string &label, const Record &last) const;
 
   const Folder *folder_ = nullptr;
   std::uint64_t driver_ = 0;
@@ -64,12 +85,16 @@ class Guard {
   Journal journal_;
   Descriptor marker_;
   std::string marker_name_;
+  pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kSlots> busy_{};
 };
 
 // "d-<driver>", a journal's name; "a-<number>", a marker's.
 inline constexpr char kJournalPrefix[] = "d-";
 inline constexpr char kMarkerPrefix[] = "a-";
+
+// Whether a living process holds that marker.
+bool marker_is_alive(const Folder &folder, const std::string &name);
 
 // A number for the driver as it is on this machine now: the device's binary key, the file of
 // the driver's library, the system's release. Another number means that nothing is proven.

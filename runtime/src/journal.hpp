@@ -16,11 +16,20 @@ enum class Fate : std::uint8_t {
   proven = 1,      // loaded as it is (a binary: the driver gave back the same bytes)
   recompiled = 2,  // loaded, after the driver compiled it anew
   died = 3,        // a process ended inside the driver
-  overdue = 4,     // the driver took longer than the application's deadline
+  overdue = 4,     // a binary loaded, but took longer than the application's deadline
   healed = 5,      // the overlay got a new binary for a recompiled one of its own
-  refused = 6,     // the driver or a check said no, in good order
-  wrong = 7        // the application's check found wrong results
+  suspected = 6,   // a process ended inside the driver, with this among several loads
+  wrong = 7,       // the application's check found wrong results
+  hung = 8         // a process was in the driver past its deadline, and did not come back
 };
+
+// Counts against the blob's rung too.
+inline bool is_death(Fate fate) { return fate == Fate::died || fate == Fate::hung; }
+
+// The blob is not tried again, whatever is recorded later.
+inline bool is_final(Fate fate) {
+  return is_death(fate) || fate == Fate::overdue || fate == Fate::suspected || fate == Fate::wrong;
+}
 
 struct Record {
   std::uint64_t id = 0;
@@ -44,7 +53,7 @@ class Journal {
   // Reads whatever whole records there are; a torn or foreign one is passed over.
   explicit Journal(packs::View file = {});
 
-  // What became of the blob: a death is final, else the last record.
+  // What became of the blob: a final fate, else the last record.
   Fate fate(std::uint64_t id) const;
   // True when two different blobs or more ended a process, or hung, on that rung.
   bool rung_quarantined(kiln_rung rung) const;
@@ -57,8 +66,5 @@ class Journal {
   std::vector<Record> records_;
   std::string label_;
 };
-
-// A death of a blob, which counts against its rung too.
-inline bool is_death(Fate fate) { return fate == Fate::died || fate == Fate::overdue; }
 
 }  // namespace kiln::runtime

@@ -58,7 +58,7 @@ class Ladder {
         variant_(variant),
         flags_(flags),
         report_(*report),
-        overlay_((flags & KILN_LOAD_NO_OVERLAY) != 0 ? nullptr : loader->overlay.get()) {}
+        overlay_(loader->overlay.get()) {}
 
   bool climb(std::shared_ptr<LoadedProgram> *out) {
     const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
@@ -68,7 +68,7 @@ class Ladder {
         try_overlay(out) || try_exact(out) || try_compatible(out) ||
         try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
         try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
-    if (loaded && overlay_ != nullptr) keep(**out);
+    if (loaded && overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0) keep(**out);
     return loaded;
   }
 
@@ -172,7 +172,9 @@ class Ladder {
     const bool loaded = build(attempt, before, result, &after, out);
     if (guard == nullptr) return loaded;
     const std::uint32_t deadline = loader_->deadline_milliseconds;
-    if (before == Fate::none && deadline != 0 && milliseconds_since(start) > deadline) {
+    // What was compiled is in the overlay by the next start; a slow binary would be slow again.
+    if (loaded && attempt.form == Form::binary && before == Fate::none && deadline != 0 &&
+        milliseconds_since(start) > deadline) {
       after = Fate::overdue;
     }
     guard->end(slot, attempt.subject, after);
@@ -196,7 +198,6 @@ class Ladder {
     BuildOutcome outcome =
         build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
                       variant_.options()->str(), expected_kernels(variant_));
-    *after = Fate::refused;
     if (!outcome.error.ok()) {
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
@@ -250,6 +251,7 @@ class Ladder {
     }
     if (before == Fate::proven || passes_check(*loader_, program)) return true;
     *after = Fate::wrong;
+    report_.recompiled.reset();
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 

@@ -161,11 +161,11 @@ Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memo
                       : cl.clEnqueueMapImage(queue.handle.get(), memory->handle.get(), blocking,
                                              memory->map_flags, origin, region, &pitch, nullptr,
                                              waits.count, waits.data(), wanted, &code);
+  // Mapped whatever becomes of the event, so that it can be unmapped.
+  if (code == CL_SUCCESS) memory->mapped = address;
   Error error = take_event(cl, call, code, made, event);
   if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
-  if (!error.ok()) return error;
-  memory->mapped = address;
-  if (row_pitch != nullptr) *row_pitch = pitch;
+  if (error.ok() && row_pitch != nullptr) *row_pitch = pitch;
   return error;
 }
 

@@ -17,16 +17,14 @@ namespace {
 constexpr time_t kTemporarySeconds = 3600;
 // How often at most a use is written down: a start that finds everything writes nothing.
 constexpr time_t kUseSeconds = 24 * 3600;
+// How many drivers, the present one among them, are remembered.
+constexpr std::size_t kMostJournals = 32;
 
 struct File {
   std::string name;
   time_t used;
   std::uint64_t size;
 };
-
-bool begins_with(const std::string &text, const char *start) {
-  return text.compare(0, std::strlen(start), start) == 0;
-}
 
 std::string device_facts(const Device &device) {
   const Description &d = device.description;
@@ -39,6 +37,13 @@ std::string device_facts(const Device &device) {
   return key_text(facts);
 }
 
+// The least recently used first.
+void sort_by_use(std::vector<File> *files) {
+  std::sort(files->begin(), files->end(), [](const File &a, const File &b) {
+    return a.used != b.used ? a.used < b.used : a.name < b.name;
+  });
+}
+
 void note_use(int fd, const struct stat &info) {
   const time_t now = time(nullptr);
   if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(fd, nullptr);
@@ -49,13 +54,13 @@ void note_use(int fd, const struct stat &info) {
 std::string system_error_text(int error) {
   switch (error) {
     case ELOOP: return "it is a symbolic link";
-    case EPERM: return "other users may write to it";
+    case EPERM: return "another user owns it or may write to it";
     default: return std::strerror(error);
   }
 }
 
 std::string Overlay::open(const char *path, std::uint64_t limit, const Device &device,
-                          std::shared_ptr<Overlay> *out, std::vector<std::string> *deaths) {
+                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
   if (error != 0) return packs::concat({path, ": ", system_error_text(error)});
@@ -75,10 +80,12 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
   const std::string name = entry_name(key_, variant);
   struct stat info {};
   Descriptor descriptor;
-  const int error = folder_.read_file(name, kMaxEntrySize, file, &info, &descriptor);
+  const int error =
+      folder_.read_file(name, std::min(limit_, kMaxEntrySize), file, &info, &descriptor);
   if (error == ENOENT) return "the overlay has no binary of this variant";
   *broken = true;
-  if (error != 0) return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
+  if (error != 0)
+    return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
   const std::string fault = parse_entry({file->data(), file->size()}, entry);
   if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
   if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kNameSize) != 0) {
@@ -116,20 +123,23 @@ void Overlay::evict(std::uint64_t room) const {
   std::vector<std::string> names;
   folder_.list(&names);
   std::vector<File> entries;
+  std::vector<File> journals;
   std::uint64_t total = room;
   for (const std::string &name : names) {
     struct stat info {};
     if (folder_.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (begins_with(name, kTemporaryPrefix) && time(nullptr) - info.st_mtime > kTemporarySeconds) {
+    if (is_name(name, kTemporaryPrefix, 1) && time(nullptr) - info.st_mtime > kTemporarySeconds) {
       folder_.remove(name);
     }
-    if (!begins_with(name, kEntryPrefix)) continue;
+    if (is_name(name, kJournalPrefix, 1)) journals.push_back({name, info.st_mtime, 0});
+    if (!is_name(name, kEntryPrefix, 2)) continue;
     entries.push_back({name, info.st_mtime, static_cast<std::uint64_t>(info.st_size)});
     total += entries.back().size;
   }
-  std::sort(entries.begin(), entries.end(), [](const File &a, const File &b) {
-    return a.used != b.used ? a.used < b.used : a.name < b.name;
-  });
+  sort_by_use(&journals);
+  for (std::size_t i = 0; i + kMostJournals < journals.size(); ++i)
+    folder_.remove(journals[i].name);
+  sort_by_use(&entries);
   for (const File &entry : entries) {
     if (total <= limit_) return;
     if (folder_.remove(entry.name) == 0) total -= entry.size;
@@ -145,10 +155,10 @@ int clear_overlay(const char *path) {
   if (int error = folder.list(&names); error != 0) return error;
   int first = 0;
   for (const std::string &name : names) {
-    if (!begins_with(name, kEntryPrefix) && !begins_with(name, kJournalPrefix) &&
-        !begins_with(name, kTemporaryPrefix)) {
-      continue;
-    }
+    const bool ours = is_name(name, kEntryPrefix, 2) || is_name(name, kJournalPrefix, 1) ||
+                      is_name(name, kTemporaryPrefix, 1) ||
+                      (is_name(name, kMarkerPrefix, 1) && !marker_is_alive(folder, name));
+    if (!ours) continue;
     const int error = folder.remove(name);
     if (first == 0 && error != ENOENT) first = error;
   }

@@ -23,7 +23,7 @@ class Overlay {
   // Opens or makes the folder, and reads what is known of the device's driver. An empty
   // string, or why there is no overlay.
   static std::string open(const char *path, std::uint64_t limit, const Device &device,
-                          std::shared_ptr<Overlay> *out, std::vector<std::string> *deaths);
+                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths);
 
   // This device's binary of the variant. `*file` owns the bytes that the entry's views are
   // into. Gives an empty string, or why there is none; `*broken` tells damage from absence.

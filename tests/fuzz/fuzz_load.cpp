@@ -194,7 +194,8 @@ std::string make_packs(const char *base_path, const std::string &folder, DeviceI
   if (status.ok()) status = packs::read_contents(pack, contents);
   if (!status.ok()) return status.message;
   std::erase_if(contents->programs, [](const auto &p) { return p.name != kProgram; });
-  std::erase_if(contents->programs.at(0).variants, [](const auto &v) { return v.name != kVariant; });
+  std::erase_if(contents->programs.at(0).variants,
+                [](const auto &v) { return v.name != kVariant; });
   status = packs::write_pack(*contents, folder + "/base.kiln");
   if (!status.ok()) return status.message;
   const BuildResult built = build_on_devices(*contents, {*device}, {}, {}, nullptr);
@@ -230,18 +231,21 @@ int fuzz(const char *base_path, const Options &options) {
       std::chrono::minutes(9));
   const std::string what = options.overlays ? "overlays" : "packs";
   if (!result.ok() || result.answer["error"] != "") {
-    std::printf("%s on %s, seed %u, round %u: %s\n", what.c_str(), device.label().c_str(),
-                options.seed, round->load(),
-                result.ok() ? result.answer["error"].get<std::string>().c_str()
-                            : result.reason().c_str());
+    std::printf(
+        "%s on %s, seed %u, round %u: %s\n", what.c_str(), device.label().c_str(), options.seed,
+        round->load(),
+        result.ok() ? result.answer["error"].get<std::string>().c_str() : result.reason().c_str());
     return 1;
   }
-  std::printf("%u mutated %s on %s, no death: %u refused at opening, %u without a rung, %u "
-              "loaded, %u of those launched with the right pixels\n",
-              options.count, what.c_str(), device.label().c_str(),
-              result.answer["refused"].get<unsigned>(), result.answer["missed"].get<unsigned>(),
-              result.answer["loaded"].get<unsigned>(), result.answer["launched"].get<unsigned>());
-  return 0;
+  std::printf(
+      "%u mutated %s on %s, no death: %u refused at opening, %u without a rung, %u "
+      "loaded, %u of those launched with the right pixels\n",
+      options.count, what.c_str(), device.label().c_str(), result.answer["refused"].get<unsigned>(),
+      result.answer["missed"].get<unsigned>(), result.answer["loaded"].get<unsigned>(),
+      result.answer["launched"].get<unsigned>());
+  const bool meant = result.answer["loaded"] > 0 && result.answer["launched"] > 0;
+  if (!meant) std::printf("but nothing was loaded: this shows nothing\n");
+  return meant ? 0 : 1;
 }
 
 }  // namespace

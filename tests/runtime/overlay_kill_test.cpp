@@ -26,7 +26,8 @@ struct Variant {
   std::uint8_t hash[packs::kNameSize] = {};
 };
 
-std::shared_ptr<Overlay> open_overlay(const std::string &path, std::vector<std::string> *deaths) {
+std::shared_ptr<Overlay> open_overlay(const std::string &path,
+                                      std::vector<runtime::Death> *deaths) {
   kiln_device *device = fake_device();
   std::shared_ptr<Overlay> overlay;
   const std::string why =
@@ -38,7 +39,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path, std::vector<std::
 
 // Stores one after the other until it is killed, and says through the pipe what is stored.
 [[noreturn]] void store_for_ever(const std::string &path, std::uint32_t first, int acknowledge) {
-  std::vector<std::string> deaths;
+  std::vector<runtime::Death> deaths;
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
@@ -93,7 +94,7 @@ TEST_CASE("what was acknowledged survives a kill, and nothing is torn", "[overla
       CHECK(WIFSIGNALED(status));
     }
   }
-  std::vector<std::string> deaths;
+  std::vector<runtime::Death> deaths;
   const auto overlay = open_overlay(path, &deaths);
   CHECK(deaths.empty());
   unsigned lost = 0;

@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "a folder that cannot be used is no overlay, and the r
   fs::remove(overlay);
   fs::create_directory(overlay);
   fs::permissions(overlay, fs::perms::all);
-  CHECK(reason() == "other users may write to it");
+  CHECK(reason() == "another user owns it or may write to it");
   fs::remove(overlay);
   overlay = folder.path() / "missing" / "overlay";
   CHECK(reason() == "No such file or directory");
@@ -235,7 +235,6 @@ TEST_CASE_METHOD(Fixture, "what was used least recently makes room", "[overlay]"
   CHECK(age("q", 2) == KILN_RUNG_OVERLAY);
   CHECK(names_in(overlay, "e-").size() == 2);
   CHECK(Start(base, overlay, 0, "p", 0, limit).load.rung() == KILN_RUNG_IL);
-  const Start larger(base, overlay, 0, "r", 0, 100);
   fake().il.binary = std::string(9000, 'c');
   const Start none(base, overlay, KILN_LOAD_NO_BINARY, "p", 0, limit);
   CHECK(mentions(none.notices.text(KILN_NOTICE_NOT_STORED), "larger than the overlay may be"));

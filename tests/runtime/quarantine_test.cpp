@@ -1,4 +1,7 @@
 // A driver that dies, hangs or silently recompiles is remembered by the next start.
+#include <atomic>
+#include <thread>
+
 #include "overlay_fixture.hpp"
 
 using namespace kiln;
@@ -91,15 +94,88 @@ TEST_CASE_METHOD(Fixture, "a process that ends outside of the driver is not a de
   CHECK(names_in(overlay, "a-").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a refusal in good order is no death and needs no second marker",
+TEST_CASE_METHOD(Fixture, "a refusal in good order is no death, and is tried again",
                  "[quarantine]") {
   fake().binary.build_code = CL_INVALID_BINARY;
   { CHECK(Start(pack, overlay, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE).load.program == nullptr); }
+  fake().binary.build_code = CL_SUCCESS;
+  const Start next(pack, overlay);
+  CHECK_FALSE(next.notices.has(KILN_NOTICE_DEATH));
+  CHECK(next.load.rung() == KILN_RUNG_EXACT);
+}
+
+TEST_CASE_METHOD(Fixture, "a blob that is refused once and kills later is seen to have killed",
+                 "[quarantine]") {
+  fake().binary.build_code = CL_OUT_OF_RESOURCES;
+  { CHECK(Start(pack, overlay, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE).load.program == nullptr); }
+  dies_at_start(pack, overlay);
+  CHECK(Start(pack, overlay).load.reason(KILN_RUNG_EXACT) == kDied);
+}
+
+TEST_CASE_METHOD(Fixture, "a quarantined rung still gives what was proven on it", "[quarantine]") {
+  { CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT); }
+  dies_at_start(pack, overlay, "p");
+  dies_at_start(pack, overlay, "q");
+  CHECK(Start(pack, overlay, 0, "p").load.reason(KILN_RUNG_EXACT) == kDied);
+  CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "of several loads that were in the driver each is suspected, not the rung",
+                 "[quarantine]") {
   const int status = in_child([&] {
-    fake().binary.on_build = [&] { _exit(names_in(overlay, "a-").empty() ? 0 : 1); };
-    const Start start(pack, overlay);
+    std::atomic<int> inside{0};
+    fake().binary.on_build = [&] {
+      ++inside;
+      while (inside < 2) std::this_thread::yield();
+      _exit(9);
+    };
+    Start start(pack, overlay, KILN_LOAD_NO_BINARY, "r");  // opens the overlay
+    std::vector<std::thread> threads;
+    for (const char *name : {"p", "q"}) {
+      threads.emplace_back([&, name] {
+        kiln_program *program = nullptr;
+        kiln_load(start.load.loader, name, nullptr, 0, &program, nullptr, nullptr);
+      });
+    }
+    for (std::thread &thread : threads) thread.join();
   });
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(WEXITSTATUS(status) == 9);
+  for (const char *name : {"p", "q"}) {
+    const Start next(pack, overlay, 0, name);
+    CHECK(next.load.reason(KILN_RUNG_EXACT) ==
+          "quarantined: an earlier process ended inside the driver while it was given this and "
+          "others");
+  }
+  for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
+  CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
+}
+
+TEST_CASE_METHOD(Fixture, "clearing after a death ends the quarantine before it begins",
+                 "[quarantine]") {
+  dies_at_start(pack, overlay);
+  REQUIRE(kiln_overlay_clear(overlay.c_str(), nullptr) == KILN_OK);
+  CHECK(names_in(overlay, "").empty());
+  CHECK(Start(pack, overlay).load.rung() == KILN_RUNG_EXACT);
+}
+
+TEST_CASE_METHOD(Fixture, "a forked child that releases its loader leaves the parent's marker",
+                 "[quarantine]") {
+  auto parent = std::make_unique<Start>(pack, overlay);
+  REQUIRE(names_in(overlay, "a-").size() == 1);
+  in_child([&] { parent.reset(); });
+  CHECK(names_in(overlay, "a-").size() == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "other files of the folder are left alone", "[quarantine]") {
+  { const Start start(pack, overlay); }
+  for (const char *name : {"a-icon.png", "e-mail", "d-day", "temporary-file"}) {
+    folder.write(fs::path("overlay") / name, "mine");
+  }
+  { const Start start(pack, overlay, KILN_LOAD_NO_BINARY, "q"); }
+  REQUIRE(kiln_overlay_clear(overlay.c_str(), nullptr) == KILN_OK);
+  CHECK(names_in(overlay, "") ==
+        std::vector<std::string>{"a-icon.png", "d-day", "e-mail", "temporary-file"});
 }
 
 TEST_CASE_METHOD(Fixture, "a process that hangs past its deadline counts as dead", "[quarantine]") {
@@ -222,8 +298,13 @@ TEST_CASE_METHOD(Fixture, "a damaged journal is no journal, whatever is left of 
   const std::string good = contents_of(overlay / names[0]);
   for (std::size_t size = 0; size < good.size(); ++size) {
     std::ofstream(overlay / names[0], std::ios::binary) << good.substr(0, size);
-    const Start start(pack, overlay, KILN_LOAD_NO_OVERLAY);
+    for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
+    const Start start(pack, overlay);
     CHECK(start.load.status == KILN_OK);
+    // What died is known as long as its record is whole.
+    const bool known = start.load.reason(KILN_RUNG_EXACT) == kDied;
+    CHECK((known || start.load.rung() == KILN_RUNG_EXACT));
+    if (size < 256) CHECK_FALSE(known);
   }
   std::ofstream(overlay / names[0], std::ios::binary) << std::string(100'000, '\x7f');
   CHECK(Start(pack, overlay, KILN_LOAD_NO_IL).load.status == KILN_OK);

@@ -139,7 +139,7 @@ enum {
   /* Allow the compatible rung: another target's binary that the vendor's rule or a recorded
    * cross-check says serves this device. */
   KILN_LOAD_COMPATIBLE = 16,
-  KILN_LOAD_NO_OVERLAY = 32 /* neither read the overlay nor write to it */
+  KILN_LOAD_NO_OVERLAY = 32 /* neither take a binary from the overlay nor store one there */
 };
 
 typedef enum kiln_notice_kind {
@@ -170,8 +170,9 @@ typedef struct kiln_notice {
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
 
 /* Asked before a compatible binary is used for the first time with this driver (each time
- * where there is no overlay to remember it): runs what it likes with `program`, returns
- * non-zero when the results are right. */
+ * where there is no overlay to remember it): runs what it likes with `program`, which is
+ * borrowed, and returns non-zero when the results are right. Must not call back into the same
+ * loader. */
 typedef int (*kiln_check_function)(kiln_program *program, void *user);
 
 /* A wish that a driver may be unable to meet. */
@@ -191,7 +192,8 @@ enum {
 };
 
 /* What a loader may be given beside device and pack. Start from zeros with `size` set to
- * sizeof(kiln_loader_options); a shorter one from an older header is accepted. */
+ * sizeof(kiln_loader_options); a shorter one from an older header is accepted, and what a longer
+ * one has more is not looked at. */
 typedef struct kiln_loader_options {
   size_t size;
   cl_context context; /* holds the device and is retained; NULL makes one of Kiln's own */
@@ -201,8 +203,10 @@ typedef struct kiln_loader_options {
    * and no quarantine, which the report says and which is never an error. */
   const char *overlay;
   uint64_t overlay_limit; /* bytes of binaries kept, least recently used first out; 0: 64 MiB */
-  uint32_t deadline_milliseconds; /* a load that takes longer counts as a death; 0: none */
-  kiln_notice_function notice;    /* may be NULL */
+  /* A load that hangs for longer counts as a death at the next start, and a binary that took
+   * longer is not used again; 0: none. */
+  uint32_t deadline_milliseconds;
+  kiln_notice_function notice; /* may be NULL */
   void *notice_user;
   kiln_check_function check; /* may be NULL: then it is enough that nothing was recompiled */
   void *check_user;
@@ -229,7 +233,8 @@ KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const c
 KILN_API void kiln_program_release(kiln_program *program);
 KILN_API cl_program kiln_program_cl(const kiln_program *program);
 
-/* Where a prefetch is. `report` is borrowed; `status` is that of the program's load. */
+/* Where a prefetch is: `done` of the `total` programs of the list lie behind this thread.
+ * `report` is borrowed; `status` is that of the program's load. */
 typedef struct kiln_progress {
   size_t done;
   size_t total;
@@ -249,8 +254,8 @@ KILN_API kiln_status kiln_prefetch(kiln_loader *loader, const char *const *progr
                                    unsigned flags, kiln_progress_function progress, void *user,
                                    kiln_error *error);
 
-/* Removes everything in an overlay folder, quarantines too. Other processes may be using it;
- * their markers stay. A folder that is not there is an empty one. */
+/* Removes everything of Kiln's in an overlay folder, quarantines too. Other processes may be
+ * using it; the markers of living ones stay. A folder that is not there is an empty one. */
 KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
 KILN_API void kiln_report_release(kiln_report *report);
@@ -260,7 +265,7 @@ KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung run
                                         kiln_outcome *outcome);
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
 /* The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
- * load; a program that was loaded from its exact binary has none. */
+ * load; a program that was loaded from the overlay or its exact binary has none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
 
 #ifdef __cplusplus
