@@ -28,6 +28,16 @@ const char *fault_name(Fault fault) {
   return "unknown";
 }
 
+#define KILN_OUT_OF_LINE __attribute__((noinline))
+
+KILN_OUT_OF_LINE Status::Status() = default;
+KILN_OUT_OF_LINE Status::Status(Fault what, std::string text)
+    : fault(what), message(std::move(text)) {}
+KILN_OUT_OF_LINE Status::Status(const Status &other) = default;
+KILN_OUT_OF_LINE Status::Status(Status &&other) noexcept = default;
+KILN_OUT_OF_LINE Status &Status::operator=(Status &&other) noexcept = default;
+KILN_OUT_OF_LINE Status::~Status() = default;
+
 Status Status::error(Fault fault, std::string_view message) {
   return {fault, std::string(message)};
 }

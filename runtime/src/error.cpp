@@ -60,7 +60,17 @@ kiln_status status_of(packs::Fault fault) {
 
 }  // namespace
 
-Error failure(kiln_status status, std::string_view message) {
+#define KILN_OUT_OF_LINE __attribute__((noinline))
+
+KILN_OUT_OF_LINE Error::Error() = default;
+KILN_OUT_OF_LINE Error::Error(kiln_status what, cl_int code, std::string text)
+    : status(what), cl_error(code), message(std::move(text)) {}
+KILN_OUT_OF_LINE Error::Error(const Error &other) = default;
+KILN_OUT_OF_LINE Error::Error(Error &&other) noexcept = default;
+KILN_OUT_OF_LINE Error &Error::operator=(Error &&other) noexcept = default;
+KILN_OUT_OF_LINE Error::~Error() = default;
+
+KILN_OUT_OF_LINE Error failure(kiln_status status, std::string_view message) {
   return {status, 0, std::string(message)};
 }
 

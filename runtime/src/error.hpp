@@ -10,12 +10,20 @@
 
 namespace kiln::runtime {
 
+// Made, moved and destroyed out of line: that happens in nearly every function.
 struct [[nodiscard]] Error {
+  Error();
+  Error(kiln_status status, cl_int cl_error, std::string message);
+  Error(const Error &other);
+  Error(Error &&other) noexcept;
+  Error &operator=(Error &&other) noexcept;
+  ~Error();
+
+  bool ok() const { return status == KILN_OK; }
+
   kiln_status status = KILN_OK;
   cl_int cl_error = 0;
   std::string message;
-
-  bool ok() const { return status == KILN_OK; }
 };
 
 Error failure(kiln_status status, std::string_view message);

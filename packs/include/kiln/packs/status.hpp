@@ -37,7 +37,15 @@ enum class Fault {
 // A short stable word for a fault ("truncated"), for messages and JSON.
 const char *fault_name(Fault fault);
 
+// Made, moved and destroyed out of line: that happens in nearly every function.
 struct [[nodiscard]] Status {
+  Status();
+  Status(Fault what, std::string text);
+  Status(const Status &other);
+  Status(Status &&other) noexcept;
+  Status &operator=(Status &&other) noexcept;
+  ~Status();
+
   Fault fault = Fault::none;
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
