@@ -46,7 +46,7 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   std::uint64_t check = 0;
   std::memcpy(words, bytes, sizeof(words));
   std::memcpy(&check, bytes + sizeof(words), sizeof(check));
-  if (packs::xxh3(words, sizeof(words)) != check || words[3] > KILN_RUNG_SOURCE) return false;
+  if (packs::xxh3(words, sizeof(words)) != check || words[3] > KILN_RUNG_ERROR) return false;
   *out = {words[0], words[1], {words[2], static_cast<kiln_rung>(words[3])}};
   return true;
 }

@@ -17,7 +17,7 @@ enum class Fate : std::uint8_t {
   recompiled = 2,  // loaded, after the driver compiled it anew
   died = 3,        // a process ended inside the driver
   overdue = 4,     // the driver took longer than the application's deadline
-  healed = 5,      // the overlay got a new binary for a recompiled one of its own
+  healed = 5,      // asked for its own binary for the overlay, it answered
   refused = 6,     // the driver or a check said no, in good order
   wrong = 7        // the application's check found wrong results
 };

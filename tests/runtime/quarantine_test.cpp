@@ -65,6 +65,33 @@ TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[q
   CHECK(fourth.load.reason(KILN_RUNG_SOURCE) == kDied);
 }
 
+TEST_CASE_METHOD(Fixture, "a driver that died when asked for its binary is not asked again",
+                 "[quarantine]") {
+  const packs::Bytes base = written(without_targets(three_programs()));
+  const auto die = [] { _exit(9); };
+  const auto dies_when_asked = [&](const char *program) {
+    const int status = in_child([&] {
+      fake().il.on_asked = die;
+      const Start start(base, overlay, 0, program);
+    });
+    CHECK(WEXITSTATUS(status) == 9);
+  };
+  dies_when_asked("p");
+  constexpr char kNotAsked[] =
+      "the driver's binary was not stored in the overlay: the driver died or hung when it was "
+      "asked for a binary";
+  {
+    const Start next(base, overlay);
+    CHECK(next.load.rung() == KILN_RUNG_IL);
+    CHECK(next.notices.text(KILN_NOTICE_DEATH) == "an earlier process ended inside the driver");
+    CHECK(next.notices.text(KILN_NOTICE_NOT_STORED) == kNotAsked);
+  }
+  dies_when_asked("q");  // one death says nothing of other programs, two do
+  const Start third(base, overlay, 0, "r");
+  CHECK(third.load.rung() == KILN_RUNG_IL);
+  CHECK(third.notices.text(KILN_NOTICE_NOT_STORED) == kNotAsked);
+}
+
 TEST_CASE_METHOD(Fixture, "another driver starts without the old one's quarantine",
                  "[quarantine]") {
   packs::Bytes base = written(without_targets(three_programs()));
