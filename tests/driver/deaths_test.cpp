@@ -2,6 +2,7 @@
 // the one after it is fast.
 #include <csignal>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,13 +18,6 @@ constexpr char kDied[] = "an earlier process ended inside the driver while it wa
 constexpr char kNoticed[] = "an earlier process ended inside the driver";
 constexpr char kNotAsked[] =
     "not stored in the overlay: the driver died or hung when it was asked for a binary";
-
-Wishes with(const std::string &overlay, unsigned flags = 0) {
-  Wishes wishes;
-  wishes.overlay = overlay;
-  wishes.flags = flags;
-  return wishes;
-}
 
 bool died_as(const builder::ChildResult &child, const std::string &way) {
   if (way == "exit") return child.end == ChildEnd::exited && child.code == 1;

@@ -2,7 +2,8 @@
 // folder for each case.
 #pragma once
 
-#include <fcntl.h>
+#include <algorithm>
+
 #include <sys/stat.h>
 
 #include "application.hpp"
@@ -18,6 +19,13 @@ inline bool holds(const std::string &text, const std::string &part) {
 inline std::string fault(const std::string &at, const std::string &what,
                          const std::string &rest = "") {
   return "[[fault]]\nat = \"" + at + "\"\ndo = \"" + what + "\"\n" + rest + "\n";
+}
+
+inline Wishes with(const std::string &overlay, unsigned flags = 0) {
+  Wishes wishes;
+  wishes.overlay = overlay;
+  wishes.flags = flags;
+  return wishes;
 }
 
 // Of each file of a folder, and of the folder itself: size and time of the last change.
@@ -56,9 +64,9 @@ inline std::size_t entries_in(const std::string &overlay) {
 }
 
 // One for each test program: its pack is built once.
-class Machine {
+class ScriptedMachine {
  public:
-  Machine()
+  ScriptedMachine()
       : driver_(computing_device(kIl)),
         full_(build_pack(driver_, triple_program())),
         base_(driver_.path("base.kiln")) {
@@ -86,8 +94,8 @@ class Machine {
   unsigned overlays_ = 0;
 };
 
-inline Machine &machine() {
-  static Machine made;
+inline ScriptedMachine &machine() {
+  static ScriptedMachine made;
   return made;
 }
 

@@ -12,13 +12,6 @@ namespace {
 constexpr char kOnBinary[] = "form = \"binary\"\n";
 constexpr char kStored[] = "the driver's binary was stored in the overlay";
 
-Wishes with(const std::string &overlay, unsigned flags = 0) {
-  Wishes wishes;
-  wishes.overlay = overlay;
-  wishes.flags = flags;
-  return wishes;
-}
-
 struct Row {
   const char *name;
   std::string faults;

@@ -11,13 +11,6 @@ namespace {
 constexpr char kQuarantined[] =
     "an earlier process ended inside the driver while it was given this";
 
-Wishes with(const std::string &overlay, unsigned flags = 0) {
-  Wishes wishes;
-  wishes.overlay = overlay;
-  wishes.flags = flags;
-  return wishes;
-}
-
 // Puts a driver into the machine whose file was made `hours` after the built one.
 void install_driver(int hours) {
   const fs::path path = machine().driver().path("driver.so");
