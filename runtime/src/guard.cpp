@@ -53,6 +53,11 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
 
 std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
+// Tells the few markers of a folder apart; never 0.
+std::uint16_t marker_number(const std::string &name) {
+  return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
+}
+
 bool begins_with(const std::string &text, const char *start) {
   return text.compare(0, std::strlen(start), start) == 0;
 }
@@ -98,7 +103,8 @@ void Guard::collect(const std::string &name, std::vector<std::string> *deaths) {
     if (!decode_slot(bytes + i * kSlotSize, &slot)) continue;
     const bool overdue = slot.deadline != 0 && slot.deadline <= now;
     if (alive && !overdue) continue;
-    const Record record{slot.subject.id, alive ? Fate::overdue : Fate::died, slot.subject.rung};
+    const Record record{slot.subject.id, alive ? Fate::overdue : Fate::died, slot.subject.rung,
+                        marker_number(name)};
     const bool ours = slot.driver == driver_;
     // Told by an earlier start; or another process has proven meanwhile that it can be done.
     if (ours && journal_.fate(record.id) != Fate::none) continue;

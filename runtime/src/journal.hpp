@@ -26,6 +26,9 @@ struct Record {
   std::uint64_t id = 0;
   Fate fate = Fate::none;
   kiln_rung rung = KILN_RUNG_ERROR;
+  // Of a death that a marker told of: which marker. One death may find many threads in the
+  // driver.
+  std::uint16_t marker = 0;
 };
 
 inline constexpr std::size_t kRecordSize = 16;
@@ -46,7 +49,8 @@ class Journal {
 
   // What became of the blob: a death is final, else the last record.
   Fate fate(std::uint64_t id) const;
-  // True when two different blobs or more ended a process, or hung, on that rung.
+  // True when two different blobs or more ended a process, or hung, on that rung; what was in
+  // the driver at one death counts as one.
   bool rung_quarantined(kiln_rung rung) const;
 
   void add(const Record &record) { records_.push_back(record); }

@@ -1,4 +1,7 @@
 // A driver that dies, hangs or silently recompiles is remembered by the next start.
+#include <atomic>
+#include <thread>
+
 #include "overlay_fixture.hpp"
 
 using namespace kiln;
@@ -47,6 +50,35 @@ TEST_CASE_METHOD(Fixture, "a second blob that kills quarantines the rung", "[qua
   CHECK(third.load.reason(KILN_RUNG_EXACT) ==
         "quarantined: the driver died or hung on this rung with two programs");
   CHECK(third.load.rung() == KILN_RUNG_IL);
+}
+
+TEST_CASE_METHOD(Fixture, "one death with many threads in the driver leaves the rung to others",
+                 "[quarantine]") {
+  const int status = in_child([&] {
+    std::atomic<unsigned> inside{0};
+    fake().binary.on_build = [&] {
+      if (++inside == 2) _exit(9);
+      while (true) pause();
+    };
+    const std::string path = overlay.string();
+    kiln_loader_options options = {};
+    options.size = sizeof(options);
+    options.overlay = path.c_str();
+    const FakeLoad load(pack, KILN_LOAD_NO_BINARY, "r", nullptr, &options);
+    const auto ask = [&](const char *program) {
+      kiln_program *loaded = nullptr;
+      kiln_load(load.loader, program, nullptr, 0, &loaded, nullptr, nullptr);
+    };
+    std::thread other(ask, "p");
+    ask("q");
+    other.join();
+  });
+  CHECK(WEXITSTATUS(status) == 9);
+  for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
+  for (const char *const program : {"p", "q"}) {
+    CHECK(Start(pack, overlay, 0, program).load.reason(KILN_RUNG_EXACT) == kDied);
+  }
+  CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
 }
 
 TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[quarantine]") {
