@@ -54,6 +54,11 @@ void add_record(const Record &record, packs::Bytes *bytes) {
   encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
 
+// Tells the few markers of a folder apart; never 0.
+std::uint16_t marker_number(const std::string &name) {
+  return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
+}
+
 std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
 }  // namespace
@@ -113,26 +118,28 @@ void Guard::collect(const std::string &name, std::vector<Death> *deaths) {
     if (!decode_slot(bytes + i * kSlotSize, &slot)) continue;
     if (!alive || (slot.deadline != 0 && slot.deadline <= now)) ++used;
   }
-  // Of several loads that were in the driver when the process ended, one was the cause.
-  const Fate fate = alive ? Fate::hung : used > 1 ? Fate::suspected : Fate::died;
   bool recorded = true;
-  for (unsigned i = 0; i < used; ++i) recorded &= record_death(slots[i], fate, deaths);
+  for (unsigned i = 0; i < used; ++i) {
+    const Subject &subject = slots[i].subject;
+    const Fate fate = alive ? Fate::hung : Fate::died;
+    const Record record{subject.id, fate, subject.rung, marker_number(name)};
+    recorded &= record_death(slots[i].driver, record, deaths);
+  }
   if (!alive && recorded) folder_->remove(name);
 }
 
-bool Guard::record_death(const Slot &slot, Fate fate, std::vector<Death> *deaths) {
-  const bool ours = slot.driver == driver_;
+bool Guard::record_death(std::uint64_t driver, const Record &record, std::vector<Death> *deaths) {
+  const bool ours = driver == driver_;
   // Told by an earlier start; or another process has proven meanwhile that it can be done.
-  if (ours && journal_.fate(slot.subject.id) != Fate::none) return true;
-  const Record record{slot.subject.id, fate, slot.subject.rung};
+  if (ours && journal_.fate(record.id) != Fate::none) return true;
   // The label of another driver is in its journal already, or unknown.
-  if (append(slot.driver, ours ? label_ : std::string(), record, true) != 0) return false;
+  if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
   deaths->push_back(
-      {slot.subject.rung, fate == Fate::hung
-                              ? "a process has been in the driver for longer than its deadline"
-                              : "an earlier process ended inside the driver"});
+      {record.rung, record.fate == Fate::hung
+                        ? "a process has been in the driver for longer than its deadline"
+                        : "an earlier process ended inside the driver"});
   return true;
 }
 
@@ -140,10 +147,9 @@ std::string Guard::quarantined(const Subject &subject) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   switch (journal_.fate(subject.id)) {
     case Fate::proven:
-    case Fate::recompiled: return {};  // whatever else the rung did
+    case Fate::recompiled:
+    case Fate::healed: return {};  // whatever else the rung did
     case Fate::died: return "an earlier process ended inside the driver while it was given this";
-    case Fate::suspected:
-      return "an earlier process ended inside the driver while it was given this and others";
     case Fate::overdue:
     case Fate::hung: return "the driver took longer over this than the deadline allows";
     case Fate::wrong: return "its results were wrong when it was first used";

@@ -73,7 +73,7 @@ class Guard {
   void clear_slot(int slot);
   Journal read_journal(std::uint64_t driver) const;
   void collect(const std::string &name, std::vector<Death> *deaths);
-  bool record_death(const MarkerSlot &slot, Fate fate, std::vector<Death> *deaths);
+  bool record_death(std::uint64_t driver, const Record &record, std::vector<Death> *deaths);
   void note(const Record &record);
   int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) const;
   int rewrite(std::uint64_t driver, const std::string &label, const Record &last) const;

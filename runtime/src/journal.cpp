@@ -24,7 +24,8 @@ void encode_record(const Record &record, std::uint8_t *out) {
   for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(record.id >> (8 * i));
   out[8] = static_cast<std::uint8_t>(record.fate);
   out[9] = static_cast<std::uint8_t>(record.rung);
-  out[10] = out[11] = 0;
+  out[10] = static_cast<std::uint8_t>(record.marker);
+  out[11] = static_cast<std::uint8_t>(record.marker >> 8);
   put_check(out);
 }
 
@@ -34,12 +35,13 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  if (bytes[8] > static_cast<std::uint8_t>(Fate::hung) || bytes[9] > KILN_RUNG_ERROR) {
+  if (bytes[8] > static_cast<std::uint8_t>(Fate::wrong) || bytes[9] > KILN_RUNG_ERROR) {
     return record;  // of a newer version
   }
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
   record.fate = static_cast<Fate>(bytes[8]);
   record.rung = static_cast<kiln_rung>(bytes[9]);
+  record.marker = static_cast<std::uint16_t>(bytes[10] | bytes[11] << 8);
   return record;
 }
 
@@ -75,8 +77,9 @@ bool Journal::rung_quarantined(kiln_rung rung) const {
   const Record *first = nullptr;
   for (const Record &record : records_) {
     if (!is_death(record.fate) || record.rung != rung) continue;
-    if (first != nullptr && first->id != record.id) return true;
-    first = &record;
+    if (first == nullptr) first = &record;
+    const bool same_death = record.marker != 0 && record.marker == first->marker;
+    if (record.id != first->id && !same_death) return true;
   }
   return false;
 }

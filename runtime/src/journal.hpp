@@ -17,10 +17,9 @@ enum class Fate : std::uint8_t {
   recompiled = 2,  // loaded, after the driver compiled it anew
   died = 3,        // a process ended inside the driver
   overdue = 4,     // a binary loaded, but took longer than the application's deadline
-  healed = 5,      // the overlay got a new binary for a recompiled one of its own
-  suspected = 6,   // a process ended inside the driver, with this among several loads
-  wrong = 7,       // the application's check found wrong results
-  hung = 8         // a process was in the driver past its deadline, and did not come back
+  healed = 5,      // asked for its own binary for the overlay, it answered
+  hung = 6,        // a process was in the driver past its deadline, and did not come back
+  wrong = 7        // the application's check found wrong results
 };
 
 // Counts against the blob's rung too.
@@ -28,13 +27,16 @@ inline bool is_death(Fate fate) { return fate == Fate::died || fate == Fate::hun
 
 // The blob is not tried again, whatever is recorded later.
 inline bool is_final(Fate fate) {
-  return is_death(fate) || fate == Fate::overdue || fate == Fate::suspected || fate == Fate::wrong;
+  return is_death(fate) || fate == Fate::overdue || fate == Fate::wrong;
 }
 
 struct Record {
   std::uint64_t id = 0;
   Fate fate = Fate::none;
   kiln_rung rung = KILN_RUNG_ERROR;
+  // Of a death that a marker told of: which marker. One death may find many threads in the
+  // driver.
+  std::uint16_t marker = 0;
 };
 
 inline constexpr std::size_t kRecordSize = 16;
@@ -55,7 +57,8 @@ class Journal {
 
   // What became of the blob: a final fate, else the last record.
   Fate fate(std::uint64_t id) const;
-  // True when two different blobs or more ended a process, or hung, on that rung.
+  // True when two different blobs or more ended a process, or hung, on that rung; what was in
+  // the driver at one death counts as one.
   bool rung_quarantined(kiln_rung rung) const;
 
   void add(const Record &record) { records_.push_back(record); }

@@ -43,6 +43,11 @@ std::uint64_t healing_id(const fb::Variant &variant) {
   return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 1;
 }
 
+// Names "this driver was asked for its binary of this variant".
+std::uint64_t asking_id(const fb::Variant &variant) {
+  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 2;
+}
+
 // What is given to the driver on a rung.
 struct Attempt {
   Form form = Form::binary;
@@ -255,6 +260,24 @@ class Ladder {
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
+  // Asks the driver for its binary, which some do not survive: behind a marker. Returns why
+  // there is none that is worth storing, or an empty string.
+  std::string own_binary(const LoadedProgram &program, packs::Bytes *out) {
+    Guard &guard = overlay_->guard();
+    const Subject asking{asking_id(variant_), KILN_RUNG_ERROR};
+    if (!guard.quarantined(asking).empty()) {
+      return "the driver died or hung when it was asked for a binary";
+    }
+    int no_marker = 0;  // told of by the attempt itself
+    const std::uint32_t deadline = loader_->deadline_milliseconds;
+    const bool known = guard.fate(asking.id) != Fate::none;
+    const int slot = known ? -1 : guard.begin(asking, deadline, &no_marker);
+    const Error error = program_binary(*loader_->device, program.built.program.get(), out);
+    guard.end(slot, asking, Fate::healed);
+    if (!error.ok()) return error.message;
+    return guard.quarantined({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
+  }
+
   // Puts the driver's own binary into the overlay where that saves the next start a compile.
   void keep(const LoadedProgram &program) {
     const RungResult &used = report_.rungs.back();
@@ -267,9 +290,8 @@ class Ladder {
       overlay_->guard().record(healed);
     }
     packs::Bytes binary;
-    const Error error = program_binary(*loader_->device, program.built.program.get(), &binary);
-    std::string why = error.message;
-    if (error.ok()) {
+    std::string why = own_binary(program, &binary);
+    if (why.empty()) {
       why = overlay_->store(variant_.hash()->bytes()->data(), {binary.data(), binary.size()},
                             report_.program, report_.variant);
     }

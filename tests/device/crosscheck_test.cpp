@@ -1,12 +1,15 @@
-// PoCL given binaries that claim to be other targets', with a layer that makes it misbehave.
+// A scripted driver given binaries that claim to be other targets', and that make it misbehave.
 #include "crosscheck.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "base_pack.hpp"
 #include "catch.hpp"
 #include "device_build.hpp"
 #include "kiln/packs/hash.hpp"
+#include "scripted_driver.hpp"
 
 using namespace kiln;
 using namespace kiln::builder;
@@ -14,56 +17,81 @@ using packs::CrossResult;
 
 namespace {
 
+constexpr char kMachine[] =
+    "[[platform]]\nname = \"Scripted platform\"\n"
+    "[[platform.device]]\nforward = true\nname = \"Scripted GPU\"\n";
+constexpr const char *kFaults[] = {"recompile", "segv", "abort", "exit", "hang"};
+
+// The driver as it meets the binaries: each fault in clCreateProgramWithBinary, for binaries of
+// a source with its word.
+std::string misbehaving() {
+  std::string script = kMachine;
+  for (const std::string fault : kFaults) {
+    script += "[[fault]]\nat = \"clCreateProgramWithBinary\"\ndo = \"" + fault +
+              "\"\ntext = \"kiln_" + fault + "\"\n";
+  }
+  return script;
+}
+
 packs::Variant variant(const std::string &name, const std::string &kernel) {
   packs::Variant v;
   v.name = name;
-  const std::string source = "__kernel void " + kernel + "(__global uint *out) { out[0] = 1; }\n";
+  const std::string source =
+      "__kernel void " + kernel + "(__global uint *out) { out[0] = 1; } /* kiln_" + name + " */\n";
   v.hash = variant_hash(source, "", {kernel});
   v.kernels = {{kernel, 1}};
   v.source.emplace(packs::Bytes{source.begin(), source.end()});
   return v;
 }
 
-std::optional<DeviceInfo> pocl() {
+const test::ScriptedDriver &driver() {
+  static const test::ScriptedDriver made(kMachine);
+  return made;
+}
+
+std::optional<DeviceInfo> scripted_pocl() {
+  driver().use();
   const auto listed = list_devices();
   if (const auto *error = std::get_if<DeviceError>(&listed)) {
     std::cout << "SKIP: " << error->text << "\n";
     return std::nullopt;
   }
-  auto selected = select_devices(std::get<0>(listed), "Portable*");
-  if (selected.empty()) {
-    std::cout << "SKIP: no PoCL here\n";
-    return std::nullopt;
-  }
-  return selected.front();
+  return std::get<0>(listed).front();
 }
 
-// Two variants with PoCL's own binaries of them.
+// Two variants with the driver's own binaries of them, and binaries of the first one that make
+// it misbehave.
 struct Workshop {
   explicit Workshop(const DeviceInfo &info) : device(info) {
     contents.programs = {{"p", "", {variant("one", "fill"), variant("two", "copy")}}};
-    const BuildResult built = build_on_devices(contents, {device}, {}, {}, nullptr);
-    REQUIRE(built.compiled == 2);
-    for (const packs::Variant &v : contents.programs[0].variants) {
+    packs::Contents all = contents;
+    for (const char *const fault : kFaults) {
+      all.programs[0].variants.push_back(variant(fault, "fill"));
+    }
+    driver().rewrite(kMachine);
+    const BuildResult built = build_on_devices(all, {device}, {}, {}, nullptr);
+    driver().rewrite(misbehaving());
+    REQUIRE(built.compiled == all.programs[0].variants.size());
+    for (const packs::Variant &v : all.programs[0].variants) {
       const auto &binaries = built.contents.targets[0].binaries;
-      const auto own = std::find_if(binaries.begin(), binaries.end(),
-                                    [&](const auto &b) { return b.variant == v.hash; });
-      REQUIRE(own->blob.read(&bytes.emplace_back()).ok());
+      const auto found = std::find_if(binaries.begin(), binaries.end(),
+                                      [&](const auto &b) { return b.variant == v.hash; });
+      REQUIRE(found->blob.read(&bytes[v.name]).ok());
     }
   }
 
-  // The binary of variant `which`, with `word` at its end.
-  packs::Binary ending_with(std::size_t which, const std::string &word) const {
-    packs::Bytes changed = bytes[which];
-    changed.insert(changed.end(), word.begin(), word.end());
-    return given(which, std::move(changed));
+  packs::Binary own(std::size_t which) const {
+    return given(which, bytes.at(contents.programs[0].variants[which].name));
   }
+  // A binary of the first variant over which the driver does that.
+  packs::Binary deadly(const std::string &fault) const { return given(0, bytes.at(fault)); }
   packs::Binary given(std::size_t which, packs::Bytes raw) const {
     return {contents.programs[0].variants[which].hash, packs::BlobSource(std::move(raw)), "", {}};
   }
   void add_target(const std::string &name, std::vector<packs::Binary> binaries,
-                  const std::string &profile = "pocl") {
+                  std::string profile = {}) {
     packs::Target target;
+    if (profile.empty()) profile = device.description.profile;
     target.key = "profile=" + profile + "\nname=" + name + "\n";
     target.profile = profile;
     target.binaries = std::move(binaries);
@@ -82,7 +110,7 @@ struct Workshop {
 
   DeviceInfo device;
   packs::Contents contents;
-  std::vector<packs::Bytes> bytes;
+  std::map<std::string, packs::Bytes> bytes;  // by variant
 };
 
 bool starts_with(const std::string &text, const std::string &start) {
@@ -92,7 +120,7 @@ bool starts_with(const std::string &text, const std::string &start) {
 }  // namespace
 
 TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
-  const auto device = pocl();
+  const auto device = scripted_pocl();
   if (!device) return;
   Workshop shop(*device);
   struct Expected {
@@ -100,15 +128,15 @@ TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
     const char *reason;
   };
   const auto add = [&](const packs::Binary &binary) { shop.add_target("x", {binary}); };
-  add(shop.ending_with(0, ""));
-  add(shop.ending_with(0, "kiln_test_lie"));
+  add(shop.own(0));
+  add(shop.deadly("recompile"));
   add(shop.given(0, packs::Bytes(1000, 1)));
   add(shop.given(0, {}));
-  add(shop.ending_with(0, "kiln_test_segv"));
-  add(shop.ending_with(0, "kiln_test_abort"));
-  add(shop.ending_with(0, "kiln_test_exit"));
-  add(shop.ending_with(0, "kiln_test_hang"));
-  add(shop.given(0, shop.bytes[1]));
+  add(shop.deadly("segv"));
+  add(shop.deadly("abort"));
+  add(shop.deadly("exit"));
+  add(shop.deadly("hang"));
+  add(shop.given(0, shop.bytes["two"]));
   const Expected expected[] = {
       {CrossResult::native, ""},
       {CrossResult::recompiled, "the driver's binary afterwards is another"},
@@ -134,12 +162,12 @@ TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
 }
 
 TEST_CASE("the worst of a target's binaries counts, and none is tried after a crash") {
-  const auto device = pocl();
+  const auto device = scripted_pocl();
   if (!device) return;
   Workshop shop(*device);
-  shop.add_target("x", {shop.ending_with(0, "kiln_test_lie"), shop.ending_with(1, "")});
-  shop.add_target("y", {shop.ending_with(0, ""), shop.given(1, packs::Bytes(1000, 1))});
-  shop.add_target("z", {shop.ending_with(0, "kiln_test_exit"), shop.ending_with(1, "")});
+  shop.add_target("x", {shop.deadly("recompile"), shop.own(1)});
+  shop.add_target("y", {shop.own(0), shop.given(1, packs::Bytes(1000, 1))});
+  shop.add_target("z", {shop.deadly("exit"), shop.own(1)});
   const auto outcomes = shop.outcomes();
   REQUIRE(outcomes.size() == 3);
   CHECK(outcomes[0].result == CrossResult::recompiled);
@@ -160,18 +188,18 @@ TEST_CASE("the worst of a target's binaries counts, and none is tried after a cr
 TEST_CASE(
     "only what can be tried is tried: other keys, the profile, known variants, what the "
     "device can run") {
-  const auto device = pocl();
+  const auto device = scripted_pocl();
   if (!device) return;
   Workshop shop(*device);
   packs::Variant &demanding = shop.contents.programs[0].variants[1];
   demanding.requirements = {"extension:cl_no_such_extension"};
-  packs::Binary unknown = shop.ending_with(0, "");
+  packs::Binary unknown = shop.own(0);
   unknown.variant = {};
-  shop.add_target("exact", {shop.ending_with(0, "")});
+  shop.add_target("exact", {shop.own(0)});
   shop.contents.targets[0].key = runtime::key_text(device->description.key);
-  shop.add_target("foreign", {shop.ending_with(0, "")}, "intel");
+  shop.add_target("foreign", {shop.own(0)}, "intel");
   shop.add_target("unknown", {unknown});
-  shop.add_target("demanding", {shop.ending_with(1, "")});
+  shop.add_target("demanding", {shop.own(1)});
   shop.add_target("empty", {});
   CHECK(shop.outcomes().empty());
   const auto all = shop.outcomes(true);

@@ -61,15 +61,38 @@ bool launch(const Loader &loader, const Program &program) {
   return right;
 }
 
-json load_and_launch(const std::string &path, unsigned flags) {
-  auto opencl = take(OpenCL::open());
-  const Device device = take(opencl.device(0));
-  const Loader loader = take(Loader::create(device, take(Pack::open_file(path))));
-  Loaded loaded = loader.load("triple", {}, flags);
-  json answer = {{"report", loaded.report.json()}};
-  if (!loaded.program) answer["error"] = loaded.program.error().message;
-  if (loaded.program) answer["right"] = launch(loader, *loaded.program);
-  return answer;
+json texts(const std::vector<Notice> &notices) {
+  json all = json::array();
+  for (const Notice &notice : notices) all.push_back({notice.kind, notice.text});
+  return all;
+}
+
+struct Telemetry {
+  std::vector<Notice> notices;
+  bool answer = false;
+  unsigned checks = 0;
+};
+
+void collect(const kiln_notice *notice, void *user) {
+  static_cast<Telemetry *>(user)->notices.push_back({notice->kind, notice->text});
+}
+
+int check(kiln_program *, void *user) {
+  auto *telemetry = static_cast<Telemetry *>(user);
+  ++telemetry->checks;
+  return telemetry->answer ? 1 : 0;
+}
+
+LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
+  LoaderOptions options;
+  if (!wishes.overlay.empty()) options.overlay = wishes.overlay.c_str();
+  options.deadline_milliseconds = wishes.deadline;
+  options.notice = collect;
+  options.notice_user = telemetry;
+  if (wishes.check) options.check = check;
+  options.check_user = telemetry;
+  telemetry->answer = wishes.check.value_or(false);
+  return options;
 }
 
 json build_in_child(const packs::Contents &base, const std::string &path) {
@@ -106,6 +129,16 @@ std::string computing_device(const std::string &device) {
          device + "\n";
 }
 
+packs::Variant triple_variant(const std::string &word) {
+  const std::string source = "/* " + word + " */ " + kSource;
+  packs::Variant variant;
+  variant.name = "plain";
+  variant.hash = builder::variant_hash(source, "", {"triple"});
+  variant.kernels = {{"triple", 2}};
+  variant.source.emplace(bytes(source));
+  return variant;
+}
+
 packs::Contents triple_program() {
   packs::Variant variant;
   variant.name = "plain";
@@ -133,26 +166,80 @@ std::string build_pack(const ScriptedDriver &driver, const packs::Contents &base
   return path;
 }
 
-std::string Start::reason(const std::string &of_rung) const {
+namespace {
+
+std::string member(const std::string &report, const std::string &rung, const char *name) {
   if (report.empty()) return {};
   const json parsed = json::parse(report);
   for (const json &one : parsed["rungs"]) {
-    if (one["rung"] == of_rung) return one.value("reason", "");
+    if (one["rung"] == rung) return one.value(name, "");
   }
   return {};
 }
 
+}  // namespace
+
+std::string Start::reason(const std::string &of_rung) const {
+  return member(report, of_rung, "reason");
+}
+
+std::string Start::outcome(const std::string &of_rung) const {
+  return member(report, of_rung, "outcome");
+}
+
+std::string Start::notice(kiln_notice_kind kind) const {
+  for (const Notice &notice : notices) {
+    if (notice.kind == kind) return notice.text;
+  }
+  return "-";
+}
+
+bool Start::has_note(const std::string &part) const {
+  for (const std::string &note : notes) {
+    if (note.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+json load_and_launch(const std::string &path, const Wishes &wishes) {
+  Telemetry telemetry;
+  auto opencl = take(OpenCL::open());
+  const Device device = take(opencl.device(0));
+  const LoaderOptions options = options_of(wishes, &telemetry);
+  const Loader loader = take(Loader::create(device, take(Pack::open_file(path)), options));
+  Loaded loaded = loader.load("triple", {}, wishes.flags);
+  json answer = {{"report", loaded.report.json()},
+                 {"checks", telemetry.checks},
+                 {"notices", texts(telemetry.notices)}};
+  if (!loaded.program) answer["error"] = loaded.program.error().message;
+  if (loaded.program) answer["right"] = launch(loader, *loaded.program);
+  return answer;
+}
+
 Start start(const ScriptedDriver &driver, const std::string &pack, unsigned flags,
             std::chrono::milliseconds timeout) {
+  Wishes wishes;
+  wishes.flags = flags;
+  wishes.timeout = timeout;
+  return start(driver, pack, wishes);
+}
+
+Start start(const ScriptedDriver &driver, const std::string &pack, const Wishes &wishes) {
   Start result;
-  result.child = driver.run([&] { return load_and_launch(pack, flags); }, timeout);
+  result.child = driver.run([&] { return load_and_launch(pack, wishes); }, wishes.timeout);
   if (!result.child.ok()) return result;
-  result.report = result.child.answer["report"];
-  result.error = result.child.answer.value("error", "");
-  result.right = result.child.answer.value("right", false);
+  const json &answer = result.child.answer;
+  result.report = answer["report"];
+  result.error = answer.value("error", "");
+  result.right = answer.value("right", false);
+  result.checks = answer["checks"];
+  for (const json &one : answer["notices"]) {
+    result.notices.push_back({one[0].get<kiln_notice_kind>(), one[1]});
+  }
   const json report = json::parse(result.report);
   result.rung = report["rung"];
   result.recompiled = report["recompiled"] == true;  // null where nobody looked
+  result.notes = report["notes"].get<std::vector<std::string>>();
   return result;
 }
 

@@ -2,9 +2,11 @@
 // function runs in child processes, as the driver of that test describes the machine.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kiln/kiln.h"
 #include "kiln/packs/contents.hpp"
 #include "support/scripted_driver.hpp"
 
@@ -21,6 +23,8 @@ std::string computing_device(const std::string &device);
 // out[i] = 3 * i + 1. The SPIR-V holds the entry point's name alone, which is all that the
 // test driver reads of it.
 packs::Contents triple_program();
+// The same kernel as another variant, of a source with that word in a comment; without SPIR-V.
+packs::Variant triple_variant(const std::string &word);
 // The kernel as a file, for a device's il_source.
 std::string triple_file(const ScriptedDriver &driver);
 
@@ -28,21 +32,45 @@ std::string triple_file(const ScriptedDriver &driver);
 // where the build fails.
 std::string build_pack(const ScriptedDriver &driver, const packs::Contents &base);
 
+// What a start does beside loading "triple".
+struct Wishes {
+  unsigned flags = 0;          // as kiln_load takes them
+  std::string overlay;         // empty: none
+  std::uint32_t deadline = 0;  // milliseconds, 0: none
+  std::optional<bool> check;   // what the application's check answers, if it has one
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);
+};
+
+struct Notice {
+  kiln_notice_kind kind;
+  std::string text;
+};
+
 // How one start of the application went.
 struct Start {
   builder::ChildResult child;
-  std::string rung;    // "exact", "il", "source", or "error"
+  std::string rung;    // "overlay", "exact", "il", "source", or "error"
   std::string report;  // the load report's JSON
   std::string error;   // of a load that gave no program
   bool right = false;  // all values are
   bool recompiled = false;
+  unsigned checks = 0;  // how often the application's check was asked
+  std::vector<std::string> notes;
+  std::vector<Notice> notices;
 
   // The reason of that rung in the report; empty if it was used.
   std::string reason(const std::string &of_rung) const;
+  std::string outcome(const std::string &of_rung) const;
+  // The first notice of that kind, or "-".
+  std::string notice(kiln_notice_kind kind) const;
+  bool has_note(const std::string &part) const;
 };
 
-// Opens the pack, loads, launches, compares. `flags` as kiln_load takes them.
+// Opens the pack, loads, launches, compares.
 Start start(const ScriptedDriver &driver, const std::string &pack, unsigned flags = 0,
             std::chrono::milliseconds timeout = std::chrono::seconds(60));
+Start start(const ScriptedDriver &driver, const std::string &pack, const Wishes &wishes);
+// What start() runs in its child.
+nlohmann::json load_and_launch(const std::string &pack, const Wishes &wishes);
 
 }  // namespace kiln::test

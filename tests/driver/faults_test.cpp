@@ -3,18 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "application.hpp"
-#include "kiln/kiln.h"
-#include "support/catch.hpp"
+#include "ladder.hpp"
 
 using namespace kiln::test;
 using kiln::builder::ChildEnd;
 
 namespace {
-
-bool holds(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A device that takes all three forms, with its pack, and a start with faults.
 class Faulty {
@@ -38,10 +32,6 @@ class Faulty {
 const Faulty &faulty() {
   static const Faulty made;
   return made;
-}
-
-std::string fault(const std::string &at, const std::string &what, const std::string &rest = "") {
-  return "[[fault]]\nat = \"" + at + "\"\ndo = \"" + what + "\"\n" + rest + "\n";
 }
 
 }  // namespace

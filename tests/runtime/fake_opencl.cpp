@@ -130,6 +130,7 @@ cl_int CL_API_CALL program_info(cl_program program, cl_program_info what, std::s
     case CL_PROGRAM_DEVICES: return answer(&device, sizeof(device), size, out, size_out);
     case CL_PROGRAM_BINARY_SIZES: return answer(&bytes, sizeof(bytes), size, out, size_out);
     case CL_PROGRAM_BINARIES:
+      if (made.script->on_asked) made.script->on_asked();
       if (bytes != 0) std::memcpy(*static_cast<unsigned char **>(out), binary.data(), bytes);
       return CL_SUCCESS;
     default: return CL_INVALID_VALUE;

@@ -32,6 +32,7 @@ struct Script {
   std::optional<std::string> built_with;  // the options of the build; nothing when NULL
   unsigned builds = 0;
   std::function<void()> on_build;  // what else happens inside clBuildProgram
+  std::function<void()> on_asked;  // and when the program's binary is asked for
 };
 
 // A kernel that ran.

@@ -52,6 +52,35 @@ TEST_CASE_METHOD(Fixture, "a second blob that kills quarantines the rung", "[qua
   CHECK(third.load.rung() == KILN_RUNG_IL);
 }
 
+TEST_CASE_METHOD(Fixture, "one death with many threads in the driver leaves the rung to others",
+                 "[quarantine]") {
+  const int status = in_child([&] {
+    std::atomic<unsigned> inside{0};
+    fake().binary.on_build = [&] {
+      if (++inside == 2) _exit(9);
+      while (true) pause();
+    };
+    const std::string path = overlay.string();
+    kiln_loader_options options = {};
+    options.size = sizeof(options);
+    options.overlay = path.c_str();
+    const FakeLoad load(pack, KILN_LOAD_NO_BINARY, "r", nullptr, &options);
+    const auto ask = [&](const char *program) {
+      kiln_program *loaded = nullptr;
+      kiln_load(load.loader, program, nullptr, 0, &loaded, nullptr, nullptr);
+    };
+    std::thread other(ask, "p");
+    ask("q");
+    other.join();
+  });
+  CHECK(WEXITSTATUS(status) == 9);
+  for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
+  for (const char *const program : {"p", "q"}) {
+    CHECK(Start(pack, overlay, 0, program).load.reason(KILN_RUNG_EXACT) == kDied);
+  }
+  CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
+}
+
 TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[quarantine]") {
   dies_at_start(pack, overlay);  // exact
   dies_at_start(pack, overlay);  // IL
@@ -66,6 +95,33 @@ TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[q
   const Start fourth(pack, overlay);
   CHECK(fourth.load.status == KILN_ERROR_NO_RUNG);
   CHECK(fourth.load.reason(KILN_RUNG_SOURCE) == kDied);
+}
+
+TEST_CASE_METHOD(Fixture, "a driver that died when asked for its binary is not asked again",
+                 "[quarantine]") {
+  const packs::Bytes base = written(without_targets(three_programs()));
+  const auto die = [] { _exit(9); };
+  const auto dies_when_asked = [&](const char *program) {
+    const int status = in_child([&] {
+      fake().il.on_asked = die;
+      const Start start(base, overlay, 0, program);
+    });
+    CHECK(WEXITSTATUS(status) == 9);
+  };
+  dies_when_asked("p");
+  constexpr char kNotAsked[] =
+      "the driver's binary was not stored in the overlay: the driver died or hung when it was "
+      "asked for a binary";
+  {
+    const Start next(base, overlay);
+    CHECK(next.load.rung() == KILN_RUNG_IL);
+    CHECK(next.notices.text(KILN_NOTICE_DEATH) == "an earlier process ended inside the driver");
+    CHECK(next.notices.text(KILN_NOTICE_NOT_STORED) == kNotAsked);
+  }
+  dies_when_asked("q");  // one death says nothing of other programs, two do
+  const Start third(base, overlay, 0, "r");
+  CHECK(third.load.rung() == KILN_RUNG_IL);
+  CHECK(third.notices.text(KILN_NOTICE_NOT_STORED) == kNotAsked);
 }
 
 TEST_CASE_METHOD(Fixture, "another driver starts without the old one's quarantine",
@@ -121,7 +177,7 @@ TEST_CASE_METHOD(Fixture, "a quarantined rung still gives what was proven on it"
 }
 
 TEST_CASE_METHOD(Fixture,
-                 "of several loads that were in the driver each is suspected, not the rung",
+                 "several loads that were in the driver at one death are quarantined, the rung is not",
                  "[quarantine]") {
   const int status = in_child([&] {
     std::atomic<int> inside{0};
@@ -143,9 +199,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(WEXITSTATUS(status) == 9);
   for (const char *name : {"p", "q"}) {
     const Start next(pack, overlay, 0, name);
-    CHECK(next.load.reason(KILN_RUNG_EXACT) ==
-          "quarantined: an earlier process ended inside the driver while it was given this and "
-          "others");
+    CHECK(next.load.reason(KILN_RUNG_EXACT) == kDied);
   }
   for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
   CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);

@@ -1,0 +1,257 @@
+// Another model's binary, which a recorded cross-check says serves; and a prefetch of many
+// programs of which one kills the driver.
+#include <nlohmann/json.hpp>
+
+#include "kiln/kiln.hpp"
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/pack.hpp"
+#include "kiln/packs/records.hpp"
+#include "ladder.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+using builder::ChildEnd;
+using nlohmann::json;
+
+namespace {
+
+std::string model(const std::string &name, const std::string &binary) {
+  std::string script = computing_device("[platform.device.binary]\n" + binary);
+  const std::string old = "Scripted GPU";
+  script.replace(script.find(old), old.size(), name);
+  return script;
+}
+
+json device_key() {
+  auto opencl = OpenCL::open();
+  auto device = opencl->device(0);
+  return device->fact("key");
+}
+
+// A pack with model A's binary, and the record that model B takes it as its own.
+class Fleet {
+ public:
+  Fleet() : driver_(model("Model A", "")), pack_(driver_.path("fleet.kiln")) {
+    const std::string own = build_pack(driver_, triple_program());
+    driver_.rewrite(model("Model B", ""));
+    const auto child = driver_.run(device_key);
+    REQUIRE(child.ok());
+    const std::string key = child.answer;
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    REQUIRE(packs::Pack::open_file(own.c_str(), &pack).ok());
+    REQUIRE(packs::read_contents(pack, &contents).ok());
+    REQUIRE(contents.targets.size() == 1);
+    const std::string &target = contents.targets[0].key;
+    REQUIRE(key != target);
+    contents.cross_checks.push_back({packs::xxh3(key.data(), key.size()),
+                                     packs::xxh3(target.data(), target.size()),
+                                     static_cast<std::uint32_t>(packs::CrossResult::native)});
+    REQUIRE(packs::write_pack(contents, pack_).ok());
+  }
+
+  std::string new_overlay() { return driver_.path("overlay-" + std::to_string(++overlays_)); }
+
+  // A start on model B.
+  Start start_b(const std::string &binary, const std::string &overlay, std::optional<bool> check) {
+    driver_.rewrite(model("Model B", binary));
+    Wishes wishes;
+    wishes.flags = KILN_LOAD_COMPATIBLE;
+    wishes.overlay = overlay;
+    wishes.check = check;
+    return start(driver_, pack_, wishes);
+  }
+
+  const ScriptedDriver &driver() const { return driver_; }
+  const std::string &pack() const { return pack_; }
+
+ private:
+  ScriptedDriver driver_;
+  std::string pack_;
+  unsigned overlays_ = 0;
+};
+
+Fleet &fleet() {
+  static Fleet made;
+  return made;
+}
+
+constexpr char kTakes[] = "accepts = [\"Model A\"]\n";
+constexpr char kRecompiles[] = "other_model = \"recompile\"\n";
+constexpr char kServes[] = "a cross-check found that this device takes its binaries";
+
+// Three programs with binaries on the machine's device.
+const std::string &three_programs() {
+  static const std::string path = [] {
+    packs::Contents contents;
+    for (const char *const name : {"one", "two", "three"}) {
+      contents.programs.push_back({name, "", {triple_variant(std::string("kiln_") + name)}});
+    }
+    machine().rewrite("");
+    const std::string built = build_pack(machine().driver(), contents);
+    const std::string kept = machine().driver().path("three.kiln");
+    std::filesystem::rename(built, kept);
+    return kept;
+  }();
+  return path;
+}
+
+int told(const kiln_progress *progress, void *user) {
+  json one = {{"status", progress->status},
+              {"rung", kiln_report_rung(progress->report)},
+              {"json", kiln_report_json(progress->report)}};
+  (*static_cast<json *>(user))[progress->program] = one;
+  return 0;
+}
+
+// Program by program, what a start that prefetches all got.
+json prefetch(const std::string &pack, const std::string &overlay) {
+  auto opencl = OpenCL::open();
+  auto device = opencl->device(0);
+  LoaderOptions options;
+  options.overlay = overlay.c_str();
+  auto opened = Pack::open_file(pack);
+  auto loader = Loader::create(*device, *opened, options);
+  json programs = json::object();
+  if (!loader) return programs;
+  loader->prefetch(told, &programs);
+  return programs;
+}
+
+builder::ChildResult prefetch_start(const std::string &faults, const std::string &overlay) {
+  const std::string pack = three_programs();
+  machine().rewrite(faults);
+  return machine().driver().run([&] { return prefetch(pack, overlay); });
+}
+
+}  // namespace
+
+TEST_CASE("a model that takes another's binary as its own uses it after one check") {
+  if (!have_pocl()) return;
+  const std::string overlay = fleet().new_overlay();
+  const Start first = fleet().start_b(kTakes, overlay, true);
+  INFO(first.child.reason() << first.report);
+  CHECK(first.reason("exact") == "no target of the pack has this device's binary key");
+  CHECK(first.rung == "compatible");
+  CHECK_FALSE(first.recompiled);
+  CHECK(first.right);
+  CHECK(first.checks == 1);
+  CHECK(first.has_note(kServes));
+  const std::string before = snapshot(overlay);
+  const Start second = fleet().start_b(kTakes, overlay, true);
+  INFO("second: " << second.child.reason() << second.report);
+  CHECK(second.rung == "compatible");
+  CHECK(second.right);
+  CHECK(second.checks == 0);
+  CHECK(snapshot(overlay) == before);
+}
+
+TEST_CASE("without an overlay the check is asked at every start, and without a check nobody is") {
+  if (!have_pocl()) return;
+  for (int i = 0; i < 2; ++i) {
+    const Start started = fleet().start_b(kTakes, "", true);
+    CHECK(started.rung == "compatible");
+    CHECK(started.checks == 1);
+  }
+  const Start unchecked = fleet().start_b(kTakes, "", std::nullopt);
+  CHECK(unchecked.rung == "compatible");
+  CHECK(unchecked.right);
+}
+
+TEST_CASE("a binary that computes wrongly falls to source and is never tried again") {
+  if (!have_pocl()) return;
+  const std::string overlay = fleet().new_overlay();
+  const Start first = fleet().start_b("other_model = \"wrong\"\n", overlay, false);
+  INFO(first.child.reason() << first.report);
+  CHECK(first.outcome("compatible") == "failed");
+  CHECK(first.reason("compatible") == "the application's check found its results wrong");
+  CHECK(first.rung == "source");
+  CHECK(first.right);
+  CHECK(first.checks == 1);
+  forget_binaries(overlay);
+  const std::size_t given = fleet().driver().calls("clCreateProgramWithBinary");
+  const Start second = fleet().start_b("other_model = \"wrong\"\n", overlay, true);
+  INFO("second: " << second.child.reason() << second.report);
+  CHECK(second.outcome("compatible") == "quarantined");
+  CHECK(second.reason("compatible") == "its results were wrong when it was first used");
+  CHECK(second.rung == "source");
+  CHECK(second.right);
+  CHECK(second.checks == 0);
+  CHECK(fleet().driver().calls("clCreateProgramWithBinary") == given);
+  const Start third = fleet().start_b("other_model = \"wrong\"\n", overlay, true);
+  CHECK(third.rung == "overlay");
+  CHECK(third.right);
+}
+
+TEST_CASE("a model that recompiles another's binary is not served by it, and that is remembered") {
+  if (!have_pocl()) return;
+  const std::string overlay = fleet().new_overlay();
+  const Start first = fleet().start_b(kRecompiles, overlay, true);
+  INFO(first.child.reason() << first.report);
+  CHECK(first.outcome("compatible") == "failed");
+  CHECK(first.reason("compatible") == "the driver recompiled it: it does not serve");
+  CHECK(first.rung == "source");
+  CHECK_FALSE(first.recompiled);
+  CHECK(first.right);
+  CHECK(first.checks == 0);
+  forget_binaries(overlay);
+  const std::size_t given = fleet().driver().calls("clCreateProgramWithBinary");
+  const Start second = fleet().start_b(kRecompiles, overlay, true);
+  INFO("second: " << second.child.reason() << second.report);
+  CHECK(second.outcome("compatible") == "missed");
+  CHECK(second.reason("compatible") == "the driver recompiles it");
+  CHECK(second.right);
+  CHECK(fleet().driver().calls("clCreateProgramWithBinary") == given);
+}
+
+TEST_CASE("a model that dies on another's binary is passed over from then on") {
+  if (!have_pocl()) return;
+  const std::string overlay = fleet().new_overlay();
+  const std::string kills = "other_model = \"abort\"\n";
+  CHECK(fleet().start_b(kills, overlay, true).child.end == ChildEnd::crashed);
+  const Start second = fleet().start_b(kills, overlay, true);
+  INFO(second.child.reason() << second.report);
+  CHECK(second.outcome("compatible") == "quarantined");
+  CHECK(second.rung == "source");
+  CHECK(second.right);
+  CHECK(second.notice(KILN_NOTICE_DEATH) == "an earlier process ended inside the driver");
+}
+
+TEST_CASE("without being asked for, another model's binary is not used") {
+  if (!have_pocl()) return;
+  fleet().driver().rewrite(model("Model B", kTakes));
+  const Start started = start(fleet().driver(), fleet().pack());
+  INFO(started.child.reason() << started.report);
+  CHECK(started.outcome("compatible") == "skipped");
+  CHECK(started.rung == "source");
+  CHECK(started.right);
+}
+
+TEST_CASE("a prefetch in which the driver died prefetches the others and reports the one") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *form;
+    int deaths;
+    kiln_status status;  // of the one
+  } rows[] = {{"form = \"binary\"\n", 1, KILN_OK}, {"", 2, KILN_ERROR_NO_RUNG}};
+  for (const auto &row : rows) {
+    const std::string overlay = machine().new_overlay();
+    const std::string death =
+        fault("clBuildProgram", "segv", row.form + std::string("text = \"kiln_two\"\n"));
+    for (int i = 0; i < row.deaths; ++i) {
+      CHECK(prefetch_start(death, overlay).end == ChildEnd::crashed);
+    }
+    const auto next = prefetch_start(death, overlay);
+    INFO(next.reason() << next.answer.dump());
+    REQUIRE(next.ok());
+    REQUIRE(next.answer.size() == 3);
+    for (const char *const well : {"one", "three"}) {
+      CHECK(next.answer[well]["status"] == KILN_OK);
+      CHECK(next.answer[well]["rung"] == KILN_RUNG_EXACT);
+    }
+    CHECK(next.answer["two"]["status"] == row.status);
+    const json report = json::parse(next.answer["two"]["json"].get<std::string>());
+    CHECK(report["rungs"][1]["outcome"] == "quarantined");
+    CHECK(report["rung"] == (row.status == KILN_OK ? "source" : "error"));
+  }
+}

@@ -1,0 +1,286 @@
+// A driver that dies or hangs inside any call of a load: the next start works, says why, and
+// the one after it is fast.
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ladder.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+using builder::ChildEnd;
+
+namespace {
+
+constexpr char kDied[] = "an earlier process ended inside the driver while it was given this";
+constexpr char kNoticed[] = "an earlier process ended inside the driver";
+constexpr char kNotAsked[] =
+    "not stored in the overlay: the driver died or hung when it was asked for a binary";
+
+bool died_as(const builder::ChildResult &child, const std::string &way) {
+  if (way == "exit") return child.end == ChildEnd::exited && child.code == 1;
+  return child.end == ChildEnd::crashed && child.code == (way == "segv" ? SIGSEGV : SIGABRT);
+}
+
+// A start of the application that hangs inside the driver. The driver's log is a pipe here: a
+// line of it means that the call has begun.
+class Hanging {
+ public:
+  Hanging(const std::string &call, const std::string &pack, const Wishes &wishes) {
+    const std::string log = machine().driver().path("calls");
+    ::unlink(log.c_str());
+    REQUIRE(::mkfifo(log.c_str(), 0600) == 0);
+    const int lines = ::open(log.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(lines >= 0);
+    machine().rewrite(fault(call, "hang", "form = \"binary\""));
+    child_ = ::fork();
+    if (child_ == 0) {
+      machine().driver().use();
+      load_and_launch(pack, wishes);
+      ::_exit(0);
+    }
+    const std::string line = " " + call + " binary ";
+    std::string text;
+    for (char byte = 0; !holds(text, line) && ::read(lines, &byte, 1) == 1;) text += byte;
+    ::close(lines);
+    ::unlink(log.c_str());
+    CHECK(::waitpid(child_, nullptr, WNOHANG) == 0);
+  }
+  Hanging(const Hanging &) = delete;
+  Hanging &operator=(const Hanging &) = delete;
+  ~Hanging() { end(); }
+
+  void end() {
+    if (child_ <= 0) return;
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    child_ = -1;
+  }
+
+ private:
+  pid_t child_ = -1;
+};
+
+// The starts after a death: the second works and says why, the third finds the overlay and
+// writes nothing.
+void check_recovery(const std::string &rest, const std::string &pack, const Wishes &wishes,
+                    const std::string &failed, const std::string &rung) {
+  const Start second = machine().start_with(rest, pack, wishes);
+  INFO("second: " << second.child.reason() << second.report);
+  CHECK(second.outcome(failed) == "quarantined");
+  CHECK(second.reason(failed) == kDied);
+  CHECK(second.rung == rung);
+  CHECK(second.right);
+  CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
+  const std::string before = snapshot(wishes.overlay);
+  const Start third = machine().start_with(rest, pack, wishes);
+  INFO("third: " << third.child.reason() << third.report);
+  CHECK(third.rung == "overlay");
+  CHECK(third.right);
+  CHECK(third.notice(KILN_NOTICE_DEATH) == "-");
+  // The entry is proven by this start, which is written down; from then on nothing is.
+  const std::string proven = snapshot(wishes.overlay);
+  CHECK(proven != before);
+  CHECK(machine().start_with(rest, pack, wishes).rung == "overlay");
+  CHECK(snapshot(wishes.overlay) == proven);
+}
+
+std::string once(const std::string &overlay) { return "once = \"" + overlay + ".died\"\n"; }
+
+}  // namespace
+
+TEST_CASE("a driver that dies at any call on the pack's binary is passed over from then on") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *call;
+    const char *way;
+  } rows[] = {{"clCreateProgramWithBinary", "segv"},
+              {"clCreateProgramWithBinary", "abort"},
+              {"clCreateProgramWithBinary", "exit"},
+              {"clBuildProgram", "segv"},
+              {"clBuildProgram", "abort"},
+              {"clBuildProgram", "exit"},
+              {"clCreateKernel", "segv"},
+              {"clGetKernelInfo", "abort"},
+              {"clGetProgramBuildInfo", "exit"},
+              {"clGetProgramInfo", "segv"}};
+  for (const auto &row : rows) {
+    const Wishes wishes = with(machine().new_overlay());
+    const std::string death =
+        fault(row.call, row.way, "form = \"binary\"\n" + once(wishes.overlay));
+    const Start first = machine().start_with(death, machine().full(), wishes);
+    INFO(row.call << " " << row.way << ": " << first.child.reason());
+    CHECK(died_as(first.child, row.way));
+    check_recovery(death, machine().full(), wishes, "exact", "il");
+  }
+}
+
+TEST_CASE("a driver that dies at any call on IL is given the source from then on") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *call;
+    const char *way;
+  } rows[] = {
+      {"clCreateProgramWithIL", "segv"}, {"clBuildProgram", "abort"}, {"clCreateKernel", "exit"}};
+  for (const auto &row : rows) {
+    const Wishes wishes = with(machine().new_overlay());
+    const std::string death = fault(row.call, row.way, "form = \"il\"\n");
+    const Start first = machine().start_with(death, machine().base(), wishes);
+    INFO(row.call << " " << row.way << ": " << first.child.reason());
+    CHECK(died_as(first.child, row.way));
+    check_recovery(death, machine().base(), wishes, "il", "source");
+  }
+}
+
+TEST_CASE("a driver that dies on the last rung leaves an error in place of a death") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *call;
+    const char *way;
+  } rows[] = {{"clCreateProgramWithSource", "exit"},
+              {"clBuildProgram", "segv"},
+              {"clCreateKernel", "abort"}};
+  for (const auto &row : rows) {
+    const Wishes wishes = with(machine().new_overlay(), KILN_LOAD_NO_IL);
+    const std::string death = fault(row.call, row.way, "form = \"source\"\n");
+    const Start first = machine().start_with(death, machine().base(), wishes);
+    INFO(row.call << " " << row.way << ": " << first.child.reason());
+    CHECK(died_as(first.child, row.way));
+    const Start second = machine().start_with(death, machine().base(), wishes);
+    INFO("second: " << second.child.reason() << second.report);
+    CHECK(second.rung == "error");
+    CHECK(second.reason("source") == kDied);
+    CHECK(holds(second.error, kDied));
+    CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
+  }
+}
+
+TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"") +
+                            fault("clBuildProgram", "exit", "form = \"il\"");
+  CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "segv"));
+  CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "exit"));
+  const Start third = machine().start_with(death, machine().full(), wishes);
+  INFO(third.child.reason() << third.report);
+  CHECK(third.reason("exact") == kDied);
+  CHECK(third.reason("il") == kDied);
+  CHECK(third.rung == "source");
+  CHECK(third.right);
+}
+
+TEST_CASE("a driver that dies when its binary is wanted computes without being asked again") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *form;
+    unsigned flags;
+    const char *rung;
+  } rows[] = {{"form = \"il\"\n", 0, "il"}, {"form = \"source\"\n", KILN_LOAD_NO_IL, "source"}};
+  for (const auto &row : rows) {
+    const Wishes wishes = with(machine().new_overlay(), row.flags);
+    const std::string death = fault("clGetProgramInfo", "segv", row.form);
+    const Start first = machine().start_with(death, machine().base(), wishes);
+    INFO(row.rung << ": " << first.child.reason());
+    CHECK(died_as(first.child, "segv"));
+    const Start second = machine().start_with(death, machine().base(), wishes);
+    INFO("second: " << second.child.reason() << second.report);
+    CHECK(second.rung == row.rung);
+    CHECK(second.right);
+    CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
+    CHECK(second.has_note(kNotAsked));
+    const std::string before = snapshot(wishes.overlay);
+    const Start third = machine().start_with(death, machine().base(), wishes);
+    CHECK(third.rung == row.rung);
+    CHECK(third.right);
+    CHECK(third.has_note(kNotAsked));
+    CHECK(snapshot(wishes.overlay) == before);
+  }
+}
+
+TEST_CASE("a driver that dies over an entry of the overlay gets a new one in its place") {
+  if (!have_pocl()) return;
+  const struct {
+    const char *call;
+    const char *way;
+  } rows[] = {{"clCreateProgramWithBinary", "abort"},
+              {"clBuildProgram", "exit"},
+              {"clCreateKernel", "segv"},
+              {"clGetProgramInfo", "segv"}};
+  for (const auto &row : rows) {
+    const Wishes wishes = with(machine().new_overlay());
+    REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
+    const std::string death = fault(row.call, row.way, "form = \"binary\"\n");
+    const Start first = machine().start_with(death, machine().base(), wishes);
+    INFO(row.call << " " << row.way << ": " << first.child.reason());
+    CHECK(died_as(first.child, row.way));
+    // The driver's binary is another one now; the same again would be as deadly.
+    const std::string other = "[platform.device.binary]\nrevision = 1\n";
+    check_recovery(other, machine().base(), wishes, "overlay", "il");
+    CHECK(entries_in(wishes.overlay) == 1);
+  }
+}
+
+TEST_CASE("an entry that killed the driver is not stored once more") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
+  const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
+  CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, "segv"));
+  std::string before;
+  for (int i = 0; i < 2; ++i) {
+    const Start later = machine().start_with(death, machine().base(), wishes);
+    INFO(later.child.reason() << later.report);
+    CHECK(later.reason("overlay") == kDied);
+    CHECK(later.rung == "il");
+    CHECK(later.right);
+    CHECK(
+        later.has_note("not stored in the overlay: "
+                       "an earlier process ended inside the driver while it was given this"));
+    if (i == 1) CHECK(snapshot(wishes.overlay) == before);
+    before = snapshot(wishes.overlay);
+  }
+}
+
+TEST_CASE("an application that is killed while its driver hangs counts as a death") {
+  if (!have_pocl()) return;
+  for (const char *const call : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"}) {
+    const Wishes wishes = with(machine().new_overlay());
+    INFO(call);
+    Hanging(call, machine().full(), wishes).end();
+    check_recovery("", machine().full(), wishes, "exact", "il");
+  }
+}
+
+TEST_CASE("a process that hangs past its deadline is seen by others while it lives") {
+  if (!have_pocl()) return;
+  Wishes impatient = with(machine().new_overlay());
+  impatient.deadline = 1;  // long past when another process is up
+  Hanging hanging("clBuildProgram", machine().full(), impatient);
+  const Wishes wishes = with(impatient.overlay);
+  const Start second = machine().start_with("", machine().full(), wishes);
+  INFO(second.child.reason() << second.report);
+  CHECK(second.reason("exact") == "the driver took longer over this than the deadline allows");
+  CHECK(second.rung == "il");
+  CHECK(second.right);
+  const std::string noticed = "a process has been in the driver for longer than its deadline";
+  CHECK(second.notice(KILN_NOTICE_DEATH) == noticed);
+  hanging.end();
+  const Start third = machine().start_with("", machine().full(), wishes);
+  CHECK(third.rung == "overlay");
+  CHECK(third.right);
+  CHECK(third.notice(KILN_NOTICE_DEATH) == "-");  // it has been told
+}
+
+TEST_CASE("a process that hangs without a deadline is left alone while it lives") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  const Hanging hanging("clBuildProgram", machine().full(), wishes);
+  const Start second = machine().start_with("", machine().full(), wishes);
+  INFO(second.child.reason() << second.report);
+  CHECK(second.rung == "exact");
+  CHECK(second.right);
+  CHECK(second.notice(KILN_NOTICE_DEATH) == "-");
+}

@@ -1,0 +1,157 @@
+// Drivers and systems that are updated between two starts, with and without a sign of it.
+#include "ladder.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+using builder::ChildEnd;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr char kQuarantined[] =
+    "an earlier process ended inside the driver while it was given this";
+
+// Puts a driver into the machine whose file was made `hours` after the built one.
+void install_driver(int hours) {
+  const fs::path path = machine().driver().path("driver.so");
+  const fs::path fresh = machine().driver().path("driver.new");
+  fs::copy_file(KILN_TEST_DRIVER_LIBRARY, fresh);
+  fs::last_write_time(fresh,
+                      fs::last_write_time(KILN_TEST_DRIVER_LIBRARY) + std::chrono::hours(hours));
+  fs::rename(fresh, path);
+  machine().driver().folder().write("icd/kiln_test_driver.icd", path.string() + "\n");
+}
+
+Start start_full(const std::string &rest, const Wishes &wishes) {
+  return machine().start_with(rest, machine().full(), wishes);
+}
+
+std::size_t comparisons() { return machine().driver().calls("clGetProgramInfo binary"); }
+
+void set_version(const std::string &version) {
+  std::string script = computing_device("il = \"SPIR-V_1.0\"\n");
+  const std::string old = "driver_version = \"1.0\"";
+  script.replace(script.find(old), old.size(), "driver_version = \"" + version + "\"");
+  machine().driver().rewrite(script);
+}
+
+constexpr char kRefuses[] = "[platform.device.binary]\nrevision = 1\n";
+constexpr char kRecompiles[] =
+    "[platform.device.binary]\nrevision = 1\nother_revision = \"recompile\"\n";
+
+}  // namespace
+
+TEST_CASE("a driver whose file was replaced under unchanged strings has proven nothing") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  install_driver(0);
+  CHECK(start_full("", wishes).rung == "exact");
+  const std::size_t first = comparisons();
+  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(comparisons() == first);  // proven
+  install_driver(1);
+  const Start replaced = start_full("", wishes);
+  INFO(replaced.child.reason() << replaced.report);
+  CHECK(replaced.rung == "exact");
+  CHECK(replaced.right);
+  CHECK(comparisons() > first);
+  install_driver(0);
+  const std::size_t second = comparisons();
+  CHECK(start_full("", wishes).rung == "exact");
+  CHECK(comparisons() == second);  // the old driver's proofs were kept
+}
+
+TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the next one") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  install_driver(0);
+  CHECK(start_full("", wishes).rung == "exact");
+  install_driver(1);
+  const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
+  CHECK(start_full(death, wishes).child.end == ChildEnd::crashed);
+  const Start after = start_full(death, wishes);
+  INFO(after.child.reason() << after.report);
+  CHECK(after.reason("exact") == kQuarantined);
+  CHECK(after.rung == "il");
+  CHECK(after.right);
+  install_driver(2);
+  forget_binaries(wishes.overlay);
+  const Start repaired = start_full("", wishes);
+  INFO("repaired: " << repaired.child.reason() << repaired.report);
+  CHECK(repaired.rung == "exact");
+  CHECK(repaired.right);
+  install_driver(1);
+  CHECK(start_full("", wishes).reason("exact") == kQuarantined);  // a rollback is known
+}
+
+TEST_CASE("a system update that shows nowhere and refuses binaries gets the entry replaced") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  CHECK(start_full(kRefuses, wishes).rung == "il");  // the pack's binary is stale
+  CHECK(start_full(kRefuses, wishes).rung == "overlay");
+  const Start updated = start_full("[platform.device.binary]\nrevision = 2\n", wishes);
+  INFO(updated.child.reason() << updated.report);
+  for (const char *const rung : {"overlay", "exact"}) {
+    CHECK(updated.outcome(rung) == "failed");
+    CHECK(holds(updated.reason(rung), "CL_INVALID_BINARY (-42)"));
+  }
+  CHECK(updated.rung == "il");
+  CHECK(updated.right);
+  CHECK(updated.has_note("the driver's binary was stored in the overlay"));
+  CHECK(entries_in(wishes.overlay) == 1);
+  const Start next = start_full("[platform.device.binary]\nrevision = 2\n", wishes);
+  INFO("next: " << next.child.reason() << next.report);
+  CHECK(next.rung == "overlay");
+  CHECK(next.right);
+}
+
+// What was proven is not looked at again: that is the price of starts without a write.
+TEST_CASE("a system update that shows nowhere and recompiles computes right, and a check heals") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  CHECK(start_full("", wishes).rung == "exact");
+  const Start updated = start_full(kRecompiles, wishes);
+  INFO(updated.child.reason() << updated.report);
+  CHECK(updated.rung == "exact");
+  CHECK_FALSE(updated.recompiled);
+  CHECK(updated.right);
+  const Start checked = start_full(kRecompiles, with(wishes.overlay, KILN_LOAD_CHECK_RECOMPILED));
+  INFO("checked: " << checked.child.reason() << checked.report);
+  CHECK(checked.rung == "exact");
+  CHECK(checked.recompiled);
+  CHECK(checked.notice(KILN_NOTICE_RECOMPILED) != "-");
+  const Start healed = start_full(kRecompiles, wishes);
+  INFO("healed: " << healed.child.reason() << healed.report);
+  CHECK(healed.rung == "overlay");
+  CHECK_FALSE(healed.recompiled);
+  CHECK(healed.right);
+}
+
+TEST_CASE("a driver update leaves the old driver's entries, and the rollback finds them") {
+  if (!have_pocl()) return;
+  const Wishes wishes = with(machine().new_overlay());
+  const auto start_version = [&](const std::string &version, const std::string &pack) {
+    set_version(version);
+    return start(machine().driver(), pack, wishes);
+  };
+  CHECK(start_version("1.0", machine().base()).rung == "il");
+  const Start updated = start_version("2.0", machine().full());
+  INFO(updated.child.reason() << updated.report);
+  CHECK(updated.reason("overlay") == "the overlay has no binary of this variant");
+  CHECK(updated.reason("exact") == "no target of the pack has this device's binary key");
+  CHECK(holds(updated.report,
+              "\"differs\": [{\"field\": \"driver_version\", \"pack\": \"1.0\", "
+              "\"device\": \"2.0\"}]"));
+  CHECK(updated.rung == "il");
+  CHECK(updated.right);
+  CHECK(entries_in(wishes.overlay) == 2);
+  for (const char *const version : {"1.0", "2.0"}) {
+    const std::size_t compiled = machine().driver().calls("clCreateProgramWithIL");
+    const Start again = start_version(version, machine().base());
+    INFO(version << ": " << again.child.reason() << again.report);
+    CHECK(again.rung == "overlay");
+    CHECK_FALSE(again.recompiled);
+    CHECK(again.right);
+    CHECK(machine().driver().calls("clCreateProgramWithIL") == compiled);
+  }
+}
