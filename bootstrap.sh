@@ -28,7 +28,8 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev
            libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
-laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring"
+laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
+            strace valgrind"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 

@@ -57,6 +57,17 @@ for unit in laplace:scalar laplace:vec4_short sobel:px1 sobel:px16x1 epsilon:buf
   row source "${unit%%:*}" "${unit##*:}" "$base"
   row exact "${unit%%:*}" "${unit##*:}" nvidia.kiln
 done
+echo "== overlay: source at the first start, the overlay at the second and third"
+for start in 1 2 3; do
+  "$kiln" run laplace --variant scalar --pack "$base" --device 'NVIDIA*' --image "$photo" \
+    --overlay overlay --report report.json --output "laplace-overlay-$start.png" | tail -n 1
+  python3 -c 'import json; r = json.load(open("report.json"))[0]; print(
+    f"  {r['"'rung'"']}, {r['"'milliseconds'"']:.2f} ms, recompiled: {r['"'recompiled'"']}")'
+  cmp "laplace-overlay-$start.png" laplace-scalar-exact.png || status=1
+done
+"$kiln" overlay show overlay
+echo "== launch"
+"$kiln" bench launch --pack nvidia.kiln --device 'NVIDIA*'
 echo "== startup"
 "$kiln" bench startup --pack nvidia.kiln --device 'NVIDIA*' --rounds 30
 exit $status

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What PyOpenCL's own cache makes of a start: one process, the variants of an extracted pack.
 
-    pyopencl_start.py PARTS CACHE [ROUND...]
+    pyopencl_start.py PARTS CACHE 
 
 PARTS is what `kiln extract` wrote, CACHE the folder of PyOpenCL's cache. Prints milliseconds
 until every kernel exists; loading OpenCL and making the context are not counted, as in `kiln
