@@ -78,7 +78,8 @@ int run(const Options &options) {
   for (const builder::VariantFailure &failure : host_failures) {  // already told
     result.failures.push_back({failure.program + "/" + failure.variant, failure.text});
   }
-  if (const int code = write_output(result.contents, options.output, options.write); code != kDone) return code;
+  if (const int code = write_output(result.contents, options.output, options.write); code != kDone)
+    return code;
   summarise(options, result);
   return exit_code;
 }

@@ -25,7 +25,8 @@ int run(const Options &options) {
       return kBadPack;
     }
   }
-  if (const int code = write_output(merged, options.output, options.write); code != kDone) return code;
+  if (const int code = write_output(merged, options.output, options.write); code != kDone)
+    return code;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},

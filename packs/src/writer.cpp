@@ -148,8 +148,7 @@ class BlobStream {
 // The blob entries of one root or section, each once.
 class BlobTable {
  public:
-  Status add(BlobStream *stream, const BlobSource &source, bool compressed,
-             std::uint32_t *index) {
+  Status add(BlobStream *stream, const BlobSource &source, bool compressed, std::uint32_t *index) {
     const auto [place, fresh] = indices_.emplace(source.name(), blobs_.size());
     *index = static_cast<std::uint32_t>(place->second);
     if (!fresh) return {};

@@ -76,15 +76,28 @@ std::string build_log(const Device &device, cl_program program) {
   return log;
 }
 
+// A number that clGetProgramBuildInfo gives; false where the driver does not say.
+template <typename T>
+bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
+  return device.cl->clGetProgramBuildInfo(program, device.id, what, sizeof(*out), out, nullptr) ==
+         CL_SUCCESS;
+}
+
 Error run_build(const Device &device, cl_program program, const char *options) {
   const cl_int code = device.cl->clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
   if (code != CL_SUCCESS) return cl_failure("clBuildProgram", code);
   cl_build_status status = CL_BUILD_NONE;
-  const cl_int asked = device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_STATUS,
-                                                        sizeof(status), &status, nullptr);
-  if (asked == CL_SUCCESS && status != CL_BUILD_SUCCESS) {
+  if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
+      status != CL_BUILD_SUCCESS) {
     return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the build status is ",
                                        std::to_string(status)});
+  }
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+  if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&
+      type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the program is not an "
+                                       "executable: its binary type is ",
+                                       decimal(type)});
   }
   return {};
 }

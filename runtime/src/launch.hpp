@@ -24,7 +24,7 @@ struct Kernel {
   Handle<cl_kernel> handle;
   unsigned index = 0;  // among the variant's kernels
   WorkGroupLimits limits;
-  bool unequal_groups = false;                           // the global size need not be padded
+  bool unequal_groups = false;  // the global size need not be padded
   std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::unique_ptr<KernelArgument[]> arguments;
   unsigned argument_count = 0;

@@ -46,10 +46,10 @@ Offer offer_il(const Loader &loader, const fb::Variant &variant) {
   Offer offer = root_blob(*loader.pack, narrow ? variant.il32() : variant.il64(),
                           narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
   if (offer.blob != nullptr && device.il_versions.back() < variant.il_version()) {
-    return no_offer(KILN_OUTCOME_SKIPPED,
-                    concat({"the device takes SPIR-V up to ",
-                            version_text(device.il_versions.back()), ", the module is ",
-                            version_text(variant.il_version())}));
+    return no_offer(
+        KILN_OUTCOME_SKIPPED,
+        concat({"the device takes SPIR-V up to ", version_text(device.il_versions.back()),
+                ", the module is ", version_text(variant.il_version())}));
   }
   return offer;
 }

@@ -1,6 +1,7 @@
 """What a driver update really does: packs whose target claims a device and holds the binaries of
 another version of its driver, as a system update with unchanged strings leaves them behind."""
 
+import shutil
 from dataclasses import dataclass
 
 import png
@@ -76,6 +77,7 @@ class _Stale:
         call([self.forge, self.station.pack, held.pack, self.station.folder / self.pack],
              self.station.folder).expect_code(0, "kiln_forge_pack")
         self.station.bring(self.fleet.crop, "crop.png")
+        shutil.rmtree(self.station.folder / f"overlay-{self.update.held}", ignore_errors=True)
 
     def start(self, pair=VARIANT, code=0):
         """One start of an application: the load report, or what the death was; pixels checked."""
@@ -134,6 +136,7 @@ def _second_death(fleet, forge):
     """Two blobs of one rung, and then the rung is not tried any more."""
     row = _Stale(fleet, forge, Update("rusticl-25.0", "rusticl-22.3", "aborts"))
     row.prepare()
+    row.start(VARIANT, code=1)
     row.start(SECOND, code=1)
     reason = _expect_rung(row.start(("epsilon", "buffer")), "exact", "quarantined")
     expect("two programs" in reason, reason)

@@ -112,6 +112,9 @@ cl_int CL_API_CALL build_info(cl_program program, cl_device_id, cl_program_build
                               std::size_t size, void *out, std::size_t *size_out) {
   const Script &script = *object(program).script;
   if (what == CL_PROGRAM_BUILD_STATUS) return answer(&script.build_status, 4, size, out, size_out);
+  if (what == CL_PROGRAM_BINARY_TYPE && script.binary_type) {
+    return answer(&*script.binary_type, 4, size, out, size_out);
+  }
   if (what != CL_PROGRAM_BUILD_LOG) return CL_INVALID_VALUE;
   if (script.log_size == 0) return answer(script.log, size, out, size_out);
   if (size_out != nullptr) *size_out = script.log_size;

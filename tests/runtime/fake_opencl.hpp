@@ -21,6 +21,7 @@ struct Script {
   cl_int binary_status = CL_SUCCESS;  // binaries only
   cl_int build_code = CL_SUCCESS;
   cl_build_status build_status = CL_BUILD_SUCCESS;
+  std::optional<cl_program_binary_type> binary_type;  // nothing: the driver does not say
   std::string log;
   std::size_t log_size = 0;  // not 0: what the driver says that the log's size is
   cl_int kernel_code = CL_SUCCESS;

@@ -40,6 +40,10 @@ const std::vector<DriverFault> &driver_faults() {
        "clBuildProgram reported success, but the build status is -2"},
       {"success with nothing built", [](Script &s) { s.build_status = CL_BUILD_NONE; },
        "clBuildProgram reported success, but the build status is -1"},
+      {"success with a library in place of an executable",
+       [](Script &s) { s.binary_type = CL_PROGRAM_BINARY_TYPE_LIBRARY; },
+       "clBuildProgram reported success, but the program is not an executable: its binary type is "
+       "2"},
       {"a program without the kernel",
        [](Script &s) { s.kernel_object = false, s.kernel_code = -46; },
        "kernel k: clCreateKernel returned CL_INVALID_KERNEL_NAME (-46)"},

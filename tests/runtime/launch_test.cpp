@@ -1,6 +1,8 @@
 // Kernels, memory and launches against a driver that misbehaves.
 #include "launch_ready.hpp"
 
+#include "kiln/packs/hash.hpp"
+
 using namespace kiln;
 using namespace kiln::test;
 
@@ -228,4 +230,38 @@ TEST_CASE("the size that is stored for the range's class is taken, and clamped",
   CHECK(local(65'535) == 4);
   CHECK(local(65'536) == 16);
   CHECK(local(1'048'576) == 64);  // what the fake allows
+}
+
+TEST_CASE("a launch uses the size that was measured for its class, clamped", "[launch]") {
+  reset_fake();
+  fake().work_group_size = 64;
+  packs::Contents contents = fake_contents();
+  const std::string &key = contents.targets[0].key;
+  packs::Tuning tuned;
+  tuned.program = "p";
+  tuned.variant = "v";
+  tuned.kernel = "k";
+  tuned.size_class = packs::SizeClass::medium;
+  tuned.key_hash = packs::xxh3(key.data(), key.size());
+  tuned.profile = "generic";
+  tuned.local_size = {16, 2, 1};
+  tuned.samples = 9;
+  packs::Tuning large = tuned;
+  large.size_class = packs::SizeClass::large;
+  large.local_size = {256, 1, 1};  // of a driver that allowed more
+  contents.tunings = {tuned, large};
+  contents.programs[0].variants[0].local_size = {8, 8, 1};
+  const FakeLoad load(written(contents));
+  kiln_kernel *kernel = nullptr;
+  REQUIRE(kiln_kernel_create(load.program, "k", &kernel, nullptr) == KILN_OK);
+  const auto local = [&](std::size_t width, std::size_t height) {
+    const kiln_ndrange range{2, {width, height, 0}, {0, 0, 0}};
+    kiln_ndrange planned{};
+    CHECK(kiln_kernel_plan(kernel, &range, &planned, nullptr) == KILN_OK);
+    return Sizes{planned.local[0], planned.local[1]};
+  };
+  CHECK(local(100, 100) == Sizes{8, 8});  // nothing was measured: the variant's own
+  CHECK(local(512, 512) == Sizes{16, 2});
+  CHECK(local(2048, 2048) == Sizes{64, 1});
+  kiln_kernel_release(kernel);
 }

@@ -1,9 +1,12 @@
 // What a device had to compile is there at the next start, and whatever is wrong with the
 // folder costs the overlay and nothing else.
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
 #include "overlay_fixture.hpp"
@@ -212,6 +215,53 @@ TEST_CASE_METHOD(Fixture, "a disk without room costs the entry, and says so", "[
     _exit(right ? 0 : 1);
   });
   CHECK(WEXITSTATUS(unguarded) == 0);
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "a full, a read-only and a forbidden disk cost the overlay's use, and say so",
+                 "[overlay]") {
+  fs::create_directory(overlay);
+  // In a child with mounts of its own; root alone may make them.
+  constexpr int kCannot = 77;
+  const auto start_on = [&](const char *options, unsigned long flags, const char *said) {
+    return WEXITSTATUS(in_child([&] {
+      const char *path = overlay.c_str();
+      if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+          mount("tmpfs", path, "tmpfs", 0, options) != 0) {
+        _exit(kCannot);
+      }
+      if (flags != 0 && mount(nullptr, path, nullptr, MS_REMOUNT | flags, nullptr) != 0) {
+        _exit(kCannot);
+      }
+      fake().il.binary = std::string(200'000, 'b');
+      const Start start(base, overlay);
+      const bool right = start.load.rung() == KILN_RUNG_IL &&
+                         mentions(start.notices.text(KILN_NOTICE_NOT_STORED), said);
+      if (!right) {
+        std::fprintf(stderr, "%s: %s\n", said, start.notices.text(KILN_NOTICE_NOT_STORED).c_str());
+      }
+      _exit(right ? 0 : 1);
+    }));
+  };
+  const int full = start_on("size=64k,mode=700", 0, "No space left on device");
+  if (full == kCannot) {
+    WARN("this user cannot mount: a full and a read-only disk were not tried");
+  } else {
+    CHECK(full == 0);
+    CHECK(start_on("mode=700", MS_RDONLY, "Read-only file system") == 0);
+  }
+  if (geteuid() != 0) {
+    fs::permissions(overlay, fs::perms::owner_read | fs::perms::owner_exec);
+    const Start start(base, overlay);
+    CHECK(mentions(start.notices.text(KILN_NOTICE_NOT_STORED), "Permission denied"));
+    fs::permissions(overlay, fs::perms::owner_all);
+    return;
+  }
+  overlay = "/sys";  // of root, who may not write there either
+  const Start start(base, overlay);
+  CHECK(start.load.rung() == KILN_RUNG_IL);
+  CHECK(start.notices.has(KILN_NOTICE_NOT_STORED));
+  CHECK(start.notices.has(KILN_NOTICE_NO_GUARD));
 }
 
 TEST_CASE_METHOD(Fixture, "what was used least recently makes room", "[overlay]") {

@@ -176,9 +176,9 @@ TEST_CASE_METHOD(Fixture, "a quarantined rung still gives what was proven on it"
   CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "several loads that were in the driver at one death are quarantined, the rung is not",
-                 "[quarantine]") {
+TEST_CASE_METHOD(
+    Fixture, "several loads that were in the driver at one death are quarantined, the rung is not",
+    "[quarantine]") {
   const int status = in_child([&] {
     std::atomic<int> inside{0};
     fake().binary.on_build = [&] {
