@@ -40,7 +40,7 @@ struct Report {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
 
-  // Schema 1 of DESIGN.md.
+  // Schema 1 of docs/loading.md.
   std::string json() const;
 };
 
