@@ -1,5 +1,6 @@
 // A driver that dies, hangs or silently recompiles is remembered by the next start.
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "overlay_fixture.hpp"
@@ -296,7 +297,10 @@ TEST_CASE_METHOD(Fixture, "a living process in the driver is left alone without 
 
 TEST_CASE_METHOD(Fixture, "a load that comes back after its deadline is quarantined next time",
                  "[quarantine]") {
-  fake().binary.on_build = [] { usleep(20'000); };
+  fake().binary.on_build = [] {  // works for longer than the deadline of a millisecond
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(2)) continue;
+  };
   {
     const Start slow(pack, overlay, 0, "p", 1);
     CHECK(slow.load.rung() == KILN_RUNG_EXACT);
