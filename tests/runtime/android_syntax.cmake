@@ -18,7 +18,7 @@ endif()
 # All that FlatBuffers and the runtime want of the NDK's own headers.
 file(WRITE ${WORK}/android/api-level.h "#pragma once\n")
 file(WRITE ${WORK}/sys/system_properties.h "#pragma once\n#define PROP_VALUE_MAX 92\n"
-  "extern \"C\" int __system_property_get(const char *name, char *value)\;\n")
+  "extern \"C\" int __system_property_get(const char *name, char *value);\n")
 list(GET standard_library -1 standard_library)
 set(compile ${clang} --target=aarch64-linux-android24 -std=c++17 -fsyntax-only
   -fno-exceptions -fno-rtti -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -nostdlibinc
