@@ -53,6 +53,9 @@ namespace kiln::runtime {
 // Copies the error out, where the caller wants it, and returns its status.
 kiln_status report_error(const Error &error, kiln_error *out);
 
+// Whether it is one of the levels: a C program can pass any number.
+bool known_level(const kiln_level &level);
+
 // The complaint about a null argument.
 kiln_status null_argument(const char *function, kiln_error *out);
 

@@ -20,6 +20,13 @@ kiln_status report_error(const Error &error, kiln_error *out) {
   return error.status;
 }
 
+bool known_level(const kiln_level &level) {
+  unsigned number = 0;  // reading it as an enumeration would promise that it is one of them
+  static_assert(sizeof(number) == sizeof(level), "an enumeration is an int");
+  std::memcpy(&number, &level, sizeof(number));
+  return number <= KILN_LEVEL_HIGH;
+}
+
 kiln_status null_argument(const char *function, kiln_error *out) {
   return report_error(failure(KILN_ERROR_ARGUMENT,
                               std::string(function) + ": an argument that must not be NULL is"),

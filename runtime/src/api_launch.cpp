@@ -68,10 +68,6 @@ kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory
 // What kiln_queue_options was when its first field was `size` and its last `throttle`.
 constexpr size_t kFirstOptionsSize = offsetof(kiln_queue_options, throttle) + sizeof(kiln_level);
 
-bool known_level(kiln_level level) {
-  return level >= KILN_LEVEL_DEFAULT && level <= KILN_LEVEL_HIGH;
-}
-
 // What is wrong with the options, or null.
 const char *wrong_options(const kiln_queue_options &options) {
   if (options.size < kFirstOptionsSize) return "kiln_queue_options.size is not its sizeof";

@@ -118,6 +118,10 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
     }
     std::memcpy(&given, options, std::min(options->size, sizeof(given)));
   }
+  if (!known_level(given.performance) || !known_level(given.priority)) {
+    return report_error(
+        failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: unknown level in options"), error);
+  }
   auto loader = std::make_shared<Loader>();
   loader->device = device->device;
   loader->pack = pack->pack;

@@ -1,5 +1,7 @@
 #include "fake_opencl.hpp"
 
+#include <mutex>
+
 #include "fake_objects.hpp"
 
 namespace kiln::test {
@@ -102,8 +104,12 @@ cl_program CL_API_CALL from_source(cl_context, cl_uint, const char **texts,
 cl_int CL_API_CALL build(cl_program program, cl_uint, const cl_device_id *, const char *options,
                          void(CL_CALLBACK *)(cl_program, void *), void *) {
   Script &script = *object(program).script;
-  script.built_with = options == nullptr ? std::nullopt : std::optional<std::string>(options);
-  ++script.builds;
+  {
+    static std::mutex mutex;  // threads may load at once
+    const std::lock_guard<std::mutex> lock(mutex);
+    script.built_with = options == nullptr ? std::nullopt : std::optional<std::string>(options);
+    ++script.builds;
+  }
   if (script.on_build) script.on_build();
   return script.build_code;
 }

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <mutex>
+
 #include "fake_load.hpp"
 
 namespace kiln::test {
@@ -15,9 +17,12 @@ struct Notices {
     std::string text;
   };
   std::vector<One> all;
+  std::mutex mutex;  // guards `all` while threads load
 
   static void collect(const kiln_notice *notice, void *user) {
-    static_cast<Notices *>(user)->all.push_back({notice->kind, notice->rung, notice->text});
+    auto *notices = static_cast<Notices *>(user);
+    const std::lock_guard<std::mutex> lock(notices->mutex);
+    notices->all.push_back({notice->kind, notice->rung, notice->text});
   }
   std::string text(kiln_notice_kind kind) const {
     for (const One &one : all) {

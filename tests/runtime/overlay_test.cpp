@@ -226,11 +226,11 @@ TEST_CASE_METHOD(Fixture,
   const auto start_on = [&](const char *options, unsigned long flags, const char *said) {
     return WEXITSTATUS(in_child([&] {
       const char *path = overlay.c_str();
-      if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+      if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") ||
           mount("tmpfs", path, "tmpfs", 0, options) != 0) {
         _exit(kCannot);
       }
-      if (flags != 0 && mount(nullptr, path, nullptr, MS_REMOUNT | flags, nullptr) != 0) {
+      if (flags != 0 && mount("none", path, "none", MS_REMOUNT | flags, "mode=700") != 0) {
         _exit(kCannot);
       }
       fake().il.binary = std::string(200'000, 'b');

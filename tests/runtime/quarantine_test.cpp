@@ -177,35 +177,6 @@ TEST_CASE_METHOD(Fixture, "a quarantined rung still gives what was proven on it"
   CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(
-    Fixture, "several loads that were in the driver at one death are quarantined, the rung is not",
-    "[quarantine]") {
-  const int status = in_child([&] {
-    std::atomic<int> inside{0};
-    fake().binary.on_build = [&] {
-      ++inside;
-      while (inside < 2) std::this_thread::yield();
-      _exit(9);
-    };
-    Start start(pack, overlay, KILN_LOAD_NO_BINARY, "r");  // opens the overlay
-    std::vector<std::thread> threads;
-    for (const char *name : {"p", "q"}) {
-      threads.emplace_back([&, name] {
-        kiln_program *program = nullptr;
-        kiln_load(start.load.loader, name, nullptr, 0, &program, nullptr, nullptr);
-      });
-    }
-    for (std::thread &thread : threads) thread.join();
-  });
-  CHECK(WEXITSTATUS(status) == 9);
-  for (const char *name : {"p", "q"}) {
-    const Start next(pack, overlay, 0, name);
-    CHECK(next.load.reason(KILN_RUNG_EXACT) == kDied);
-  }
-  for (const std::string &name : names_in(overlay, "e-")) fs::remove(overlay / name);
-  CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
-}
-
 TEST_CASE_METHOD(Fixture, "clearing after a death ends the quarantine before it begins",
                  "[quarantine]") {
   dies_at_start(pack, overlay);

@@ -25,12 +25,11 @@ kiln_queue_options options(unsigned flags = 0, kiln_level priority = KILN_LEVEL_
   return {sizeof(kiln_queue_options), flags, priority, throttle};
 }
 
-// Also of numbers that are none of the levels, as a C program can pass.
-kiln_level level_of(int number) {
-  kiln_level level;
-  static_assert(sizeof(level) == sizeof(number), "an enumeration is an int");
-  std::memcpy(&level, &number, sizeof(level));
-  return level;
+// With a number in the place of a level, as a C program can pass it.
+kiln_queue_options with_number(std::size_t place, int number) {
+  kiln_queue_options made = options();
+  std::memcpy(reinterpret_cast<char *>(&made) + place, &number, sizeof(number));
+  return made;
 }
 
 using Bits = std::vector<cl_bitfield>;
@@ -99,8 +98,10 @@ TEST_CASE("options of a queue that make no sense are refused", "[queue]") {
   refused({0, 0, KILN_LEVEL_DEFAULT, KILN_LEVEL_DEFAULT},
           "kiln_queue_options.size is not its sizeof");
   refused(options(4), "unknown flag in kiln_queue_options");
-  refused(options(0, level_of(4)), "unknown level in kiln_queue_options");
-  refused(options(0, KILN_LEVEL_LOW, level_of(-1)), "unknown level in kiln_queue_options");
+  refused(with_number(offsetof(kiln_queue_options, priority), 4),
+          "unknown level in kiln_queue_options");
+  refused(with_number(offsetof(kiln_queue_options, throttle), -1),
+          "unknown level in kiln_queue_options");
   kiln_queue_options newer = options();
   newer.size += 64;  // of a later header: what is known is read
   CHECK(kiln_queue_create(r.load.loader, &newer, &queue, &r.error) == KILN_OK);
