@@ -401,7 +401,8 @@ struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef KernelBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4,
-    VT_ARGUMENTS = 6
+    VT_ARGUMENTS = 6,
+    VT_RANGE = 8
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -409,11 +410,16 @@ struct Kernel FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t arguments() const {
     return GetField<uint32_t>(VT_ARGUMENTS, 0);
   }
+  const flatbuffers::String *range() const {
+    return GetPointer<const flatbuffers::String *>(VT_RANGE);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
            verifier.VerifyString(name()) &&
            VerifyField<uint32_t>(verifier, VT_ARGUMENTS, 4) &&
+           VerifyOffset(verifier, VT_RANGE) &&
+           verifier.VerifyString(range()) &&
            verifier.EndTable();
   }
 };
@@ -427,6 +433,9 @@ struct KernelBuilder {
   }
   void add_arguments(uint32_t arguments) {
     fbb_.AddElement<uint32_t>(Kernel::VT_ARGUMENTS, arguments, 0);
+  }
+  void add_range(flatbuffers::Offset<flatbuffers::String> range) {
+    fbb_.AddOffset(Kernel::VT_RANGE, range);
   }
   explicit KernelBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -443,8 +452,10 @@ struct KernelBuilder {
 inline flatbuffers::Offset<Kernel> CreateKernel(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
-    uint32_t arguments = 0) {
+    uint32_t arguments = 0,
+    flatbuffers::Offset<flatbuffers::String> range = 0) {
   KernelBuilder builder_(_fbb);
+  builder_.add_range(range);
   builder_.add_arguments(arguments);
   builder_.add_name(name);
   return builder_.Finish();
@@ -453,12 +464,15 @@ inline flatbuffers::Offset<Kernel> CreateKernel(
 inline flatbuffers::Offset<Kernel> CreateKernelDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     const char *name = nullptr,
-    uint32_t arguments = 0) {
+    uint32_t arguments = 0,
+    const char *range = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
+  auto range__ = range ? _fbb.CreateString(range) : 0;
   return kiln::packs::fb::CreateKernel(
       _fbb,
       name__,
-      arguments);
+      arguments,
+      range__);
 }
 
 struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -468,7 +482,12 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_STORAGE = 6,
     VT_CHANNELS = 8,
     VT_NAME = 10,
-    VT_VALUE = 12
+    VT_VALUE = 12,
+    VT_TYPE = 14,
+    VT_ACCUMULATES = 16,
+    VT_STAGE = 18,
+    VT_EXTENT = 20,
+    VT_VALUES = 22
   };
   uint8_t role() const {
     return GetField<uint8_t>(VT_ROLE, 0);
@@ -485,6 +504,21 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int64_t value() const {
     return GetField<int64_t>(VT_VALUE, 0);
   }
+  uint8_t type() const {
+    return GetField<uint8_t>(VT_TYPE, 0);
+  }
+  bool accumulates() const {
+    return GetField<uint8_t>(VT_ACCUMULATES, 0) != 0;
+  }
+  uint8_t stage() const {
+    return GetField<uint8_t>(VT_STAGE, 0);
+  }
+  const flatbuffers::String *extent() const {
+    return GetPointer<const flatbuffers::String *>(VT_EXTENT);
+  }
+  const flatbuffers::Vector<double> *values() const {
+    return GetPointer<const flatbuffers::Vector<double> *>(VT_VALUES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint8_t>(verifier, VT_ROLE, 1) &&
@@ -493,6 +527,13 @@ struct Argument FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffsetRequired(verifier, VT_NAME) &&
            verifier.VerifyString(name()) &&
            VerifyField<int64_t>(verifier, VT_VALUE, 8) &&
+           VerifyField<uint8_t>(verifier, VT_TYPE, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ACCUMULATES, 1) &&
+           VerifyField<uint8_t>(verifier, VT_STAGE, 1) &&
+           VerifyOffset(verifier, VT_EXTENT) &&
+           verifier.VerifyString(extent()) &&
+           VerifyOffset(verifier, VT_VALUES) &&
+           verifier.VerifyVector(values()) &&
            verifier.EndTable();
   }
 };
@@ -516,6 +557,21 @@ struct ArgumentBuilder {
   void add_value(int64_t value) {
     fbb_.AddElement<int64_t>(Argument::VT_VALUE, value, 0);
   }
+  void add_type(uint8_t type) {
+    fbb_.AddElement<uint8_t>(Argument::VT_TYPE, type, 0);
+  }
+  void add_accumulates(bool accumulates) {
+    fbb_.AddElement<uint8_t>(Argument::VT_ACCUMULATES, static_cast<uint8_t>(accumulates), 0);
+  }
+  void add_stage(uint8_t stage) {
+    fbb_.AddElement<uint8_t>(Argument::VT_STAGE, stage, 0);
+  }
+  void add_extent(flatbuffers::Offset<flatbuffers::String> extent) {
+    fbb_.AddOffset(Argument::VT_EXTENT, extent);
+  }
+  void add_values(flatbuffers::Offset<flatbuffers::Vector<double>> values) {
+    fbb_.AddOffset(Argument::VT_VALUES, values);
+  }
   explicit ArgumentBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -534,10 +590,20 @@ inline flatbuffers::Offset<Argument> CreateArgument(
     uint8_t storage = 0,
     uint8_t channels = 0,
     flatbuffers::Offset<flatbuffers::String> name = 0,
-    int64_t value = 0) {
+    int64_t value = 0,
+    uint8_t type = 0,
+    bool accumulates = false,
+    uint8_t stage = 0,
+    flatbuffers::Offset<flatbuffers::String> extent = 0,
+    flatbuffers::Offset<flatbuffers::Vector<double>> values = 0) {
   ArgumentBuilder builder_(_fbb);
   builder_.add_value(value);
+  builder_.add_values(values);
+  builder_.add_extent(extent);
   builder_.add_name(name);
+  builder_.add_stage(stage);
+  builder_.add_accumulates(accumulates);
+  builder_.add_type(type);
   builder_.add_channels(channels);
   builder_.add_storage(storage);
   builder_.add_role(role);
@@ -550,15 +616,27 @@ inline flatbuffers::Offset<Argument> CreateArgumentDirect(
     uint8_t storage = 0,
     uint8_t channels = 0,
     const char *name = nullptr,
-    int64_t value = 0) {
+    int64_t value = 0,
+    uint8_t type = 0,
+    bool accumulates = false,
+    uint8_t stage = 0,
+    const char *extent = nullptr,
+    const std::vector<double> *values = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
+  auto extent__ = extent ? _fbb.CreateString(extent) : 0;
+  auto values__ = values ? _fbb.CreateVector<double>(*values) : 0;
   return kiln::packs::fb::CreateArgument(
       _fbb,
       role,
       storage,
       channels,
       name__,
-      value);
+      value,
+      type,
+      accumulates,
+      stage,
+      extent__,
+      values__);
 }
 
 struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -575,7 +653,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_IL_VERSION = 20,
     VT_PIXELS = 22,
     VT_LOCAL_SIZE = 24,
-    VT_ARGUMENTS = 26
+    VT_ARGUMENTS = 26,
+    VT_TOLERANCE = 28
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -619,6 +698,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *>(VT_ARGUMENTS);
   }
+  double tolerance() const {
+    return GetField<double>(VT_TOLERANCE, 0.0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -641,6 +723,7 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffsetRequired(verifier, VT_ARGUMENTS) &&
            verifier.VerifyVector(arguments()) &&
            verifier.VerifyVectorOfTables(arguments()) &&
+           VerifyField<double>(verifier, VT_TOLERANCE, 8) &&
            verifier.EndTable();
   }
 };
@@ -685,6 +768,9 @@ struct VariantBuilder {
   void add_arguments(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments) {
     fbb_.AddOffset(Variant::VT_ARGUMENTS, arguments);
   }
+  void add_tolerance(double tolerance) {
+    fbb_.AddElement<double>(Variant::VT_TOLERANCE, tolerance, 0.0);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -717,8 +803,10 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     uint32_t il_version = 0,
     const kiln::packs::fb::Size3 *pixels = nullptr,
     const kiln::packs::fb::Size3 *local_size = nullptr,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments = 0,
+    double tolerance = 0.0) {
   VariantBuilder builder_(_fbb);
+  builder_.add_tolerance(tolerance);
   builder_.add_arguments(arguments);
   builder_.add_local_size(local_size);
   builder_.add_pixels(pixels);
@@ -747,7 +835,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     uint32_t il_version = 0,
     const kiln::packs::fb::Size3 *pixels = nullptr,
     const kiln::packs::fb::Size3 *local_size = nullptr,
-    const std::vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments = nullptr) {
+    const std::vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments = nullptr,
+    double tolerance = 0.0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto options__ = options ? _fbb.CreateString(options) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
@@ -766,7 +855,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       il_version,
       pixels,
       local_size,
-      arguments__);
+      arguments__,
+      tolerance);
 }
 
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -774,7 +864,10 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4,
     VT_REFERENCE = 6,
-    VT_VARIANTS = 8
+    VT_VARIANTS = 8,
+    VT_PREFERRED = 10,
+    VT_BASELINE = 12,
+    VT_SIZES = 14
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -791,6 +884,15 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Variant>> *variants() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Variant>> *>(VT_VARIANTS);
   }
+  const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *preferred() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_PREFERRED);
+  }
+  const flatbuffers::String *baseline() const {
+    return GetPointer<const flatbuffers::String *>(VT_BASELINE);
+  }
+  const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *sizes() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *>(VT_SIZES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -800,6 +902,13 @@ struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffsetRequired(verifier, VT_VARIANTS) &&
            verifier.VerifyVector(variants()) &&
            verifier.VerifyVectorOfTables(variants()) &&
+           VerifyOffset(verifier, VT_PREFERRED) &&
+           verifier.VerifyVector(preferred()) &&
+           verifier.VerifyVectorOfStrings(preferred()) &&
+           VerifyOffset(verifier, VT_BASELINE) &&
+           verifier.VerifyString(baseline()) &&
+           VerifyOffset(verifier, VT_SIZES) &&
+           verifier.VerifyVector(sizes()) &&
            verifier.EndTable();
   }
 };
@@ -816,6 +925,15 @@ struct ProgramBuilder {
   }
   void add_variants(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Variant>>> variants) {
     fbb_.AddOffset(Program::VT_VARIANTS, variants);
+  }
+  void add_preferred(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> preferred) {
+    fbb_.AddOffset(Program::VT_PREFERRED, preferred);
+  }
+  void add_baseline(flatbuffers::Offset<flatbuffers::String> baseline) {
+    fbb_.AddOffset(Program::VT_BASELINE, baseline);
+  }
+  void add_sizes(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> sizes) {
+    fbb_.AddOffset(Program::VT_SIZES, sizes);
   }
   explicit ProgramBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -835,8 +953,14 @@ inline flatbuffers::Offset<Program> CreateProgram(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
     flatbuffers::Offset<flatbuffers::String> reference = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Variant>>> variants = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Variant>>> variants = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> preferred = 0,
+    flatbuffers::Offset<flatbuffers::String> baseline = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> sizes = 0) {
   ProgramBuilder builder_(_fbb);
+  builder_.add_sizes(sizes);
+  builder_.add_baseline(baseline);
+  builder_.add_preferred(preferred);
   builder_.add_variants(variants);
   builder_.add_reference(reference);
   builder_.add_name(name);
@@ -847,15 +971,24 @@ inline flatbuffers::Offset<Program> CreateProgramDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     const char *name = nullptr,
     const char *reference = nullptr,
-    std::vector<flatbuffers::Offset<kiln::packs::fb::Variant>> *variants = nullptr) {
+    std::vector<flatbuffers::Offset<kiln::packs::fb::Variant>> *variants = nullptr,
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> *preferred = nullptr,
+    const char *baseline = nullptr,
+    const std::vector<kiln::packs::fb::Size3> *sizes = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto reference__ = reference ? _fbb.CreateString(reference) : 0;
   auto variants__ = variants ? _fbb.CreateVectorOfSortedTables<kiln::packs::fb::Variant>(variants) : 0;
+  auto preferred__ = preferred ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*preferred) : 0;
+  auto baseline__ = baseline ? _fbb.CreateString(baseline) : 0;
+  auto sizes__ = sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*sizes) : 0;
   return kiln::packs::fb::CreateProgram(
       _fbb,
       name__,
       reference__,
-      variants__);
+      variants__,
+      preferred__,
+      baseline__,
+      sizes__);
 }
 
 struct Root FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

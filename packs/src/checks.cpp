@@ -12,8 +12,9 @@ namespace {
 
 constexpr unsigned kMaxDepth = 16;
 constexpr unsigned kMaxTables = 1000000;
-constexpr unsigned kRoles = 5;
+constexpr unsigned kRoles = 7;
 constexpr unsigned kStorages = 2;
+constexpr unsigned kTypes = 6;
 
 bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblock) {
   return offset >= kSuperblockSize && offset % kAlignment == 0 && offset <= superblock.pack_size &&
@@ -46,6 +47,10 @@ template <typename Struct>
 bool aligned(const flatbuffers::Vector<const Struct *> &structs) {
   return structs.size() == 0 ||
          reinterpret_cast<std::uintptr_t>(structs.Data()) % alignof(Struct) == 0;
+}
+
+bool numbers_aligned(const flatbuffers::Vector<double> &numbers) {
+  return reinterpret_cast<std::uintptr_t>(numbers.Data()) % alignof(double) == 0;
 }
 
 std::string_view view(const flatbuffers::String &text) { return {text.c_str(), text.size()}; }
@@ -91,10 +96,18 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
     if (index > blobs) return fault(Fault::out_of_bounds, "blob index out of range");
   }
   for (const fb::Argument *argument : *variant.arguments()) {
-    if (argument->role() >= kRoles || argument->storage() >= kStorages) {
-      return fault(Fault::root_malformed, "unknown role or storage of an argument");
+    if (argument->role() >= kRoles || argument->storage() >= kStorages ||
+        argument->type() >= kTypes) {
+      return fault(Fault::root_malformed, "unknown role, storage or type of an argument");
+    }
+    if (argument->values() != nullptr && !numbers_aligned(*argument->values())) {
+      return fault(Fault::root_malformed, "an argument's values are not aligned");
+    }
+    if (argument->stage() >= variant.kernels()->size()) {
+      return fault(Fault::root_malformed, "an argument of no kernel");
     }
   }
+  if (!(variant.tolerance() >= 0)) return fault(Fault::root_malformed, "bad tolerance");
   return {};
 }
 
@@ -111,6 +124,9 @@ Status check_programs(const fb::Root &root) {
     if (!names_rise(*program->variants())) {
       return Status::error(Fault::root_malformed,
                            {"root: variant names of program ", name, " are not sorted and unique"});
+    }
+    if (program->sizes() != nullptr && !aligned(*program->sizes())) {
+      return root_error("sizes of a program are not aligned");
     }
     for (const fb::Variant *variant : *program->variants()) {
       Status status = check_variant(*variant, root.blobs()->size());
@@ -192,8 +208,8 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
                                    row.family(), row.model(), row.conditions()}) {
     if (text >= texts) return fault(Fault::out_of_bounds, "root: text index out of range");
   }
-  if (row.program() < named || row.variant() < named || row.kernel() < named) {
-    return root_error("a tuning without a program, variant or kernel");
+  if (row.program() < named || row.variant() < named) {
+    return root_error("a tuning without a program or variant");
   }
   if (row.size_class() >= kSizeClasses) return root_error("unknown size class of a tuning");
   const fb::Size3 &size = row.local_size();

@@ -15,6 +15,17 @@ std::optional<BlobSource> optional_blob(const std::shared_ptr<const Pack> &pack,
 
 std::array<std::uint32_t, 3> size3(const fb::Size3 &size) { return {size.x(), size.y(), size.z()}; }
 
+std::string text(const flatbuffers::String *optional) {
+  return optional == nullptr ? std::string() : optional->str();
+}
+
+Argument read_argument(const fb::Argument &in) {
+  Argument out{in.role(), in.storage(),     in.channels(), in.name()->str(),  in.value(),
+               in.type(), in.accumulates(), in.stage(),    text(in.extent()), {}};
+  if (in.values() != nullptr) out.values.assign(in.values()->begin(), in.values()->end());
+  return out;
+}
+
 Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant &in) {
   Variant out;
   out.name = in.name()->str();
@@ -24,7 +35,7 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
     out.requirements.push_back(requirement->str());
   }
   for (const auto *kernel : *in.kernels()) {
-    out.kernels.push_back({kernel->name()->str(), kernel->arguments()});
+    out.kernels.push_back({kernel->name()->str(), kernel->arguments(), text(kernel->range())});
   }
   out.source = optional_blob(pack, in.source());
   out.il32 = optional_blob(pack, in.il32());
@@ -33,10 +44,19 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   out.pixels = size3(*in.pixels());
   out.local_size = size3(*in.local_size());
   for (const auto *argument : *in.arguments()) {
-    out.arguments.push_back({argument->role(), argument->storage(), argument->channels(),
-                             argument->name()->str(), argument->value()});
+    out.arguments.push_back(read_argument(*argument));
   }
+  out.tolerance = in.tolerance();
   return out;
+}
+
+void read_hints(const fb::Program &in, Program *out) {
+  out->baseline = text(in.baseline());
+  if (in.preferred() != nullptr) {
+    for (const auto *name : *in.preferred()) out->preferred.push_back(name->str());
+  }
+  if (in.sizes() == nullptr) return;
+  for (const fb::Size3 *size : *in.sizes()) out->sizes.push_back(size3(*size));
 }
 
 Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &in) {
@@ -129,10 +149,11 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
   Contents contents;
   contents.producer = pack->root().producer()->str();
   for (const auto *program : *pack->root().programs()) {
-    Program value{program->name()->str(), program->reference()->str(), {}};
+    Program value{program->name()->str(), program->reference()->str(), {}, {}, {}, {}};
     for (const auto *variant : *program->variants()) {
       value.variants.push_back(read_variant(pack, *variant));
     }
+    read_hints(*program, &value);
     contents.programs.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {

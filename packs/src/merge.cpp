@@ -18,8 +18,11 @@ int order(const T &a, const T &b) {
   return b < a ? 1 : 0;
 }
 
-auto fields(const Kernel &k) { return std::tie(k.name, k.arguments); }
-auto fields(const Argument &a) { return std::tie(a.name, a.role, a.storage, a.channels, a.value); }
+auto fields(const Kernel &k) { return std::tie(k.name, k.arguments, k.range); }
+auto fields(const Argument &a) {
+  return std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type, a.accumulates, a.stage,
+                  a.extent, a.values);
+}
 auto fields(const KernelFacts &f) {
   return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
 }
@@ -57,7 +60,7 @@ int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b
 int order(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
   const auto plain = [](const Variant &v) {
-    return std::tie(v.il_version, v.options, v.requirements, v.pixels, v.local_size);
+    return std::tie(v.il_version, v.options, v.requirements, v.pixels, v.local_size, v.tolerance);
   };
   if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
   if (const int o = order(plain(a), plain(b)); o != 0) return o;
@@ -97,6 +100,8 @@ Status merge_program(const Program &from, Program *into) {
     return Status::error(Fault::conflict, "program " + from.name + " has two references: " +
                                               from.reference + " and " + into->reference);
   }
+  const auto hints = [](auto &p) { return std::tie(p.preferred, p.baseline, p.sizes); };
+  if (hints(from) < hints(*into)) hints(*into) = hints(from);
   return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
     if (a.hash != b->hash) {
       return Status::error(Fault::conflict, "program " + from.name + ", variant " + a.name +

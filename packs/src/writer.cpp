@@ -52,8 +52,10 @@ std::uint64_t text_size(const Contents &contents) {
     for (const Variant &variant : program.variants) {
       size += variant.name.size() + variant.options.size();
       for (const std::string &requirement : variant.requirements) size += requirement.size();
-      for (const Kernel &kernel : variant.kernels) size += kernel.name.size();
-      for (const Argument &argument : variant.arguments) size += argument.name.size();
+      for (const Kernel &kernel : variant.kernels) size += kernel.name.size() + kernel.range.size();
+      for (const Argument &argument : variant.arguments) {
+        size += argument.name.size() + argument.extent.size();
+      }
     }
   }
   return size;
@@ -170,6 +172,14 @@ class PackWriter {
   Status write(const Contents &contents, const std::string &path);
 
  private:
+  using Text = flatbuffers::Offset<flatbuffers::String>;
+
+  // Empty texts and vectors are left out.
+  Text optional_text(const std::string &text) {
+    return text.empty() ? Text() : root_.CreateString(text);
+  }
+
+  flatbuffers::Offset<fb::Argument> add_argument(const Argument &a);
   Status add_program(const Program &program);
   Status add_variant(const Variant &variant,
                      std::vector<flatbuffers::Offset<fb::Variant>> *variants);
@@ -194,6 +204,15 @@ Status PackWriter::add_optional(const std::optional<BlobSource> &source, std::ui
   return {};
 }
 
+flatbuffers::Offset<fb::Argument> PackWriter::add_argument(const Argument &a) {
+  const Text name = root_.CreateString(a.name);
+  const Text extent = optional_text(a.extent);
+  flatbuffers::Offset<flatbuffers::Vector<double>> values;
+  if (!a.values.empty()) values = root_.CreateVector(a.values);
+  return fb::CreateArgument(root_, a.role, a.storage, a.channels, name, a.value, a.type,
+                            a.accumulates, a.stage, extent, values);
+}
+
 Status PackWriter::add_variant(const Variant &variant,
                                std::vector<flatbuffers::Offset<fb::Variant>> *variants) {
   std::uint32_t source = 0;
@@ -204,13 +223,12 @@ Status PackWriter::add_variant(const Variant &variant,
   if (Status s = add_optional(variant.il64, &il64); !s.ok()) return s;
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
   for (const Kernel &kernel : variant.kernels) {
-    kernels.push_back(fb::CreateKernel(root_, root_.CreateString(kernel.name), kernel.arguments));
+    const Text kernel_name = root_.CreateString(kernel.name);
+    const Text range = optional_text(kernel.range);
+    kernels.push_back(fb::CreateKernel(root_, kernel_name, kernel.arguments, range));
   }
   std::vector<flatbuffers::Offset<fb::Argument>> arguments;
-  for (const Argument &a : variant.arguments) {
-    arguments.push_back(fb::CreateArgument(root_, a.role, a.storage, a.channels,
-                                           root_.CreateString(a.name), a.value));
-  }
+  for (const Argument &a : variant.arguments) arguments.push_back(add_argument(a));
   const auto name = root_.CreateString(variant.name);
   const auto options = root_.CreateString(variant.options);
   const auto requirements = root_.CreateVectorOfStrings(variant.requirements);
@@ -221,7 +239,7 @@ Status PackWriter::add_variant(const Variant &variant,
   const fb::Size3 local_size = to_size3(variant.local_size);
   variants->push_back(fb::CreateVariant(root_, name, &hash, options, requirements, kernel_vector,
                                         source, il32, il64, variant.il_version, &pixels,
-                                        &local_size, argument_vector));
+                                        &local_size, argument_vector, variant.tolerance));
   return {};
 }
 
@@ -232,7 +250,16 @@ Status PackWriter::add_program(const Program &program) {
   }
   const auto name = root_.CreateString(program.name);
   const auto reference = root_.CreateString(program.reference);
-  programs_.push_back(fb::CreateProgram(root_, name, reference, root_.CreateVector(variants)));
+  const auto variant_vector = root_.CreateVector(variants);
+  flatbuffers::Offset<flatbuffers::Vector<Text>> preferred;
+  if (!program.preferred.empty()) preferred = root_.CreateVectorOfStrings(program.preferred);
+  std::vector<fb::Size3> sizes;
+  for (const auto &size : program.sizes) sizes.push_back(to_size3(size));
+  flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> size_vector;
+  if (!sizes.empty()) size_vector = root_.CreateVectorOfStructs(sizes);
+  const Text baseline = optional_text(program.baseline);
+  programs_.push_back(
+      fb::CreateProgram(root_, name, reference, variant_vector, preferred, baseline, size_vector));
   return {};
 }
 

@@ -45,6 +45,7 @@ class BlobSource {
 struct Kernel {
   std::string name;
   std::uint32_t arguments = 0;
+  std::string range;  // of the NDRange, in terms of the problem's size; empty: by Variant::pixels
   bool operator==(const Kernel &) const = default;
 };
 
@@ -54,6 +55,11 @@ struct Argument {
   std::uint8_t channels = 1;
   std::string name;
   std::int64_t value = 0;
+  std::uint8_t type = 0;
+  bool accumulates = false;
+  std::uint8_t stage = 0;      // index of the kernel that takes it
+  std::string extent;          // of memory, in terms of the problem's size; empty: the whole
+  std::vector<double> values;  // of a parameter that one integer cannot hold
   bool operator==(const Argument &) const = default;
 };
 
@@ -70,12 +76,16 @@ struct Variant {
   std::array<std::uint32_t, 3> pixels{1, 1, 1};
   std::array<std::uint32_t, 3> local_size{0, 0, 0};
   std::vector<Argument> arguments;
+  double tolerance = 0;  // largest difference from the reference
 };
 
 struct Program {
   std::string name;
   std::string reference;
   std::vector<Variant> variants;
+  std::vector<std::string> preferred;               // variants, the best guess first
+  std::string baseline;                             // the variant that speed-ups are against
+  std::vector<std::array<std::uint32_t, 3>> sizes;  // of the problem, for measuring
 };
 
 struct KernelFacts {
@@ -111,7 +121,8 @@ struct CrossCheck {
   bool operator==(const CrossCheck &) const = default;
 };
 
-// A measured work-group size. The program need not be one of the pack's.
+// A measured work-group size, or with an empty kernel the time of a whole variant with its best
+// sizes, from which the runtime chooses. The program need not be one of the pack's.
 struct Tuning {
   std::string program;
   std::string variant;

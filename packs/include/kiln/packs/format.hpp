@@ -36,7 +36,7 @@ enum class CrossResult : std::uint32_t {
   wrong = 4,       // kernels were missing, or pixels were wrong
 };
 
-// Of a launch, by the number of its work-items.
+// Of a launch, by the number of its work-items; of a problem, by that of its elements.
 enum class SizeClass : std::uint8_t { small = 0, medium = 1, large = 2 };
 inline constexpr std::uint8_t kSizeClasses = 3;
 inline constexpr std::uint64_t kMediumWorkItems = 65'536;    // small is below
