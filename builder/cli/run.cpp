@@ -1,4 +1,5 @@
 // kiln run: launch a program on a PNG image, through the runtime.
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,6 +17,7 @@ namespace {
 struct Options {
   LoadOptions load;
   std::string image;
+  std::string size;
   std::string output;
   std::string report;
   std::vector<std::string> parameters;
@@ -32,15 +34,14 @@ std::optional<builder::Parameters> parse_parameters(const std::vector<std::strin
   for (const std::string &word : words) {
     const std::size_t equals = word.find('=');
     char *end = nullptr;
-    const long long value =
-        equals == std::string::npos ? 0 : std::strtoll(word.c_str() + equals + 1, &end, 10);
+    const double value =
+        equals == std::string::npos ? 0 : std::strtod(word.c_str() + equals + 1, &end);
     if (equals == 0 || end == nullptr || *end != '\0' || end == word.c_str() + equals + 1 ||
-        value < 0 || value > 0xffffffffLL) {
-      complain(fmt::format("--parameter takes NAME=VALUE with a value of 0 to 4294967295, not {}",
-                           word));
+        !std::isfinite(value)) {
+      complain(fmt::format("--parameter takes NAME=VALUE with a number, not {}", word));
       return std::nullopt;
     }
-    parameters[word.substr(0, equals)] = value;
+    parameters[word.substr(0, equals)] = {value};
   }
   return parameters;
 }
@@ -54,8 +55,8 @@ std::string plane_path(const std::string &path, const std::string &plane) {
       .string();
 }
 
-bool write_planes(const std::vector<builder::Image> &planes, const std::string &path) {
-  for (const builder::Image &plane : planes) {
+bool write_planes(const std::vector<builder::Plane> &planes, const std::string &path) {
+  for (const builder::Plane &plane : planes) {
     const std::string error = builder::write_png(plane, plane_path(path, plane.name));
     if (error.empty()) continue;
     complain(error);
@@ -65,27 +66,21 @@ bool write_planes(const std::vector<builder::Image> &planes, const std::string &
 }
 
 struct Comparison {
-  std::size_t different = 0;  // bytes
-  unsigned worst = 0;         // levels
+  std::size_t different = 0;  // elements
+  double worst = 0;           // as in builder::Difference
+  bool within = true;
 };
 
-Comparison compare(const std::vector<builder::Image> &a, const std::vector<builder::Image> &b) {
+Comparison compare(const std::vector<builder::Plane> &got,
+                   const std::vector<builder::Plane> &expected, double allowed) {
   Comparison result;
-  for (std::size_t plane = 0; plane < a.size(); ++plane) {
-    for (std::size_t i = 0; i < a[plane].pixels.size(); ++i) {
-      const int d = std::abs(a[plane].pixels[i] - b[plane].pixels[i]);
-      result.different += d != 0 ? 1u : 0u;
-      result.worst = std::max(result.worst, static_cast<unsigned>(d));
-    }
+  for (std::size_t plane = 0; plane < got.size(); ++plane) {
+    const builder::Difference d = builder::difference(got[plane], expected[plane], allowed);
+    result.different += d.elements;
+    result.worst = std::max(result.worst, d.worst);
+    result.within = result.within && d.within;
   }
   return result;
-}
-
-bool same_shape(const std::vector<builder::Image> &a, const std::vector<builder::Image> &b) {
-  const auto same = [](const builder::Image &x, const builder::Image &y) {
-    return x.pixels.size() == y.pixels.size();
-  };
-  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
 }
 
 struct Subject {
@@ -117,28 +112,43 @@ bool knows_parameters(const std::vector<Subject> &subjects, const builder::Param
     }
   }
   for (const auto &[name, value] : given) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    complain(fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
-                         names.empty() ? "it takes none" : builder::expected_one_of(name, names)));
-    return false;
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      complain(
+          fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
+                      names.empty() ? "it takes none" : builder::expected_one_of(name, names)));
+      return false;
+    }
+    for (const Subject &subject : subjects) {
+      const std::string fault = builder::parameter_fault(subject.variant, name, value);
+      if (fault.empty()) continue;
+      complain(fault);
+      return false;
+    }
   }
   return true;
 }
 
+// Whether a plane can be written as a PNG file.
+bool is_picture(const builder::PlaneShape &shape) {
+  return shape.type == builder::Type::uchar_ && shape.channels != 2;
+}
+
 // What can be known of the files before a driver is loaded.
-int check_files(const Options &options, const std::vector<Subject> &subjects) {
-  if (const std::string error = builder::check_png(options.image); !error.empty()) {
-    complain(error);
-    return kSomeFailed;
+int check_files(const Options &options, const packs::Program &program) {
+  if (!options.image.empty()) {
+    if (const std::string error = builder::check_png(options.image); !error.empty()) {
+      complain(error);
+      return kSomeFailed;
+    }
   }
   std::vector<std::string> outputs = {options.report};
-  for (const Subject &subject : subjects) {
-    for (const packs::Argument &argument : subject.variant.arguments) {
-      const bool output = static_cast<builder::Role>(argument.role) == builder::Role::output;
-      if (output && !options.output.empty()) {
-        outputs.push_back(plane_path(options.output, argument.name));
-      }
+  for (const builder::PlaneShape &shape : builder::program_shape(program).outputs) {
+    if (options.output.empty()) break;
+    if (!is_picture(shape)) {
+      complain(fmt::format("program {} gives no picture that --output could write", program.name));
+      return kUsage;
     }
+    outputs.push_back(plane_path(options.output, shape.name));
   }
   for (const std::string &path : outputs) {
     if (path.empty()) continue;
@@ -150,25 +160,51 @@ int check_files(const Options &options, const std::vector<Subject> &subjects) {
   return kUsage;
 }
 
-// The reference's planes for the input, or empty where the program names no reference.
-std::vector<builder::Image> reference_planes(const Subject &subject, const builder::Image &input,
-                                             const builder::Parameters &given) {
-  std::string unknown;
-  return builder::run_reference(subject.program.reference, input,
-                                builder::all_parameters(subject.variant, given, &unknown));
-}
+// What the program works on: the picture, or values made for that size.
+struct Work {
+  builder::Size size;
+  std::vector<builder::Plane> inputs;
+};
 
-// Runs the C++ reference alone: no device.
-int run_reference_only(const Options &options, const Subject &subject,
-                       const builder::Parameters &parameters) {
+int read_work(const Options &options, const packs::Program &program, Work *work) {
+  if (options.image.empty()) {
+    const auto size = builder::parse_size(options.size);
+    if (!size) {
+      complain("--size takes WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
+      return kUsage;
+    }
+    *work = {*size, builder::make_inputs(program, *size)};
+    return kDone;
+  }
+  const builder::ReferenceShape shape = builder::program_shape(program);
+  if (shape.inputs.size() != 1 || !is_picture(shape.inputs.front())) {
+    complain(fmt::format("program {} does not work on one picture: give --size instead of --image",
+                         program.name));
+    return kUsage;
+  }
   std::string error;
-  const auto input =
-      builder::read_png(options.image, builder::input_channels(subject.variant), &error);
+  auto input = builder::read_png(options.image, shape.inputs.front().channels, &error);
   if (!input) {
     complain(error);
     return kSomeFailed;
   }
-  const auto planes = reference_planes(subject, *input, parameters);
+  work->size = {input->width, input->height, 1};
+  work->inputs.push_back(std::move(*input));
+  return kDone;
+}
+
+// The reference's planes for the input, or empty where the program names no reference.
+std::vector<builder::Plane> reference_planes(const Subject &subject, const Work &work,
+                                             const builder::Parameters &given) {
+  std::string unknown;
+  return builder::run_reference(subject.program.reference, work.size, work.inputs,
+                                builder::all_parameters(subject.variant, given, &unknown));
+}
+
+// Runs the C++ reference alone: no device.
+int run_reference_only(const Options &options, const Subject &subject, const Work &work,
+                       const builder::Parameters &parameters) {
+  const auto planes = reference_planes(subject, work, parameters);
   if (planes.empty()) {
     complain(
         fmt::format("program {} names no reference that takes its input", options.load.program));
@@ -178,55 +214,66 @@ int run_reference_only(const Options &options, const Subject &subject,
 }
 
 // Compares with the reference; null where there is none. False when it is wrong.
-bool check(const Subject &subject, const builder::RunResult &result,
+bool check(const Subject &subject, const Work &work, const builder::RunResult &result,
            const builder::Parameters &given, nlohmann::json *verdict) {
   if (subject.program.reference.empty()) return true;
-  const auto expected = reference_planes(subject, result.input, given);
-  if (!same_shape(expected, result.execution.outputs)) {
-    complain(
-        fmt::format("the outputs do not have the shape of reference {}; --no-check leaves "
-                    "it out",
-                    subject.program.reference));
-    return false;
-  }
-  const Comparison c = compare(result.execution.outputs, expected);
-  const unsigned allowed = builder::reference_tolerance(subject.program.reference,
-                                                        builder::input_is_image(subject.variant));
+  const auto expected = reference_planes(subject, work, given);
+  const double allowed = subject.variant.tolerance;
+  const Comparison c = compare(result.outputs, expected, allowed);
   *verdict = {{"reference", subject.program.reference},
-              {"different_bytes", c.different},
-              {"worst_level", c.worst},
+              {"different_elements", c.different},
+              {"worst", c.worst},
               {"tolerance", allowed}};
-  return c.worst <= allowed;
+  return c.within;
+}
+
+std::string stage_text(const Options &options, const kiln_ndrange &range) {
+  const auto &asked = options.local;
+  const bool clamped = !asked.empty() && (asked[0] != range.local[0] || asked[1] != range.local[1]);
+  std::string text = fmt::format("{}", range.global[0]);
+  std::string local = fmt::format("{}", range.local[0]);
+  for (unsigned i = 1; i < range.dimensions; ++i) {
+    text += fmt::format("x{}", range.global[i]);
+    local += fmt::format("x{}", range.local[i]);
+  }
+  return fmt::format("{} work-items in groups of {}{}", text, local,
+                     clamped ? fmt::format(" (not {}x{}: too large)", asked[0], asked[1]) : "");
+}
+
+nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
+  return {
+      {"global", range.global},
+      {"local", range.local},
+      {"times", {{"queued", t.queued}, {"submit", t.submit}, {"start", t.start}, {"end", t.end}}}};
 }
 
 void summarise(const Options &options, const builder::RunResult &result,
                const nlohmann::json &verdict) {
-  const kiln_times &t = result.execution.times;
-  const auto &range = result.execution.range;
+  const builder::Launched &launched = result.launched;
   if (options.json) {
-    print(nlohmann::json{
-        {"schema", 1},
-        {"report", result.report},
-        {"check", verdict},
-        {"global", range.global},
-        {"local", range.local},
-        {"times",
-         {{"queued", t.queued}, {"submit", t.submit}, {"start", t.start}, {"end", t.end}}}});
+    nlohmann::json stages = nlohmann::json::array();
+    for (std::size_t i = 0; i < launched.times.size(); ++i) {
+      stages.push_back(stage_json(launched.times[i], launched.ranges[i]));
+    }
+    print(nlohmann::json{{"schema", 1},
+                         {"report", result.report},
+                         {"check", verdict},
+                         {"stages", stages},
+                         {"device_nanoseconds", launched.device_nanoseconds()},
+                         {"host_nanoseconds", launched.host_nanoseconds}});
     return;
   }
   print(report_text(result.report));
-  const auto &asked = options.local;
-  const bool clamped = !asked.empty() && (asked[0] != range.local[0] || asked[1] != range.local[1]);
-  print(fmt::format("launched {}x{} work-items in groups of {}x{}{}: {:.3f} ms on the device\n",
-                    range.global[0], range.global[1], range.local[0], range.local[1],
-                    clamped ? fmt::format(" (not {}x{}: too large)", asked[0], asked[1]) : "",
-                    static_cast<double>(t.end - t.start) / 1e6));
+  for (const kiln_ndrange &range : launched.ranges) {
+    print(fmt::format("launched {}\n", stage_text(options, range)));
+  }
+  print(fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6));
   if (!verdict.is_null()) {
-    print(verdict["different_bytes"] == 0
+    print(verdict["different_elements"] == 0
               ? std::string("equals the reference byte for byte\n")
-              : fmt::format("differs from the reference in {} bytes, by at most {} levels\n",
-                            verdict["different_bytes"].get<std::size_t>(),
-                            verdict["worst_level"].get<unsigned>()));
+              : fmt::format("differs from the reference in {} values, by at most {:g}\n",
+                            verdict["different_elements"].get<std::size_t>(),
+                            verdict["worst"].get<double>()));
   }
 }
 
@@ -246,14 +293,20 @@ int run(const Options &options) {
   if (!pack) return exit_code;
   const std::vector<Subject> subjects = find_subjects(*pack, options.load);
   if (!knows_parameters(subjects, *parameters)) return kUsage;
-  if (const int code = check_files(options, subjects); code != kDone) return code;
-  if (options.reference) return run_reference_only(options, subjects.front(), *parameters);
+  const packs::Program &program = subjects.front().program;
+  if (const int code = check_files(options, program); code != kDone) return code;
+  Work work;
+  if (const int code = read_work(options, program, &work); code != kDone) return code;
+  if (options.reference) return run_reference_only(options, subjects.front(), work, *parameters);
   auto request = make_request(options.load, &exit_code);
   if (!request) return exit_code;
-  request->image_path = options.image;
+  request->launch = true;
+  request->size = work.size;
+  request->inputs = work.inputs;
   request->parameters = *parameters;
   request->launches = options.launches;
   std::copy(options.local.begin(), options.local.end(), request->local.begin());
+  if (!options.local.empty()) request->local[2] = 1;
   const builder::RunResult result = builder::run_program(*request);
   const bool reported = write_report(options, result);
   if (!result.error.empty()) {
@@ -265,13 +318,13 @@ int run(const Options &options) {
   });
   nlohmann::json verdict;
   const bool right = options.no_check || subject == subjects.end() ||
-                     check(*subject, result, *parameters, &verdict);
+                     check(*subject, work, result, *parameters, &verdict);
   summarise(options, result, verdict);
   if (!right) {
     complain("the result is wrong; no picture was written");
     return kSomeFailed;
   }
-  if (!options.output.empty() && !write_planes(result.execution.outputs, options.output)) {
+  if (!options.output.empty() && !write_planes(result.outputs, options.output)) {
     return kSomeFailed;
   }
   return reported ? kDone : kSomeFailed;
@@ -281,9 +334,12 @@ int run(const Options &options) {
 
 void add_run(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
-  CLI::App *sub = app.add_subcommand("run", "Launch a program on a PNG image");
+  CLI::App *sub = app.add_subcommand("run", "Launch a program and check its result");
   add_load_options(*sub, &options->load);
-  sub->add_option("--image", options->image, "PNG to work on")->required();
+  CLI::Option_group *work = sub->add_option_group("work", "What to work on");
+  work->add_option("--image", options->image, "PNG to work on");
+  work->add_option("--size", options->size, "WxH or WxHxD: values made for a problem of that size");
+  work->require_option(1);
   sub->add_option("--output", options->output,
                   "PNG to write; several planes give OUT-x.png, OUT-y.png");
   sub->add_option("--report", options->report, "Write the load report here, as a JSON array");

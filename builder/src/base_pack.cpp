@@ -51,6 +51,51 @@ std::string HostStep::flatten_source(const Program &program, const Variant &vari
   return {};
 }
 
+// The variant's kernels, each of which must be in the module with as many parameters as the
+// manifest lists.
+std::string check_kernels(const Variant &in, const SpirvModule &module,
+                          std::vector<packs::Kernel> *out) {
+  out->clear();
+  for (const Kernel &wanted : in.kernels) {
+    const auto kernel = std::find_if(module.kernels.begin(), module.kernels.end(),
+                                     [&](const SpirvKernel &k) { return k.name == wanted.name; });
+    if (kernel == module.kernels.end()) {
+      std::string names;
+      for (const SpirvKernel &k : module.kernels) names += " " + k.name;
+      return fmt::format("{}: error: no kernel named {}; there are:{}\n", in.source.string(),
+                         wanted.name, names.empty() ? " none" : names);
+    }
+    const auto listed = static_cast<std::size_t>(
+        std::count_if(in.arguments.begin(), in.arguments.end(),
+                      [&](const Argument &a) { return a.stage == out->size(); }));
+    if (!in.arguments.empty() && listed != kernel->argument_count) {
+      return fmt::format("{}: error: kernel {} takes {}, the manifest lists {} arguments\n",
+                         in.source.string(), wanted.name, kernel->argument_count, listed);
+    }
+    out->push_back({wanted.name, kernel->argument_count, wanted.range});
+  }
+  return {};
+}
+
+packs::Argument packed(const Argument &a) {
+  packs::Argument out{static_cast<std::uint8_t>(a.role),
+                      static_cast<std::uint8_t>(a.storage),
+                      static_cast<std::uint8_t>(a.channels),
+                      a.name,
+                      0,
+                      static_cast<std::uint8_t>(a.type),
+                      a.accumulates,
+                      static_cast<std::uint8_t>(a.stage),
+                      a.extent,
+                      {}};
+  if (a.values.size() == 1 && a.type == Type::uint_) {
+    out.value = static_cast<std::int64_t>(a.values[0]);
+  } else {
+    out.values = a.values;
+  }
+  return out;
+}
+
 std::string HostStep::compile_il(const Program &program, const Variant &in, const Sources &sources,
                                  std::uint32_t bits, packs::Variant *out,
                                  std::vector<std::string> *warnings) {
@@ -59,6 +104,8 @@ std::string HostStep::compile_il(const Program &program, const Variant &in, cons
   request.source = sources.packed;
   request.diagnostics_source = sources.as_opened;
   request.options = in.options;
+  request.check_only = !in.il;
+  if (!in.prelude.empty()) request.prelude = read_from_disk()(in.prelude).value_or("");
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
   request.spirv_extensions = spirv_extensions(in.requirements);
@@ -68,19 +115,10 @@ std::string HostStep::compile_il(const Program &program, const Variant &in, cons
   if (!compiled.warnings.empty() && bits == manifest_.address_bits.front()) {
     warnings->push_back(compiled.warnings);
   }
-  const auto kernel = std::find_if(compiled.module.kernels.begin(), compiled.module.kernels.end(),
-                                   [&](const SpirvKernel &k) { return k.name == in.kernel; });
-  if (kernel == compiled.module.kernels.end()) {
-    std::string names;
-    for (const SpirvKernel &k : compiled.module.kernels) names += " " + k.name;
-    return fmt::format("{}: error: no kernel named {}; there are:{}\n", in.source.string(),
-                       in.kernel, names.empty() ? " none" : names);
+  if (std::string error = check_kernels(in, compiled.module, &out->kernels); !error.empty()) {
+    return error;
   }
-  if (!in.arguments.empty() && in.arguments.size() != kernel->argument_count) {
-    return fmt::format("{}: error: kernel {} takes {}, the manifest lists {} arguments\n",
-                       in.source.string(), in.kernel, kernel->argument_count, in.arguments.size());
-  }
-  out->kernels = {{in.kernel, kernel->argument_count}};
+  if (!in.il) return {};
   out->il_version = std::max(out->il_version, compiled.module.version);
   (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled.spirv));
   return {};
@@ -89,22 +127,22 @@ std::string HostStep::compile_il(const Program &program, const Variant &in, cons
 std::string HostStep::compile(const Program &program, const Variant &in, const Sources &sources,
                               packs::Variant *out, std::vector<std::string> *warnings) {
   for (const std::uint32_t bits : manifest_.address_bits) {
+    if (!in.il && bits != manifest_.address_bits.front()) break;
     std::string error = compile_il(program, in, sources, bits, out, warnings);
     if (!error.empty()) return error;
   }
   out->name = in.name;
   out->options = in.options;
   out->requirements = in.requirements;
-  out->hash = variant_hash(sources.packed, in.options, {in.kernel});
+  std::vector<std::string> names;
+  for (const Kernel &kernel : in.kernels) names.push_back(kernel.name);
+  out->hash = variant_hash(sources.packed, in.options, names);
   out->source.emplace(to_bytes(sources.packed));
   out->pixels = {in.pixels[0], in.pixels[1], 1};
   const bool sized = in.local_size[0] != 0;
   out->local_size = {in.local_size[0], in.local_size[1], sized ? 1u : 0u};
-  for (const Argument &a : in.arguments) {
-    out->arguments.push_back({static_cast<std::uint8_t>(a.role),
-                              static_cast<std::uint8_t>(a.storage),
-                              static_cast<std::uint8_t>(a.channels), a.name, a.value});
-  }
+  for (const Argument &a : in.arguments) out->arguments.push_back(packed(a));
+  out->tolerance = in.tolerance;
   return {};
 }
 
@@ -142,7 +180,11 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
   const std::vector<Sources> sources = flatten_all(manifest, &step, &base);
   if (base.bad_sources) return base;
   for (const Program &program : manifest.programs) {
-    packs::Program out{program.name, program.reference, {}};
+    packs::Program out{program.name,      program.reference, {},
+                       program.preferred, program.baseline,  {}};
+    for (const Size &size : program.sizes) {
+      out.sizes.push_back({size.width, size.height, size.depth});
+    }
     for (const Variant &variant : program.variants) {
       if (progress) progress(program.name + "/" + variant.name, done, sources.size());
       packs::Variant compiled;

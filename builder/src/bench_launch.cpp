@@ -1,14 +1,11 @@
 #include "bench_launch.hpp"
 
 #include <algorithm>
-#include <list>
 #include <optional>
 
-#include "child_device.hpp"
 #include "isolate.hpp"
-#include "kiln/kiln.hpp"
-#include "kiln/packs/contents.hpp"
-#include "manifest.hpp"
+#include "session.hpp"
+#include "workbench.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -16,104 +13,44 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kSide = 8;  // of the images and buffers that the kernel gets
-constexpr kiln_ndrange kRange{2, {1, 1, 1}, {}};
+constexpr Size kSize{8, 8, 1};  // of the problem that the kernel gets
 
 // A loaded kernel with arguments, and what they name.
 struct Subject {
-  kiln::Loader loader;
-  kiln::Queue queue;
-  kiln::Kernel kernel;
-  std::list<kiln::Buffer> buffers;
-  std::list<kiln::Image> images;
-  std::shared_ptr<const runtime::OpenCL> cl;
+  Workbench bench;
+  std::optional<Session> session;
   std::string program;
   std::string variant;
+
+  const kiln::Kernel &kernel() const { return session->kernels().front(); }
+  kiln_ndrange range() const {
+    const Stage &stage = session->workload().stages.front();
+    return {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+  }
 };
 
-template <typename T>
-std::string take(kiln::Result<T> made, T *out) {
-  if (!made) return made.error().message;
-  *out = std::move(*made);
-  return {};
-}
-
-std::string text_of(const kiln::Outcome &outcome) {
-  return outcome ? std::string() : outcome.message;
-}
-
-std::string bind(Subject *s, unsigned index, const packs::Argument &argument) {
-  switch (static_cast<Role>(argument.role)) {
-    case Role::width:
-    case Role::height: return text_of(s->kernel.set(index, kSide));
-    case Role::parameter:
-      return text_of(s->kernel.set(index, static_cast<cl_uint>(argument.value)));
-    case Role::input:
-    case Role::output: break;
-  }
-  if (static_cast<Storage>(argument.storage) == Storage::image) {
-    std::string error =
-        take(kiln::Image::create(s->loader, kSide, kSide, argument.channels, KILN_ACCESS_BOTH),
-             &s->images.emplace_back());
-    return error.empty() ? text_of(s->kernel.set(index, s->images.back())) : error;
-  }
-  std::string error =
-      take(kiln::Buffer::create(s->loader, kSide * kSide * argument.channels, KILN_ACCESS_BOTH),
-           &s->buffers.emplace_back());
-  return error.empty() ? text_of(s->kernel.set(index, s->buffers.back())) : error;
-}
-
-const packs::Variant *find_variant(const packs::Contents &contents, const std::string &program,
-                                   const std::string &name) {
-  for (const packs::Program &p : contents.programs) {
-    for (const packs::Variant &v : p.variants) {
-      if (p.name == program && v.name == name) return &v;
-    }
-  }
-  return nullptr;
-}
-
-// Loads the program's first variant and gives its kernel what the manifest says.
-std::string load_program(Subject *s, const packs::Contents &contents, const std::string &program) {
-  kiln::Loaded loaded = s->loader.load(program);
+// Loads the variant that the runtime chooses and gives its first kernel what the manifest says.
+std::string load_program(Subject *s, const packs::Program &program) {
+  kiln::Loaded loaded = s->bench.loader.load(program.name);
   if (!loaded.program) return loaded.program.error().message;
-  s->program = program;
+  s->program = program.name;
   s->variant = json::parse(loaded.report.json())["variant"];
-  const packs::Variant *variant = find_variant(contents, program, s->variant);
-  if (variant == nullptr || variant->arguments.empty()) {
-    return "variant " + s->variant + " of " + program + " has no arguments in its manifest";
-  }
-  std::string error = take(kiln::Kernel::create(*loaded.program), &s->kernel);
-  unsigned index = 0;
-  for (const packs::Argument &argument : variant->arguments) {
-    if (error.empty()) error = bind(s, index++, argument);
-  }
-  return error;
+  const packs::Variant *variant = find_variant(program, s->variant);
+  if (variant == nullptr) return "the pack changed while it was in use";
+  auto planned = plan_workload(program, *variant, kSize, {});
+  if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+  s->session.emplace(s->bench.cl(), s->bench.loader, s->bench.queue);
+  std::string error = s->session->load(*loaded.program, *variant);
+  return error.empty() ? s->session->bind(std::get<Workload>(planned)) : error;
 }
 
 std::string prepare(const DeviceInfo &info, const LaunchBenchOptions &options, Subject *s) {
-  ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return error;
-  s->cl = child.device->cl;
-  kiln::OpenCL opencl;
-  kiln::Device device;
-  kiln::Pack pack;
-  std::string error = take(kiln::OpenCL::open(), &opencl);
-  if (error.empty()) error = take(opencl.device_from_cl(child.device->id), &device);
-  if (error.empty()) error = take(kiln::Pack::open_file(options.pack_path), &pack);
-  if (error.empty()) error = take(kiln::Loader::create(device, pack), &s->loader);
-  if (error.empty()) error = take(kiln::Queue::create(s->loader), &s->queue);
-  std::shared_ptr<const packs::Pack> file;
-  packs::Contents contents;
-  if (error.empty() && (!packs::Pack::open_file(options.pack_path.c_str(), &file).ok() ||
-                        !packs::read_contents(file, &contents).ok())) {
-    error = "the pack changed while it was in use";
-  }
+  std::string error = s->bench.open(info, options.pack_path);
   if (!error.empty()) return error;
-  if (!options.program.empty()) return load_program(s, contents, options.program);
   error = "the pack has no programs";
-  for (const packs::Program &program : contents.programs) {
-    error = load_program(s, contents, program.name);
+  for (const packs::Program &program : s->bench.contents.programs) {
+    if (!options.program.empty() && program.name != options.program) continue;
+    error = load_program(s, program);
     if (error.empty()) return {};
   }
   return error;
@@ -127,14 +64,14 @@ struct Way {
 
 std::string bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t launches,
                           cl_event *event) {
-  const cl_command_queue queue = s.queue.cl();
-  const cl_kernel kernel = s.kernel.cl();
+  const cl_command_queue queue = s.bench.queue.cl();
+  const cl_kernel kernel = s.kernel().cl();
   for (std::size_t i = 0; i < launches; ++i) {
     cl_event next = nullptr;
-    const cl_int code = s.cl->clEnqueueNDRangeKernel(queue, kernel, range.dimensions, nullptr,
-                                                     range.global, range.local, 0, nullptr, &next);
+    const cl_int code = s.bench.cl().clEnqueueNDRangeKernel(
+        queue, kernel, range.dimensions, nullptr, range.global, range.local, 0, nullptr, &next);
     if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code).message;
-    if (*event != nullptr) s.cl->clReleaseEvent(*event);
+    if (*event != nullptr) s.bench.cl().clReleaseEvent(*event);
     *event = next;
   }
   return {};
@@ -142,8 +79,10 @@ std::string bare_launches(const Subject &s, const kiln_ndrange &range, std::size
 
 std::string kiln_launches(const Subject &s, std::size_t launches, kiln_event **event) {
   kiln_error error{};
+  const kiln_ndrange range = s.range();
   for (std::size_t i = 0; i < launches; ++i) {
-    if (kiln_launch(s.queue.get(), s.kernel.get(), &kRange, nullptr, 0, event, &error) != KILN_OK) {
+    if (kiln_launch(s.bench.queue.get(), s.kernel().get(), &range, nullptr, 0, event, &error) !=
+        KILN_OK) {
       return error.message;
     }
   }
@@ -157,7 +96,7 @@ std::string measure(const Subject &s, const LaunchBenchOptions &options, Way (&w
       const auto start = Clock::now();
       std::string error = way.run();
       const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
-      if (error.empty()) error = text_of(s.queue.finish());
+      if (error.empty()) error = text_of(s.bench.queue.finish());
       if (!error.empty()) return error;
       // The first round makes what later ones use again.
       if (round > 0) {
@@ -187,11 +126,11 @@ json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options)
   Subject s;
   std::string error = prepare(info, options, &s);
   if (!error.empty()) return {{"error", error}};
-  auto planned = s.kernel.plan(kRange);
+  auto planned = s.kernel().plan(s.range());
   kiln::Sequence sequence;
-  error = take(kiln::Sequence::begin(s.queue), &sequence);
+  error = take(kiln::Sequence::begin(s.bench.queue), &sequence);
   for (std::size_t i = 0; i < options.launches && error.empty(); ++i) {
-    error = text_of(sequence.add(s.kernel, kRange));
+    error = text_of(sequence.add(s.kernel(), s.range()));
   }
   if (error.empty()) error = text_of(sequence.end());
   if (!error.empty()) return {{"error", error}};
@@ -203,7 +142,7 @@ json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options)
                  {[&] { return text_of(sequence.run(&whole)); }, {}}};
   error = measure(s, options, ways);
   kiln_event_release(event);
-  if (bare != nullptr) s.cl->clReleaseEvent(bare);
+  if (bare != nullptr) s.bench.cl().clReleaseEvent(bare);
   if (!error.empty()) return {{"error", error}};
   return {{"program", s.program},
           {"variant", s.variant},

@@ -71,7 +71,8 @@ class HostCompiler {
       : toolchain_(toolchain), request_(request) {}
 
   std::variant<HostCompiled, HostCompileError> run() {
-    const bool done = read_request() && compile() && translate() && validate() && inspect();
+    const bool done = read_request() && compile() && translate() &&
+                      (request_.check_only || validate()) && inspect();
     if (!done) return std::move(error_);
     return std::move(result_);
   }
@@ -190,7 +191,7 @@ class HostCompiler {
       return fail(HostStage::validate,
                   fmt::format("the module has {}-bit addresses", result_.module.address_bits), "");
     }
-    if (result_.module.unresolved.empty()) return true;
+    if (result_.module.unresolved.empty() || request_.check_only) return true;
     std::string names;
     for (const std::string &name : result_.module.unresolved) {
       names += (names.empty() ? "" : ", ") + name;

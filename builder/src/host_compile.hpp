@@ -19,6 +19,7 @@ struct HostCompileRequest {
   std::string source;               // flattened, with names that a pack may hold
   std::string diagnostics_source;   // with names as opened, for clang's messages; may be empty
   std::string prelude;              // text before the source: what a vendor's compiler has built in
+  bool check_only = false;          // the module tells the kernels alone: calls may stay undefined
   std::string options;              // as a driver gets them
   std::uint32_t address_bits = 64;  // 32 or 64
   std::uint32_t spirv_version = 0x00010000;   // cap: 1.0, 1.1 or 1.2

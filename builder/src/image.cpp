@@ -64,7 +64,7 @@ std::string check_png(const std::string &path) {
   return read_file(path, &bytes);
 }
 
-std::optional<Image> read_png(const std::string &path, std::uint32_t channels, std::string *error) {
+std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, std::string *error) {
   std::string bytes;
   *error = read_file(path, &bytes);
   if (!error->empty()) return std::nullopt;
@@ -79,14 +79,14 @@ std::optional<Image> read_png(const std::string &path, std::uint32_t channels, s
     *error = fmt::format("{}: not a PNG image that can be read: {}", path, stbi_failure_reason());
     return std::nullopt;
   }
-  Image image{
+  Plane image{
       static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), channels, {}, {}};
   image.pixels.assign(pixels, pixels + image.row_bytes() * image.height);
   stbi_image_free(pixels);
   return image;
 }
 
-std::string write_png(const Image &image, const std::string &path) {
+std::string write_png(const Plane &image, const std::string &path) {
   std::string bytes;
   const int written = stbi_write_png_to_func(
       append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),

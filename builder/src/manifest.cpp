@@ -9,118 +9,14 @@
 
 #include "manifest_reader.hpp"
 #include "reference.hpp"
-#include "requirement_names.hpp"
 #include "suggest.hpp"
 
 namespace kiln::builder {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostPixels = 4096;     // a work-item computes, in each direction
-constexpr std::int64_t kMostLocalSize = 4096;  // work-items, in each direction
+constexpr std::int64_t kMostSide = std::int64_t{1} << 31;  // of a problem
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-
-bool is_identifier(std::string_view name) {
-  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
-         name.find_first_of("-.") == std::string_view::npos;
-}
-
-std::string read_options(const TableReader &table) {
-  std::string joined;
-  for (const auto &option : table.strings("options")) {
-    if (option.value.empty()) {
-      table.fail(option.at, fmt::format("empty option in {}", table.label()),
-                 "expected a build option such as \"-cl-std=CL1.2\"");
-    }
-    if (!joined.empty()) joined += ' ';
-    joined += option.value;
-  }
-  return joined;
-}
-
-std::vector<std::string> read_requirements(const TableReader &table) {
-  std::vector<std::string> names;
-  for (const auto &name : table.strings("requires")) {
-    if (!is_requirement(name.value)) {
-      std::vector<std::string> known = requirement_names();
-      known.emplace_back("extension:NAME");
-      table.fail(name.at,
-                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
-                 expected_one_of(name.value, known));
-    }
-    names.push_back(name.value);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
-                                                        const TableReader &table) {
-  const toml::array *array = table.array("arguments", "an array of tables");
-  if (array == nullptr) return std::nullopt;
-  return read_arguments(document, *array, table.label());
-}
-
-// A reference can check only what has its shape.
-void check_reference(const TableReader &table, const std::string &reference,
-                     const Variant &variant) {
-  const auto shape = reference_shape(reference);
-  if (!shape || variant.arguments.empty()) return;
-  std::size_t inputs = 0;
-  std::size_t outputs = 0;
-  bool channels = true;
-  for (const Argument &argument : variant.arguments) {
-    inputs += argument.role == Role::input ? 1u : 0u;
-    outputs += argument.role == Role::output ? 1u : 0u;
-    const bool plane = argument.role == Role::input || argument.role == Role::output;
-    channels = channels && (!plane || argument.channels == shape->channels);
-  }
-  if (inputs == 1 && outputs == shape->planes && channels) return;
-  table.fail(table.position(),
-             fmt::format("the arguments of {} do not fit reference {}", table.label(),
-                         in_quotes(reference)),
-             fmt::format("expected one input and {} output(s), each with channels = {}",
-                         shape->planes, shape->channels));
-}
-
-// What a variant takes from its program unless it has its own.
-struct Defaults {
-  std::string options;
-  std::optional<std::filesystem::path> source;
-  std::vector<Argument> arguments;
-};
-
-Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
-                     const Defaults &defaults, const std::string &program_label) {
-  table.allow_only(
-      {"arguments", "kernel", "local_size", "options", "pixels", "requires", "source"});
-  Variant variant;
-  variant.name = std::move(name);
-  const auto kernel = table.string("kernel");
-  if (!kernel) table.missing("kernel", "expected kernel = \"the entry point's name\"");
-  if (!is_identifier(kernel->value)) {
-    table.fail(kernel->at,
-               fmt::format("bad kernel {} in {}", in_quotes(kernel->value), table.label()),
-               "expected an OpenCL C identifier");
-  }
-  variant.kernel = kernel->value;
-  const auto source = table.file("source");
-  if (!source && !defaults.source) {
-    table.missing("source",
-                  fmt::format("expected source = \"a file\" here or in {}", program_label));
-  }
-  variant.source = source ? *source : *defaults.source;
-  variant.options = defaults.options;
-  const std::string own = read_options(table);
-  if (!variant.options.empty() && !own.empty()) variant.options += ' ';
-  variant.options += own;
-  variant.requirements = read_requirements(table);
-  variant.pixels = table.pair("pixels", kMostPixels).value_or(variant.pixels);
-  variant.local_size = table.pair("local_size", kMostLocalSize).value_or(variant.local_size);
-  variant.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
-  return variant;
-}
 
 // The tables below `key`, sorted by name as toml++ keeps them; throws when there is none,
 // when a name is not one, or when a value is not a table.
@@ -147,8 +43,50 @@ std::vector<std::pair<std::string, TableReader>> read_named_tables(const Manifes
   return found;
 }
 
+// A variant that the program has.
+std::string known_variant(const TableReader &table, const Program &program, const char *key,
+                          const Located<std::string> &name) {
+  std::vector<std::string> names;
+  for (const Variant &variant : program.variants) names.push_back(variant.name);
+  if (std::find(names.begin(), names.end(), name.value) == names.end()) {
+    table.fail(name.at,
+               fmt::format("unknown variant {} in \"{}\" of {}", in_quotes(name.value), key,
+                           table.label()),
+               expected_one_of(name.value, names));
+  }
+  return name.value;
+}
+
+void read_hints(const TableReader &table, Program *program) {
+  for (const auto &name : table.strings("prefer")) {
+    program->preferred.push_back(known_variant(table, *program, "prefer", name));
+  }
+  if (const auto name = table.string("baseline")) {
+    program->baseline = known_variant(table, *program, "baseline", *name);
+  }
+  const toml::array *sizes = table.array("sizes", "an array such as [[1920, 1080]]");
+  if (sizes == nullptr) return;
+  const std::string expected = "expected [width, height] or [width, height, depth]";
+  for (const toml::node &node : *sizes) {
+    const toml::array *sides = node.as_array();
+    Size size;
+    std::uint32_t *const places[] = {&size.width, &size.height, &size.depth};
+    const bool fits = sides != nullptr && sides->size() >= 2 && sides->size() <= 3;
+    for (std::size_t i = 0; fits && i < sides->size(); ++i) {
+      const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
+      *places[i] = side < 1 || side > kMostSide ? 0 : static_cast<std::uint32_t>(side);
+    }
+    if (!fits || size.elements() == 0) {
+      table.fail(position_of(node), fmt::format("bad item of \"sizes\" in {}", table.label()),
+                 expected);
+    }
+    program->sizes.push_back(size);
+  }
+}
+
 Program read_program(const ManifestText &document, const TableReader &table, std::string name) {
-  table.allow_only({"arguments", "include_dirs", "options", "reference", "source", "variant"});
+  table.allow_only({"arguments", "baseline", "include_dirs", "options", "prefer", "reference",
+                    "sizes", "source", "variant"});
   Program program;
   program.name = std::move(name);
   program.reference = table.word("reference", "reference", reference_names()).value_or("");
@@ -164,6 +102,7 @@ Program read_program(const ManifestText &document, const TableReader &table, std
     program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
     check_reference(reader, program.reference, program.variants.back());
   }
+  read_hints(table, &program);
   return program;
 }
 

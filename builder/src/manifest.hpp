@@ -11,40 +11,58 @@
 #include <variant>
 #include <vector>
 
+#include "extent.hpp"
+#include "plane.hpp"
+
 namespace kiln::builder {
 
 // What a kernel argument is bound to when Kiln itself launches the variant (`kiln run`,
-// checks, benchmarks). Arguments are listed in the order of the kernel's parameters.
-enum class Role : std::uint8_t { input, output, width, height, parameter };
-enum class Storage : std::uint8_t { buffer, image };  // image: 2D, CL_UNORM_INT8
+// checks, tuning, benchmarks). Arguments are listed in the order of the kernel's parameters.
+enum class Role : std::uint8_t { input, output, width, height, parameter, depth, scratch };
+enum class Storage : std::uint8_t { buffer, image };  // image: 2D; of uchar it is CL_UNORM_INT8
 
 struct Argument {
   Role role = Role::input;
-  Storage storage = Storage::buffer;  // input and output only
-  std::uint32_t channels = 1;         // input and output only: 8-bit channels a pixel, 1 to 4
-  std::string name;        // parameter: its name; output: the plane's name (may be empty)
-  std::int64_t value = 0;  // parameter: the default; passed to the kernel as a 32-bit uint
+  Storage storage = Storage::buffer;  // memory only
+  Type type = Type::uchar_;           // of memory's elements, of a parameter
+  std::uint32_t channels = 1;         // elements a pixel, 1 to 4; components of a parameter, to 16
+  std::string extent;                 // memory: terms of the size; empty: width and height
+  std::string name;                   // parameter: its name; memory: which one (may be empty)
+  std::vector<double> values;         // parameter: the default, one for each component
+  bool accumulates = false;           // output: it is zero before the launch
+  std::uint32_t stage = 0;            // index of the kernel that takes it
 };
 
-// A kernel entry point; `arguments` is filled from the compiled SPIR-V by the host step.
+struct Kernel {
+  std::string name;   // entry point
+  std::string range;  // of the NDRange, in terms of the size; empty: by the variant's pixels
+};
+
+// One way to compute; its kernels run one after the other.
 struct Variant {
   std::string name;
-  std::string kernel;   // entry point
-  std::string options;  // program's options then the variant's, joined by a space
+  std::vector<Kernel> kernels;  // at least one
+  std::string options;          // program's options then the variant's, joined by a space
   std::vector<std::string>
       requirements;  // sorted, no duplicates; see requirements.hpp of the runtime
-  std::array<std::uint32_t, 2> pixels{1, 1};      // pixels a work-item computes, in x and y
+  std::array<std::uint32_t, 2> pixels{1, 1};      // pixels a work-item of the first kernel computes
   std::array<std::uint32_t, 2> local_size{0, 0};  // work-group size to start from; 0: not given
   std::vector<Argument> arguments;                // the variant's own, else the program's
-  std::filesystem::path source;  // the variant's own, else the program's; absolute or relative to
-                                 // the working directory
+  std::filesystem::path source;   // the variant's own, else the program's; absolute or relative to
+                                  // the working directory
+  double tolerance = 0;           // largest difference from the reference
+  std::filesystem::path prelude;  // declares a vendor's built-ins for the host check; then, too,
+  bool il = true;                 // no IL is made
 };
 
 struct Program {
   std::string name;
   std::string reference;  // C++ reference that checks it: "laplace"; may be empty
   std::vector<std::filesystem::path> include_dirs;
-  std::vector<Variant> variants;  // sorted by name
+  std::vector<Variant> variants;       // sorted by name
+  std::vector<std::string> preferred;  // variants, the best guess first
+  std::string baseline;                // the variant that speed-ups are against; may be empty
+  std::vector<Size> sizes;             // for tuning and benchmarks
 };
 
 struct Manifest {

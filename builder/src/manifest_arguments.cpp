@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -10,55 +11,99 @@ namespace {
 
 constexpr std::size_t kMostArguments = 64;
 constexpr std::int64_t kMostChannels = 4;
+constexpr std::int64_t kMostComponents = 16;
+
+// The words of an enum in its order, for reading; errors list them sorted.
+template <typename Enum>
+std::optional<Enum> read_enum(const TableReader &table, const std::string &key,
+                              const std::vector<std::string> &words) {
+  std::vector<std::string> sorted = words;
+  std::sort(sorted.begin(), sorted.end());
+  const auto word = table.word(key, key, sorted);
+  if (!word) return std::nullopt;
+  return static_cast<Enum>(std::find(words.begin(), words.end(), *word) - words.begin());
+}
 
 Role role_of(const TableReader &table) {
-  static const std::vector<std::string> kRoles = {"height", "input", "output", "parameter",
-                                                  "width"};
-  const auto role = table.word("role", "role", kRoles);
-  if (!role) table.missing("role", "expected one of: height, input, output, parameter, width");
-  if (*role == "input") return Role::input;
-  if (*role == "output") return Role::output;
-  if (*role == "width") return Role::width;
-  return *role == "height" ? Role::height : Role::parameter;
+  const auto role = read_enum<Role>(
+      table, "role", {"input", "output", "width", "height", "parameter", "depth", "scratch"});
+  if (role) return *role;
+  table.missing("role", "expected one of: depth, height, input, output, parameter, scratch, width");
 }
 
 std::vector<std::string> keys_of(Role role) {
   switch (role) {
-    case Role::input: return {"channels", "role", "storage"};
-    case Role::output: return {"channels", "name", "role", "storage"};
-    case Role::parameter: return {"name", "role", "value"};
+    case Role::input:
+    case Role::scratch: return {"channels", "extent", "name", "role", "storage", "type"};
+    case Role::output:
+      return {"accumulates", "channels", "extent", "name", "role", "storage", "type"};
+    case Role::parameter: return {"channels", "name", "role", "type", "value"};
     case Role::width:
-    case Role::height: break;
+    case Role::height:
+    case Role::depth: break;
   }
   return {"role"};
 }
 
-void read_pixels(const TableReader &table, const toml::table &node, Argument &argument) {
-  if (table.word("storage", "storage", {"buffer", "image"}) == "image") {
-    argument.storage = Storage::image;
-  }
+void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
+  argument.storage =
+      read_enum<Storage>(table, "storage", {"buffer", "image"}).value_or(Storage::buffer);
+  argument.type =
+      read_enum<Type>(table, "type", {"uchar", "ushort", "uint", "int", "float", "half"})
+          .value_or(Type::uchar_);
   argument.channels =
       static_cast<std::uint32_t>(table.integer("channels", 1, kMostChannels).value_or(1));
-  if (argument.storage == Storage::image && argument.channels == 3) {
+  argument.extent = table.terms("extent", 3);
+  argument.accumulates = table.boolean("accumulates").value_or(false);
+  if (argument.storage == Storage::buffer) return;
+  if (argument.channels == 3) {
     table.fail(position_of(*node.get("channels")),
-               fmt::format("\"channels\" in {} is 3, which no 8-bit image has", table.label()),
+               fmt::format("\"channels\" in {} is 3, which no image has", table.label()),
                "expected 1, 2 or 4");
   }
+  if (argument.type != Type::uchar_ && argument.type != Type::float_ &&
+      argument.type != Type::half_) {
+    table.fail(position_of(*node.get("type")),
+               fmt::format("\"type\" in {} is of no image that Kiln makes", table.label()),
+               "expected uchar, float or half");
+  }
+}
+
+void read_parameter(const TableReader &table, Argument &argument) {
+  const auto type = read_enum<int>(table, "type", {"uint", "int", "float"}).value_or(0);
+  argument.type = type == 0 ? Type::uint_ : type == 1 ? Type::int_ : Type::float_;
+  argument.channels =
+      static_cast<std::uint32_t>(table.integer("channels", 1, kMostComponents).value_or(1));
+  double low = 0;
+  double high = std::numeric_limits<std::uint32_t>::max();
+  if (argument.type == Type::int_) {
+    low = std::numeric_limits<std::int32_t>::min();
+    high = std::numeric_limits<std::int32_t>::max();
+  } else if (argument.type == Type::float_) {
+    high = std::numeric_limits<float>::max();
+    low = -high;
+  }
+  argument.values =
+      table.numbers("value", argument.channels, {low, high, argument.type != Type::float_});
+  if (argument.values.empty()) argument.values.assign(argument.channels, 0.0);
 }
 
 Argument read_argument(const TableReader &table, const toml::table &node) {
   Argument argument;
   argument.role = role_of(table);
   table.allow_only(keys_of(argument.role));
-  if (argument.role == Role::input || argument.role == Role::output) {
-    read_pixels(table, node, argument);
+  const bool sized =
+      argument.role == Role::width || argument.role == Role::height || argument.role == Role::depth;
+  if (argument.role == Role::parameter) {
+    read_parameter(table, argument);
+  } else if (!sized) {
+    read_memory(table, node, argument);
   }
   if (const auto name = table.name("name")) {
     argument.name = name->value;
   } else if (argument.role == Role::parameter) {
     table.missing("name", "expected name = \"the parameter's name\"");
   }
-  argument.value = table.integer("value", 0, std::numeric_limits<std::uint32_t>::max()).value_or(0);
   return argument;
 }
 

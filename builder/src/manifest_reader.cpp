@@ -127,6 +127,63 @@ std::optional<std::array<std::uint32_t, 2>> TableReader::pair(const std::string 
                     bounded("item 2 of " + in_quotes(key), (*items)[1], 1, high)};
 }
 
+std::optional<bool> TableReader::boolean(const std::string &key) const {
+  const toml::node *node = table_.get(key);
+  if (node == nullptr) return std::nullopt;
+  const auto *value = node->as_boolean();
+  if (value == nullptr) wrong_type(in_quotes(key), *node, "true or false");
+  return value->get();
+}
+
+double TableReader::number(const std::string &what, const toml::node &node,
+                           const Bounds &bounds) const {
+  const auto value = bounds.whole && !node.is_integer() ? std::nullopt : node.value<double>();
+  if (!value) wrong_type(what, node, bounds.whole ? "an integer" : "a number");
+  if (!(*value >= bounds.low && *value <= bounds.high)) {
+    fail(builder::position_of(node), fmt::format("{} in {} is {}", what, label_, *value),
+         bounds.whole ? fmt::format("expected {:.0f} to {:.0f}", bounds.low, bounds.high)
+                      : fmt::format("expected {:g} to {:g}", bounds.low, bounds.high));
+  }
+  return *value;
+}
+
+std::vector<double> TableReader::numbers(const std::string &key, std::size_t count,
+                                         const Bounds &bounds) const {
+  const toml::node *node = table_.get(key);
+  if (node == nullptr) return {};
+  if (count == 1) return {number(in_quotes(key), *node, bounds)};
+  const std::string expected = fmt::format("an array of {} numbers", count);
+  const toml::array *items = array(key, expected);
+  if (items->size() != count) {
+    fail(builder::position_of(*items),
+         fmt::format("{} in {} has {} items", in_quotes(key), label_, items->size()),
+         "expected " + expected);
+  }
+  std::vector<double> values;
+  for (const toml::node &item : *items) {
+    values.push_back(
+        number(fmt::format("item {} of {}", values.size() + 1, in_quotes(key)), item, bounds));
+  }
+  return values;
+}
+
+std::string TableReader::terms(const std::string &key, std::size_t most) const {
+  std::string joined;
+  const auto items = strings(key);
+  if (items.size() > most) {
+    fail(items[most].at, fmt::format("{} in {} has {} items", in_quotes(key), label_, items.size()),
+         fmt::format("expected 1 to {}", most));
+  }
+  for (const auto &item : items) {
+    if (!parse_term(item.value)) {
+      fail(item.at, fmt::format("bad term {} in {}", in_quotes(item.value), label_), kTermRule);
+    }
+    if (!joined.empty()) joined += ' ';
+    joined += item.value;
+  }
+  return joined;
+}
+
 const toml::array *TableReader::array(const std::string &key, const std::string &expected) const {
   const toml::node *node = table_.get(key);
   if (node != nullptr && !node->is_array()) wrong_type(in_quotes(key), *node, expected);

@@ -66,6 +66,17 @@ class TableReader {
   std::vector<Located<std::string>> strings(const std::string &key) const;
   // Two integers, each from 1 to `high`.
   std::optional<std::array<std::uint32_t, 2>> pair(const std::string &key, std::int64_t high) const;
+  std::optional<bool> boolean(const std::string &key) const;
+  // A number, or with `count` over 1 an array of that many; empty when the key is absent.
+  struct Bounds {
+    double low;
+    double high;
+    bool whole;
+  };
+  std::vector<double> numbers(const std::string &key, std::size_t count,
+                              const Bounds &bounds) const;
+  // An array of one to `most` terms of the problem's size, joined by spaces; empty when absent.
+  std::string terms(const std::string &key, std::size_t most) const;
   const toml::array *array(const std::string &key, const std::string &expected) const;
   const toml::table *table(const std::string &key, const std::string &expected) const;
 
@@ -81,6 +92,7 @@ class TableReader {
   }
 
  private:
+  double number(const std::string &what, const toml::node &node, const Bounds &bounds) const;
   [[noreturn]] void wrong_type(const std::string &what, const toml::node &node,
                                const std::string &expected) const;
   std::uint32_t bounded(const std::string &what, const toml::node &node, std::int64_t low,
@@ -97,7 +109,26 @@ bool is_name(std::string_view name);
 inline constexpr const char *kNameRule =
     "expected letters, digits and '_', with '-' and '.' allowed after the first character";
 
-// The arguments of one program or variant.
+// What a variant takes from its program unless it has its own.
+struct Defaults {
+  std::string options;
+  std::optional<std::filesystem::path> source;
+  std::vector<Argument> arguments;
+};
+
+Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
+                     const Defaults &defaults, const std::string &program_label);
+// Build options, joined by spaces.
+std::string read_options(const TableReader &table);
+// Nothing when the table has none.
+std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
+                                                        const TableReader &table);
+// Throws where the variant's inputs and outputs are not those of the reference, which alone can
+// check it.
+void check_reference(const TableReader &table, const std::string &reference,
+                     const Variant &variant);
+
+// The arguments of one program, variant or stage.
 std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
                                      const std::string &label);
 

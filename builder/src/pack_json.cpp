@@ -26,14 +26,26 @@ json optional_blob(const std::optional<packs::BlobSource> &source) {
 }
 
 json argument_json(const packs::Argument &argument) {
-  static const char *const roles[] = {"input", "output", "width", "height", "parameter"};
+  static const char *const roles[] = {"input",     "output", "width",  "height",
+                                      "parameter", "depth",  "scratch"};
+  static const char *const types[] = {"uchar", "ushort", "uint", "int", "float", "half"};
   json out = {{"role", roles[argument.role]}};
   if (!argument.name.empty()) out["name"] = argument.name;
   const auto role = static_cast<Role>(argument.role);
-  if (role == Role::parameter) out["value"] = argument.value;
-  if (role == Role::input || role == Role::output) {
+  if (argument.stage != 0) out["stage"] = argument.stage;
+  if (role == Role::parameter) {
+    if (argument.values.empty()) {
+      out["value"] = argument.value;
+    } else {
+      out["values"] = argument.values;
+    }
+  }
+  if (role == Role::input || role == Role::output || role == Role::scratch) {
     out["storage"] = argument.storage == 1 ? "image" : "buffer";
     out["channels"] = argument.channels;
+    if (argument.type != 0) out["type"] = types[argument.type];
+    if (!argument.extent.empty()) out["extent"] = argument.extent;
+    if (argument.accumulates) out["accumulates"] = true;
   }
   return out;
 }
@@ -42,6 +54,7 @@ json variant_json(const packs::Variant &variant) {
   json kernels = json::array();
   for (const packs::Kernel &kernel : variant.kernels) {
     kernels.push_back({{"name", kernel.name}, {"arguments", kernel.arguments}});
+    if (!kernel.range.empty()) kernels.back()["range"] = kernel.range;
   }
   json arguments = json::array();
   for (const packs::Argument &a : variant.arguments) arguments.push_back(argument_json(a));
@@ -53,6 +66,7 @@ json variant_json(const packs::Variant &variant) {
       {"requirements", variant.requirements},
       {"kernels", kernels},
       {"arguments", arguments},
+      {"tolerance", variant.tolerance},
       {"pixels", variant.pixels},
       {"local_size", variant.local_size},
       {"il_version", std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff)},
@@ -166,8 +180,12 @@ json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
     json variants = json::array();
     for (const packs::Variant &variant : program.variants)
       variants.push_back(variant_json(variant));
-    programs.push_back(
-        {{"name", program.name}, {"reference", program.reference}, {"variants", variants}});
+    programs.push_back({{"name", program.name},
+                        {"reference", program.reference},
+                        {"preferred", program.preferred},
+                        {"baseline", program.baseline},
+                        {"sizes", program.sizes},
+                        {"variants", variants}});
   }
   json targets = json::array();
   for (const packs::Target &target : contents.targets) {

@@ -7,17 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "image.hpp"
+#include "extent.hpp"
+#include "plane.hpp"
 
 namespace kiln::builder {
 
-// Values of a variant's parameters by name.
-using Parameters = std::map<std::string, std::int64_t>;
+// Values of a variant's parameters by name, one for each component.
+using Parameters = std::map<std::string, std::vector<double>>;
 
-// What a reference takes and gives: 8-bit channels of every image, output planes.
-struct ReferenceShape {
+// One of the planes that a reference takes or gives.
+struct PlaneShape {
+  std::string name;  // may be empty where it is the only one
+  Type type = Type::uchar_;
   std::uint32_t channels = 1;
-  std::size_t planes = 1;
+  std::string extent = "width height";  // terms, as in a manifest
+};
+
+struct ReferenceShape {
+  std::vector<PlaneShape> inputs;
+  std::vector<PlaneShape> outputs;
 };
 
 std::vector<std::string> reference_names();
@@ -25,13 +33,12 @@ std::vector<std::string> reference_names();
 // Nothing where no such reference exists.
 std::optional<ReferenceShape> reference_shape(const std::string &name);
 
-// The reference's output planes for `input`. Empty where no such reference exists, or where
-// `input` does not have its number of channels.
-std::vector<Image> run_reference(const std::string &name, const Image &input,
-                                 const Parameters &parameters);
+// A plane of that shape for a problem of that size, filled with zeros.
+Plane blank_plane(const PlaneShape &shape, const Size &size);
 
-// The most by which a level may differ from the reference: 1 for epsilon's image variants,
-// where CASE_STUDIES allows it, else 0.
-unsigned reference_tolerance(const std::string &name, bool image_variant);
+// The reference's output planes. Empty where no such reference exists, or where the inputs do
+// not have its shape.
+std::vector<Plane> run_reference(const std::string &name, const Size &size,
+                                 const std::vector<Plane> &inputs, const Parameters &parameters);
 
 }  // namespace kiln::builder

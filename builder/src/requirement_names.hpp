@@ -11,6 +11,8 @@ namespace kiln::builder {
 
 // "extension:NAME" asks for one OpenCL extension; NAME is letters, digits and '_'.
 inline constexpr std::string_view kExtensionPrefix = "extension:";
+// "work_group:N" asks for work-groups of N work-items.
+inline constexpr std::string_view kWorkGroupPrefix = "work_group:";
 
 // Every requirement with a fixed name, sorted: "fp16", ..., "vendor:adreno", ...
 inline std::vector<std::string> requirement_names() {
@@ -21,8 +23,15 @@ inline std::vector<std::string> requirement_names() {
           "vendor:vivante"};
 }
 
-// Whether `name` is one of requirement_names() or a well-formed "extension:NAME".
+// Whether `name` is one of requirement_names() or a well-formed "extension:NAME" or
+// "work_group:N".
 inline bool is_requirement(std::string_view name) {
+  if (name.starts_with(kWorkGroupPrefix)) {
+    name.remove_prefix(kWorkGroupPrefix.size());
+    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+    return !name.empty() && name.size() <= 6 && name.front() != '0' &&
+           std::all_of(name.begin(), name.end(), digit);
+  }
   if (name.starts_with(kExtensionPrefix)) {
     name.remove_prefix(kExtensionPrefix.size());
     const auto fits = [](char c) {

@@ -3,22 +3,29 @@
 #include <algorithm>
 
 #include "isolate.hpp"
+#include "workbench.hpp"
 
 namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
 
-json image_json(const Image &image) {
-  return {{"width", image.width},
-          {"height", image.height},
-          {"channels", image.channels},
-          {"name", image.name},
-          {"pixels", json::binary(image.pixels)}};
+json plane_json(const Plane &plane) {
+  return {{"width", plane.width},
+          {"height", plane.height},
+          {"channels", plane.channels},
+          {"name", plane.name},
+          {"type", static_cast<int>(plane.type)},
+          {"pixels", json::binary(plane.pixels)}};
 }
 
-Image image_from(const json &in) {
-  return {in["width"], in["height"], in["channels"], in["name"], in["pixels"].get_binary()};
+Plane plane_from(const json &in) {
+  return {in["width"],
+          in["height"],
+          in["channels"],
+          in["name"],
+          in["pixels"].get_binary(),
+          static_cast<Type>(in["type"].get<int>())};
 }
 
 json failed(kiln_status status, const std::string &text) {
@@ -27,49 +34,79 @@ json failed(kiln_status status, const std::string &text) {
 
 json failed(const kiln_error &error) { return failed(error.status, error.message); }
 
-std::optional<packs::Variant> read_variant(const RunRequest &request, const std::string &name) {
+std::string read_program(const RunRequest &request, packs::Program *out) {
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
-  if (!packs::Pack::open_file(request.pack_path.c_str(), &pack).ok() ||
-      !packs::read_contents(pack, &contents).ok()) {
-    return std::nullopt;
+  packs::Status status = packs::Pack::open_file(request.pack_path.c_str(), &pack);
+  if (status.ok()) status = packs::read_contents(pack, &contents);
+  const packs::Program *program = status.ok() ? find_program(contents, request.program) : nullptr;
+  if (program == nullptr) return "the pack changed while it was in use";
+  *out = *program;
+  return {};
+}
+
+json launched_json(const Launched &launched) {
+  json stages = json::array();
+  for (std::size_t i = 0; i < launched.times.size(); ++i) {
+    const kiln_times &t = launched.times[i];
+    const kiln_ndrange &range = launched.ranges[i];
+    stages.push_back({{"times", {t.queued, t.submit, t.start, t.end}},
+                      {"dimensions", range.dimensions},
+                      {"global", range.global},
+                      {"local", range.local}});
   }
-  for (const packs::Program &program : contents.programs) {
-    if (program.name != request.program) continue;
-    for (const packs::Variant &variant : program.variants) {
-      if (variant.name == name) return variant;
+  return {{"stages", stages}, {"host_nanoseconds", launched.host_nanoseconds}};
+}
+
+Launched launched_from(const json &in) {
+  Launched launched;
+  launched.host_nanoseconds = in["host_nanoseconds"];
+  for (const json &stage : in["stages"]) {
+    const json &t = stage["times"];
+    launched.times.push_back({t[0], t[1], t[2], t[3]});
+    kiln_ndrange range{stage["dimensions"], {}, {}};
+    for (std::size_t i = 0; i < 3; ++i) {
+      range.global[i] = stage["global"][i];
+      range.local[i] = stage["local"][i];
     }
+    launched.ranges.push_back(range);
   }
-  return std::nullopt;
+  return launched;
 }
 
 // Launches what was loaded and puts the results into `answer`.
 std::string launch(const RunRequest &request, const kiln::Loader &loader,
-                   const kiln::Program &program, json *answer) {
-  const auto variant = read_variant(request, (*answer)["variant"]);
-  if (!variant) return "the pack changed while it was in use";
-  const std::uint32_t channels = input_channels(*variant);
-  if (channels == 0) return "variant " + variant->name + " has no input argument in its manifest";
-  std::string error;
-  const auto input = read_png(*request.image_path, channels, &error);
-  if (!input) return error;
-  auto kernel = kiln::Kernel::create(program);
-  if (!kernel) return kernel.error().message;
-  auto queue = kiln::Queue::create(loader);
-  if (!queue) return queue.error().message;
-  Execution execution;
-  for (unsigned i = 0; i < std::max(request.launches, 1u); ++i) {
-    execution = {};
-    error = execute(loader, *queue, *kernel, *variant, *input, request.parameters, request.local,
-                    &execution);
-    if (!error.empty()) return error;
+                   const kiln::Program &loaded, json *answer) {
+  packs::Program program;
+  std::string error = read_program(request, &program);
+  if (!error.empty()) return error;
+  const packs::Variant *variant = find_variant(program, (*answer)["variant"].get<std::string>());
+  if (variant == nullptr) return "the pack changed while it was in use";
+  auto planned = plan_workload(program, *variant, request.size, request.parameters);
+  if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+  std::shared_ptr<const runtime::OpenCL> cl;
+  std::vector<runtime::DeviceId> ids;
+  error = load_and_list(&cl, &ids);
+  kiln::Queue queue;
+  if (error.empty()) error = take(kiln::Queue::create(loader), &queue);
+  if (!error.empty()) return error;
+  Session session(*cl, loader, queue);
+  Launched launched;
+  error = session.load(loaded, *variant);
+  if (error.empty()) error = session.bind(std::get<Workload>(planned));
+  if (error.empty()) error = session.upload(request.inputs);
+  for (unsigned i = 0; i < std::max(request.launches, 1u) && error.empty(); ++i) {
+    error = session.fill_outputs(0);
+    if (error.empty()) {
+      error =
+          session.launch(std::vector<LocalSize>(variant->kernels.size(), request.local), &launched);
+    }
   }
-  for (const Image &plane : execution.outputs) (*answer)["outputs"].push_back(image_json(plane));
-  const kiln_times &t = execution.times;
-  (*answer)["times"] = {t.queued, t.submit, t.start, t.end};
-  (*answer)["global"] = execution.range.global;
-  (*answer)["local"] = execution.range.local;
-  (*answer)["input"] = image_json(*input);
+  std::vector<Plane> outputs;
+  if (error.empty()) error = session.download(program_shape(program), &outputs);
+  if (!error.empty()) return error;
+  for (const Plane &plane : outputs) (*answer)["outputs"].push_back(plane_json(plane));
+  (*answer)["launched"] = launched_json(launched);
   return {};
 }
 
@@ -92,24 +129,10 @@ json run_in_child(const RunRequest &request) {
   json answer = loaded.program ? json{{"status", 0}} : failed(loaded.program.error());
   answer["report"] = json::parse(loaded.report.json());
   answer["variant"] = answer["report"]["variant"];
-  if (!loaded.program || !request.image_path) return answer;
+  if (!loaded.program || !request.launch) return answer;
   const std::string error = launch(request, *loader, *loaded.program, &answer);
   if (!error.empty()) answer.update(failed(KILN_ERROR_OPENCL, error));
   return answer;
-}
-
-void read_execution(const json &answer, RunResult *result) {
-  for (const json &plane : answer["outputs"]) {
-    result->execution.outputs.push_back(image_from(plane));
-  }
-  const json &t = answer["times"];
-  result->execution.times = {t[0], t[1], t[2], t[3]};
-  result->execution.range.dimensions = 2;
-  for (std::size_t i = 0; i < 3; ++i) {
-    result->execution.range.global[i] = answer["global"][i];
-    result->execution.range.local[i] = answer["local"][i];
-  }
-  result->input = image_from(answer["input"]);
 }
 
 }  // namespace
@@ -127,7 +150,9 @@ RunResult run_program(const RunRequest &request) {
   result.error = answer.value("error", "");
   result.report = answer.value("report", json());
   result.variant = answer.value("variant", "");
-  if (result.status == KILN_OK && request.image_path) read_execution(answer, &result);
+  if (result.status != KILN_OK || !request.launch) return result;
+  result.launched = launched_from(answer["launched"]);
+  for (const json &plane : answer["outputs"]) result.outputs.push_back(plane_from(plane));
   return result;
 }
 

@@ -1,13 +1,12 @@
 // Loading and launching one program through the runtime, in a process of its own.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
 
 #include "devices.hpp"
-#include "execute.hpp"
+#include "session.hpp"
 
 namespace kiln::builder {
 
@@ -15,14 +14,16 @@ struct RunRequest {
   std::string pack_path;
   DeviceInfo device;
   std::string program;
-  std::string variant;                    // empty: the first that the device can run
+  std::string variant;                    // empty: the one that the runtime chooses
   unsigned flags = 0;                     // KILN_LOAD_*
   std::string overlay;                    // folder; empty: none
   std::chrono::milliseconds deadline{0};  // of one load, as in kiln_loader_options; 0: none
-  std::optional<std::string> image_path;  // nothing: load without launching
+  bool launch = false;                    // or load alone
+  Size size;
+  std::vector<Plane> inputs;  // in the order of program_shape()
   Parameters parameters;
-  std::array<std::size_t, 3> local{0, 0, 0};
-  unsigned launches = 1;  // the times are those of the last
+  LocalSize local{0, 0, 0};  // of every stage
+  unsigned launches = 1;     // the times are those of the last
   std::chrono::milliseconds timeout{120'000};
 };
 
@@ -31,8 +32,8 @@ struct RunResult {
   std::string error;      // what failed; empty on success
   nlohmann::json report;  // the load report; null when it did not come to a load
   std::string variant;    // the one that was taken
-  Execution execution;    // after a launch
-  Image input;            // as it was given to the kernel
+  Launched launched;      // after a launch
+  std::vector<Plane> outputs;
 };
 
 // Everything that touches the driver happens in a child process: a driver that dies is an

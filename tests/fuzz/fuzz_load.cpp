@@ -11,11 +11,12 @@
 
 #include "child_device.hpp"
 #include "device_build.hpp"
-#include "execute.hpp"
 #include "isolate.hpp"
 #include "kiln/packs/writer.hpp"
 #include "mutate.hpp"
+#include "session.hpp"
 #include "whole_file.hpp"
+#include "workbench.hpp"
 
 using namespace kiln;
 using namespace kiln::builder;
@@ -61,7 +62,8 @@ class Fuzzer {
   Fuzzer(const DeviceInfo &info, packs::Contents contents, std::string folder, Options options,
          std::atomic<unsigned> *round)
       : info_(info),
-        variant_(contents.programs.at(0).variants.at(0)),
+        program_(contents.programs.at(0)),
+        variant_(program_.variants.at(0)),
         folder_(std::move(folder)),
         options_(options),
         round_(round),
@@ -154,23 +156,30 @@ class Fuzzer {
   }
 
   std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
-    builder::Image input{19, 7, input_channels(variant_), "", {}};
-    input.pixels.resize(input.width * input.height * input.channels);
-    for (std::uint8_t &level : input.pixels) level = static_cast<std::uint8_t>(random_());
-    auto kernel = kiln::Kernel::create(program);
-    if (!kernel) return kernel.error().message;
-    auto queue = kiln::Queue::create(loader);
-    if (!queue) return queue.error().message;
-    Execution execution;
-    std::string error =
-        execute(loader, *queue, *kernel, variant_, input, {}, {0, 0, 0}, &execution);
+    const Size size{19, 7, 1};
+    const PlaneShape shape = program_shape(program_).inputs.front();
+    const std::vector<Plane> inputs = {make_input(shape, size, random_())};
+    auto planned = plan_workload(program_, variant_, size, {});
+    kiln::Queue queue;
+    std::string error = take(kiln::Queue::create(loader), &queue);
     if (!error.empty()) return error;
-    const auto reference = run_reference(kProgram, input, all_parameters(variant_, {}, &error));
-    const bool right = execution.outputs.at(0).pixels == reference.at(0).pixels;
+    Session session(*child_.device->cl, loader, queue);
+    Launched launched;
+    std::vector<Plane> outputs;
+    error = session.load(program, variant_);
+    if (error.empty()) error = session.bind(std::get<Workload>(planned));
+    if (error.empty()) error = session.upload(inputs);
+    if (error.empty()) error = session.launch({}, &launched);
+    if (error.empty()) error = session.download(program_shape(program_), &outputs);
+    if (!error.empty()) return error;
+    const auto reference =
+        run_reference(kProgram, size, inputs, all_parameters(variant_, {}, &error));
+    const bool right = outputs.at(0).pixels == reference.at(0).pixels;
     return right ? "" : "the pixels are wrong";
   }
 
   const DeviceInfo &info_;
+  packs::Program program_;
   packs::Variant variant_;
   std::string folder_;
   std::string overlay_;

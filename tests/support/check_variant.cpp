@@ -1,78 +1,57 @@
 #include "check_variant.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <map>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "execute.hpp"
-#include "manifest.hpp"
+#include "session.hpp"
 #include "test_images.hpp"
+#include "workbench.hpp"
 
 namespace kiln::test {
 namespace {
 
-using builder::Image;
-using builder::Parameters;
-using builder::Role;
-using builder::Storage;
+using namespace kiln::builder;
 using nlohmann::json;
 
 constexpr std::size_t kMismatchesTold = 5;
 constexpr std::uint8_t kPoison = 0xa5;
 constexpr std::size_t kGuard = 64;  // bytes behind a buffer that no kernel may write
-bool is_poison(std::uint8_t byte) { return byte == kPoison; }
 
-using LocalSize = std::array<std::size_t, 2>;
-
-// Local sizes to launch with; {0, 0} lets the runtime choose. Few: some drivers compile a
-// kernel anew for each. 7x3 divides no size from which it could hide its padding.
-const std::array<LocalSize, 3> kLocalSizes = {LocalSize{8, 4}, LocalSize{7, 3}, LocalSize{1, 1}};
+// Local sizes to launch with. Few: some drivers compile a kernel anew for each. 7x3 divides no
+// size from which it could hide its padding.
+constexpr std::array<LocalSize, 3> kLocalSizes = {LocalSize{8, 4, 1}, LocalSize{7, 3, 1},
+                                                  LocalSize{1, 1, 1}};
+// Sizes beyond the range that is walked through, with the local size that the runtime chooses.
+constexpr Size kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
+constexpr Size kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
+constexpr double kThresholds[] = {20, 0, 1, 127, 254, 255};  // of filters that keep edges
 
 // A failure that ends the check of a variant.
 struct Failure {
   std::string text;
 };
 
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw Failure{result.error().message};
-  return std::move(*result);
+void require(const std::string &error) {
+  if (!error.empty()) throw Failure{error};
 }
-
-void require(const Outcome &outcome) {
-  if (!outcome) throw Failure{outcome.message};
-}
-
-// Memory of an argument, mapped by the host on both sides so that it can be poisoned.
-struct Plane {
-  bool is_output = false;
-  bool is_image = false;
-  kiln::Buffer buffer;
-  kiln::Image image;
-};
 
 class Checker {
  public:
   Checker(const packs::Program &program, const packs::Variant &variant, const CheckPlan &plan)
-      : program_(program), variant_(variant), plan_(plan) {}
+      : program_(program), variant_(variant), plan_(plan), shape_(program_shape(program)) {}
 
-  json run(const std::string &pack_path, std::size_t index) {
-    auto opencl = take(kiln::OpenCL::open());
-    auto device = take(opencl.device(index));
-    auto pack = take(kiln::Pack::open_file(pack_path));
-    loader_ = take(kiln::Loader::create(device, pack));
-    auto loaded = loader_.load(program_.name, variant_.name);
+  json run(const std::string &pack_path, const DeviceInfo &device) {
+    if (const std::string why = not_launched(variant_); !why.empty()) return {{"skipped", why}};
+    require(bench_.open(device, pack_path));
+    kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name);
     if (!loaded.program) {
       const kiln_error &error = loaded.program.error();
       if (error.status == KILN_ERROR_REQUIREMENT) return {{"skipped", error.message}};
       throw Failure{error.message};
     }
-    kernel_ = take(kiln::Kernel::create(*loaded.program));
-    queue_ = take(kiln::Queue::create(loader_));
+    session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
+    require(session_->load(*loaded.program, variant_));
     check_sizes();
     return {{"launches", launches_},
             {"failed", failed_},
@@ -81,183 +60,133 @@ class Checker {
   }
 
  private:
-  // Buffers are made once, for the largest size, and images for each size. A light check
-  // makes buffers for each size as well, without a byte to spare: the device looks at that.
+  // Whether the problem's size in that direction matters to any memory.
+  bool uses(const char *side) const {
+    for (const auto *shapes : {&shape_.inputs, &shape_.outputs}) {
+      for (const PlaneShape &shape : *shapes) {
+        if (shape.extent.find(side) != std::string::npos) return true;
+      }
+    }
+    return false;
+  }
+
+  // Every width and height; of a problem of one dimension every width; a depth with each.
   void check_sizes() {
-    if (!plan_.light) make_planes(plan_.to, plan_.to, false, kGuard);
-    for (std::uint32_t height = plan_.from; height <= plan_.to; ++height) {
-      for (std::uint32_t width = plan_.from; width <= plan_.to; ++width) {
-        if (plan_.light) make_planes(width, height, false, 0);
-        make_planes(width, height, true, 0);
-        check_size(width, height);
+    const bool flat = uses("height");
+    const bool deep = uses("depth");
+    const std::uint32_t rows = flat ? plan_.to : plan_.from;
+    const std::uint32_t columns = flat || plan_.light ? plan_.to : plan_.to * plan_.to;
+    if (!plan_.light) prepare({columns, rows, deep ? plan_.to : 1});
+    for (std::uint32_t height = plan_.from; height <= rows; ++height) {
+      for (std::uint32_t width = plan_.from; width <= columns; ++width) {
+        const std::uint32_t depth = deep ? plan_.from + (width * 5 + height) % plan_.to : 1;
+        check_size({width, flat ? height : 1, depth});
       }
+    }
+    if (plan_.light) return;
+    for (Size size : kLarge) {
+      if (flat) check_size({size.width, size.height, deep ? size.depth : 1});
+    }
+    for (const Size &size : kLong) {
+      if (!flat) check_size(size);
     }
   }
 
-  void check_size(std::uint32_t width, std::uint32_t height) {
-    std::size_t local = width + height;  // each size gets another one, and each pattern of it
-    for (const Pattern pattern : kPatterns) {
-      if (plan_.light && pattern != Pattern::random) break;
-      const Image input = make_image(pattern, width, height, builder::input_channels(variant_));
-      for (const Parameters &parameters : parameter_sets(pattern)) {
-        check_launch(input, pattern, parameters,
-                     kLocalSizes[plan_.light ? 0 : local++ % kLocalSizes.size()]);
-      }
-    }
+  // Buffers are made once, for the largest size, and images for each size. A light check makes
+  // buffers for each size as well, without a byte to spare: the device looks at that.
+  void prepare(const Size &size, const Parameters &parameters = {}) {
+    auto planned = plan_workload(program_, variant_, size, parameters);
+    if (const auto *why = std::get_if<std::string>(&planned)) throw Failure{*why};
+    require(session_->bind(std::get<Workload>(planned), plan_.light ? 0 : kGuard, plan_.light));
   }
 
-  std::vector<Parameters> parameter_sets(Pattern pattern) const {
+  // A random plane, and one of the others by turns.
+  void check_size(const Size &size) {
+    const bool large = size.width > plan_.to * plan_.to || size.height > plan_.to ||
+                       (size.width > plan_.to && size.height > 1);
+    check_launch(size, Pattern::random, large);
+    if (plan_.light) return;
+    check_launch(size, kPatterns[1 + turn_ / kLocalSizes.size() % (kPatterns.size() - 1)], large);
+  }
+
+  Parameters next_parameters() const {
     std::string unknown;
-    std::vector<Parameters> sets{builder::all_parameters(variant_, {}, &unknown)};
-    if (plan_.light || !sets[0].contains("threshold")) return sets;
-    if (pattern != Pattern::random && pattern != Pattern::steps) return sets;
-    for (const std::int64_t threshold : {0, 1, 255}) {
-      sets.push_back(sets[0]);
-      sets.back()["threshold"] = threshold;
+    Parameters parameters = all_parameters(variant_, {}, &unknown);
+    const auto threshold = parameters.find("threshold");
+    if (threshold != parameters.end() && !plan_.light) {
+      threshold->second = {kThresholds[turn_ / 2 % std::size(kThresholds)]};
     }
-    return sets;
+    return parameters;
   }
 
-  void make_planes(std::uint32_t width, std::uint32_t height, bool images, std::size_t guard) {
-    guard_ = images ? guard_ : guard;
-    for (const packs::Argument &argument : variant_.arguments) {
-      const auto role = static_cast<Role>(argument.role);
-      if (role != Role::input && role != Role::output) continue;
-      const bool is_image = static_cast<Storage>(argument.storage) == Storage::image;
-      if (is_image != images) continue;
-      Plane &plane = planes_[&argument];
-      plane.is_output = role == Role::output;
-      plane.is_image = is_image;
-      const std::size_t bytes = std::size_t{width} * height * argument.channels;
-      if (is_image) {
-        plane.image =
-            take(kiln::Image::create(loader_, width, height, argument.channels, KILN_ACCESS_BOTH));
-      } else {
-        plane.buffer = take(kiln::Buffer::create(loader_, bytes + guard, KILN_ACCESS_BOTH));
-      }
-    }
-  }
-
-  // Gives `use` every row of the mapped plane, and `guard` what lies behind a buffer's last.
-  template <typename Use, typename Guard>
-  void with_rows(Plane &plane, std::size_t row, std::size_t height, Use use, Guard guard) {
-    std::uint8_t *address = nullptr;
-    std::size_t pitch = row;
-    if (plane.is_image) {
-      const auto mapping = take(plane.image.map(queue_));
-      address = static_cast<std::uint8_t *>(mapping.address);
-      pitch = mapping.row_pitch;
-    } else {
-      address = static_cast<std::uint8_t *>(take(plane.buffer.map(queue_)));
-    }
-    for (std::size_t y = 0; y < height; ++y) use(y, address + y * pitch);
-    if (!plane.is_image) guard(address + height * pitch);
-    require(plane.is_image ? plane.image.unmap(queue_) : plane.buffer.unmap(queue_));
-  }
-
-  void bind(const Image &input, const Parameters &parameters) {
-    for (unsigned i = 0; i < variant_.arguments.size(); ++i) {
-      const packs::Argument &argument = variant_.arguments[i];
-      switch (static_cast<Role>(argument.role)) {
-        case Role::width: require(kernel_.set(i, input.width)); break;
-        case Role::height: require(kernel_.set(i, input.height)); break;
-        case Role::parameter:
-          require(kernel_.set(i, static_cast<cl_uint>(parameters.at(argument.name))));
-          break;
-        case Role::input:
-        case Role::output: {
-          const Plane &plane = planes_.at(&argument);
-          require(plane.is_image ? kernel_.set(i, plane.image) : kernel_.set(i, plane.buffer));
-        }
-      }
-    }
-  }
-
-  void fill(const Image &input) {
-    for (auto &[argument, plane] : planes_) {
-      const std::size_t bytes = std::size_t{input.width} * argument->channels;
-      const bool is_output = plane.is_output;
-      with_rows(
-          plane, bytes, input.height,
-          [&](std::size_t y, std::uint8_t *row) {
-            if (is_output) {
-              std::memset(row, kPoison, bytes);
-            } else {
-              std::memcpy(row, input.pixels.data() + y * bytes, bytes);
-            }
-          },
-          [&](std::uint8_t *guard) { std::memset(guard, kPoison, guard_); });
-    }
-  }
-
-  void check_launch(const Image &input, Pattern pattern, const Parameters &parameters,
-                    const LocalSize &local) {
-    bind(input, parameters);
-    fill(input);
-    const std::size_t px = std::max<std::uint32_t>(variant_.pixels[0], 1);
-    const std::size_t py = std::max<std::uint32_t>(variant_.pixels[1], 1);
-    const kiln_ndrange range{
-        2, {(input.width + px - 1) / px, (input.height + py - 1) / py, 1}, {local[0], local[1], 1}};
-    require(take(kernel_.launch(queue_, range)).wait());
+  void check_launch(const Size &size, Pattern pattern, bool large) {
+    const Parameters parameters = next_parameters();
+    LocalSize local = plan_.light ? kLocalSizes[0] : kLocalSizes[turn_++ % kLocalSizes.size()];
+    if (large) local = {};
+    const std::vector<Plane> inputs = make_planes(pattern, shape_.inputs, size);
+    prepare(size, parameters);
+    require(session_->upload(inputs, kPoison));
+    require(session_->fill_outputs(kPoison));
+    Launched launched;
+    require(session_->launch(std::vector<LocalSize>(variant_.kernels.size(), local), &launched));
     ++launches_;
-    const auto expected = builder::run_reference(program_.reference, input, parameters);
-    auto plane = expected.begin();
+    std::vector<Plane> outputs;
+    bool guards_intact = true;
+    require(session_->download(shape_, &outputs, &guards_intact, kPoison));
+    const auto expected = run_reference(program_.reference, size, inputs, parameters);
+    if (expected.size() != outputs.size()) throw Failure{"the reference gives other planes"};
     const std::string where =
-        fmt::format("{}x{}, {}, local {}x{}{}", input.width, input.height, pattern_name(pattern),
-                    local[0], local[1], parameter_text(parameters));
-    for (const packs::Argument &argument : variant_.arguments) {
-      if (static_cast<Role>(argument.role) != Role::output) continue;
-      if (plane == expected.end()) throw std::runtime_error("the reference gives fewer planes");
-      compare(argument, *plane++, where);
-    }
+        fmt::format("{}, {}, local {}x{}{}", size_text(size), pattern_name(pattern), local[0],
+                    local[1], parameter_text(parameters));
+    compare(outputs, expected, guards_intact, where);
   }
 
   static std::string parameter_text(const Parameters &parameters) {
     std::string text;
-    for (const auto &[name, value] : parameters) text += fmt::format(", {} {}", name, value);
+    for (const auto &[name, values] : parameters) {
+      if (values.size() == 1) text += fmt::format(", {} {}", name, values[0]);
+    }
     return text;
   }
 
-  void compare(const packs::Argument &argument, const Image &expected, const std::string &where) {
-    const unsigned tolerance =
-        builder::reference_tolerance(program_.reference, builder::input_is_image(variant_));
-    const std::size_t bytes = std::size_t{expected.width} * argument.channels;
-    bool good = true;
-    with_rows(
-        planes_.at(&argument), bytes, expected.height,
-        [&](std::size_t y, const std::uint8_t *row) {
-          const std::uint8_t *truth = expected.pixels.data() + y * bytes;
-          if (!good || (tolerance == 0 && std::memcmp(row, truth, bytes) == 0)) return;
-          for (std::size_t i = 0; i < bytes && good; ++i) {
-            good = static_cast<unsigned>(std::abs(row[i] - truth[i])) <= tolerance;
-            if (!good) tell(expected, where, y, i, truth[i], row[i]);
-          }
-        },
-        [&](const std::uint8_t *guard) {
-          if (!good || std::all_of(guard, guard + guard_, is_poison)) return;
-          good = false;
-          if (told_.size() < kMismatchesTold) told_.push_back(where + ": wrote behind the buffer");
-        });
-    if (!good) ++failed_;
+  void compare(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
+               bool guards_intact, const std::string &where) {
+    std::string wrong = guards_intact ? "" : "wrote behind a buffer";
+    for (std::size_t i = 0; i < outputs.size() && wrong.empty(); ++i) {
+      const Difference d = difference(outputs[i], expected[i], variant_.tolerance);
+      if (!d.within) wrong = describe(outputs[i], expected[i], d);
+    }
+    if (wrong.empty()) return;
+    ++failed_;
+    if (told_.size() < kMismatchesTold) told_.push_back(where + ": " + wrong);
   }
 
-  void tell(const Image &expected, const std::string &where, std::size_t y, std::size_t byte,
-            unsigned wanted, unsigned got) {
-    if (told_.size() >= kMismatchesTold) return;
-    told_.push_back(
-        fmt::format("{}: plane \"{}\", pixel ({}, {}), channel {}: expected {}, got {}{}", where,
-                    expected.name, byte / expected.channels, y, byte % expected.channels, wanted,
-                    got, got == kPoison ? " (perhaps never written)" : ""));
+  static std::string describe(const Plane &got, const Plane &expected, const Difference &d) {
+    const std::size_t row = std::size_t{expected.width} * expected.channels;
+    const std::size_t element = d.first % row;
+    const std::size_t size = size_of(expected.type);
+    std::string bytes;
+    for (const Plane *plane : {&expected, &got}) {
+      bytes += plane == &got ? ", got" : " expected";
+      for (std::size_t i = size; i-- > 0;) {
+        bytes +=
+            fmt::format("{}{:02x}", i + 1 == size ? " 0x" : "", plane->pixels[d.first * size + i]);
+      }
+    }
+    const bool untouched = got.pixels[d.first * size] == kPoison;
+    return fmt::format("plane \"{}\", pixel ({}, {}), channel {}:{}{}; {} differ, worst {:g}",
+                       expected.name, element / expected.channels, d.first / row,
+                       element % expected.channels, bytes,
+                       untouched ? " (perhaps never written)" : "", d.elements, d.worst);
   }
 
   const packs::Program &program_;
   const packs::Variant &variant_;
   const CheckPlan &plan_;
-  kiln::Loader loader_;
-  kiln::Kernel kernel_;
-  kiln::Queue queue_;
-  std::map<const packs::Argument *, Plane> planes_;
-  std::size_t guard_ = 0;
+  const ReferenceShape shape_;
+  Workbench bench_;
+  std::optional<Session> session_;
+  std::size_t turn_ = 0;
   long launches_ = 0;
   long failed_ = 0;
   std::vector<std::string> told_;
@@ -265,12 +194,13 @@ class Checker {
 
 }  // namespace
 
-json check_variant(const std::string &pack_path, std::size_t index, const packs::Program &program,
-                   const packs::Variant &variant, const CheckPlan &plan) {
+json check_variant(const std::string &pack_path, const DeviceInfo &device,
+                   const packs::Program &program, const packs::Variant &variant,
+                   const CheckPlan &plan) {
   const auto start = std::chrono::steady_clock::now();
   json answer;
   try {
-    answer = Checker(program, variant, plan).run(pack_path, index);
+    answer = Checker(program, variant, plan).run(pack_path, device);
   } catch (const Failure &failure) {
     answer = {{"launches", 0}, {"failed", 1}, {"mismatches", {failure.text}}, {"rung", "error"}};
   }

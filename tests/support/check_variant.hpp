@@ -6,20 +6,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include "devices.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::test {
 
 struct CheckPlan {
   std::uint32_t from = 1;  // widths and heights
-  std::uint32_t to = 40;
+  std::uint32_t to = 64;
   bool light = false;  // one kind of image, one local size, the default parameters
 };
 
-// Loads the variant and checks it on device `index` of kiln_device_open; to be called in a
+// Loads the variant and checks it on the device; to be called in a
 // process that may die. The answer holds "launches", "failed", "mismatches" (the first few,
 // in words), "rung" and "seconds", or "skipped" with the reason why it cannot run here.
-nlohmann::json check_variant(const std::string &pack_path, std::size_t index,
+nlohmann::json check_variant(const std::string &pack_path, const builder::DeviceInfo &device,
                              const packs::Program &program, const packs::Variant &variant,
                              const CheckPlan &plan);
 

@@ -58,7 +58,7 @@ bool parse(int argc, char **argv, Arguments *out) {
 bool check(const Arguments &arguments, const builder::DeviceInfo &device,
            const packs::Program &program, const packs::Variant &variant) {
   const auto child = builder::run_isolated(
-      [&] { return check_variant(arguments.pack, device.index, program, variant, arguments.plan); },
+      [&] { return check_variant(arguments.pack, device, program, variant, arguments.plan); },
       kTimeout);
   const std::string name = program.name + "/" + variant.name;
   if (!child.ok()) {

@@ -1,10 +1,11 @@
-// Images that find mistakes: random ones and adversarial ones, the same on every machine.
+// Planes that find mistakes: random ones and adversarial ones, the same on every machine.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
-#include "image.hpp"
+#include "reference.hpp"
 
 namespace kiln::test {
 
@@ -32,20 +33,48 @@ inline std::uint8_t level(Pattern pattern, std::uint32_t x, std::uint32_t y, std
   return 0;
 }
 
-inline builder::Image make_image(Pattern pattern, std::uint32_t width, std::uint32_t height,
-                                 std::uint32_t channels) {
-  builder::Image image{width, height, channels, {}, {}};
-  image.pixels.reserve(image.row_bytes() * height);
-  std::uint32_t random = width * 2654435761u + height * 40503u + 1;
-  for (std::uint32_t y = 0; y < height; ++y) {
-    for (std::uint32_t x = 0; x < width; ++x) {
-      for (std::uint32_t c = 0; c < channels; ++c) {
+// Puts a level into element `i`: of wider integers into each byte, but with random ones all bits
+// are random; of floats as a number from -8 to 8.
+inline void put_level(builder::Plane *plane, std::size_t i, Pattern pattern, std::uint8_t value,
+                      std::uint32_t random) {
+  const std::size_t size = builder::size_of(plane->type);
+  std::uint8_t *element = plane->pixels.data() + i * size;
+  if (plane->type == builder::Type::float_) {
+    const float number = (static_cast<float>(value) - 128.0f) / 16.0f;
+    std::memcpy(element, &number, sizeof(number));
+  } else if (pattern == Pattern::random && size > 1) {
+    std::memcpy(element, &random, size);
+  } else {
+    std::memset(element, value, size);
+  }
+}
+
+inline builder::Plane make_plane(Pattern pattern, const builder::PlaneShape &shape,
+                                 const builder::Size &size, std::uint32_t seed) {
+  builder::Plane plane = builder::blank_plane(shape, size);
+  std::uint32_t random = plane.width * 2654435761u + plane.height * 40503u + seed;
+  std::size_t i = 0;
+  for (std::uint32_t y = 0; y < plane.height; ++y) {
+    for (std::uint32_t x = 0; x < plane.width; ++x) {
+      for (std::uint32_t c = 0; c < plane.channels; ++c) {
         random = random * 1664525u + 1013904223u;
-        image.pixels.push_back(level(pattern, x + c, y, width, height, random));
+        put_level(&plane, i++, pattern, level(pattern, x + c, y, plane.width, plane.height, random),
+                  random);
       }
     }
   }
-  return image;
+  return plane;
+}
+
+inline std::vector<builder::Plane> make_planes(Pattern pattern,
+                                               const std::vector<builder::PlaneShape> &shapes,
+                                               const builder::Size &size) {
+  std::vector<builder::Plane> planes;
+  for (const builder::PlaneShape &shape : shapes) {
+    planes.push_back(
+        make_plane(pattern, shape, size, static_cast<std::uint32_t>(planes.size() + 1)));
+  }
+  return planes;
 }
 
 }  // namespace kiln::test

@@ -22,7 +22,7 @@ std::string read_error(const std::filesystem::path &path) {
 TEST_CASE("an image written as PNG is read back the same") {
   const kiln::test::TemporaryFolder folder;
   const std::string path = (folder.path() / "a.png").string();
-  Image image{3, 2, 3, "", {}};
+  Plane image{3, 2, 3, "", {}};
   for (int i = 0; i < 18; ++i) image.pixels.push_back(static_cast<std::uint8_t>(i * 14));
   REQUIRE(write_png(image, path).empty());
   std::string error;

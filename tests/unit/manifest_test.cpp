@@ -69,7 +69,7 @@ source = "src/b.cl"
 
   const Variant &variant = sobel.variants[1];
   CHECK(variant.name == "px16x1");
-  CHECK(variant.kernel == "sobel_px16x1");
+  CHECK(variant.kernels.at(0).name == "sobel_px16x1");
   CHECK(variant.options == "-cl-std=CL1.2 -DA=1 -DB");
   CHECK(variant.requirements ==
         std::vector<std::string>{"extension:cl_khr_fp16", "fp16", "images", "vendor:mali"});

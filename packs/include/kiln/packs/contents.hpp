@@ -45,7 +45,8 @@ class BlobSource {
 struct Kernel {
   std::string name;
   std::uint32_t arguments = 0;
-  std::string range;  // of the NDRange, in terms of the problem's size; empty: by Variant::pixels
+  std::string range =
+      {};  // of the NDRange, in terms of the problem's size; empty: by Variant::pixels
   bool operator==(const Kernel &) const = default;
 };
 
@@ -57,9 +58,9 @@ struct Argument {
   std::int64_t value = 0;
   std::uint8_t type = 0;
   bool accumulates = false;
-  std::uint8_t stage = 0;      // index of the kernel that takes it
-  std::string extent;          // of memory, in terms of the problem's size; empty: the whole
-  std::vector<double> values;  // of a parameter that one integer cannot hold
+  std::uint8_t stage = 0;           // index of the kernel that takes it
+  std::string extent = {};          // of memory, in terms of the problem's size; empty: the whole
+  std::vector<double> values = {};  // of a parameter that one integer cannot hold
   bool operator==(const Argument &) const = default;
 };
 
@@ -83,9 +84,9 @@ struct Program {
   std::string name;
   std::string reference;
   std::vector<Variant> variants;
-  std::vector<std::string> preferred;               // variants, the best guess first
-  std::string baseline;                             // the variant that speed-ups are against
-  std::vector<std::array<std::uint32_t, 3>> sizes;  // of the problem, for measuring
+  std::vector<std::string> preferred = {};               // variants, the best guess first
+  std::string baseline = {};                             // the variant that speed-ups are against
+  std::vector<std::array<std::uint32_t, 3>> sizes = {};  // of the problem, for measuring
 };
 
 struct KernelFacts {
