@@ -10,20 +10,21 @@
 __constant sampler_t clamp_to_edge =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
-/* Eight pixels to the right of (x, y), in levels: what is read is not exactly v / 255. */
-static float8 block_match_read(__read_only image2d_t plane, int x, int y) {
-  float8 row;
-
-  row.s0 = read_imagef(plane, clamp_to_edge, (int2)(x, y)).x;
-  row.s1 = read_imagef(plane, clamp_to_edge, (int2)(x + 1, y)).x;
-  row.s2 = read_imagef(plane, clamp_to_edge, (int2)(x + 2, y)).x;
-  row.s3 = read_imagef(plane, clamp_to_edge, (int2)(x + 3, y)).x;
-  row.s4 = read_imagef(plane, clamp_to_edge, (int2)(x + 4, y)).x;
-  row.s5 = read_imagef(plane, clamp_to_edge, (int2)(x + 5, y)).x;
-  row.s6 = read_imagef(plane, clamp_to_edge, (int2)(x + 6, y)).x;
-  row.s7 = read_imagef(plane, clamp_to_edge, (int2)(x + 7, y)).x;
-  return rint(row * 255.0f);
-}
+/*
+ * Eight pixels to the right of (left, row), in levels: what is read is not exactly v / 255. Macros,
+ * as in rusticl 25.0 and 26.2 functions with an image parameter read the kernel's first image.
+ */
+#define BLOCK_MATCH_TEXEL(plane, column, row) \
+  read_imagef(plane, clamp_to_edge, (int2)(column, row)).x
+#define BLOCK_MATCH_READ(plane, left, row)                          \
+  rint(255.0f * (float8)(BLOCK_MATCH_TEXEL(plane, (left), row),     \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 1, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 2, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 3, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 4, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 5, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 6, row), \
+                         BLOCK_MATCH_TEXEL(plane, (left) + 7, row)))
 
 __kernel void block_match_image(__read_only image2d_t target, __read_only image2d_t reference,
                                 __global uint *restrict cost, __global uchar2 *restrict vector,
@@ -45,9 +46,9 @@ __kernel void block_match_image(__read_only image2d_t target, __read_only image2
   for (dy = -4; dy < 4; ++dy) {
     float8 costs = (float8)(0.0f);
     for (y = top; y < bottom; ++y) {
-      const float8 there = block_match_read(reference, left - 4, y + dy);
-      const float8 beyond = block_match_read(reference, left + 4, y + dy);
-      costs = block_match_row(costs, block_match_read(target, left, y), (float16)(there, beyond),
+      const float8 there = BLOCK_MATCH_READ(reference, left - 4, y + dy);
+      const float8 beyond = BLOCK_MATCH_READ(reference, left + 4, y + dy);
+      costs = block_match_row(costs, BLOCK_MATCH_READ(target, left, y), (float16)(there, beyond),
                               columns);
     }
     best = min(best, block_match_best(costs, (uint)(dy + 4)));
