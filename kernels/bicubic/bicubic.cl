@@ -12,8 +12,7 @@
  * source holds height rows of width pixels of four bytes, destination 2 height rows of 2 width,
  * without padding; each has fewer than 2^32 bytes, and they do not overlap. Any width and height
  * from 1 up. Dimension 0 of the NDRange is the source's x, dimension 1 counts strips of 8 source
- * rows and is height / 8 + 1 (rounded down), as they start a row early; further
- * items do nothing.
+ * rows: floor(height / 8) + 1 of them, as they start a row early. Further items do nothing.
  *
  *   bicubic_buffer  2x16 pixels of the destination an item; exact
  *
