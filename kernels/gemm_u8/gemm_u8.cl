@@ -30,15 +30,24 @@ __kernel void gemm_u8_scalar(__global const uchar *restrict a, __global const uc
 
 #define TILE 64u   /* rows and columns of C a work-group */
 #define STEP 32u   /* k at a time */
-#define STRIDE 17u /* float4 between one k and the next in local memory, one of them unused */
+#define STRIDE 16u /* float4 between one k and the next in local memory */
 /* So many k add up to less than 2^24 (255 * 255 * 256 does), which a float holds exactly. */
 #define EXACT 256u
 
+/*
+ * Where four neighbouring rows of a k are in a tile. Each eight k have their own order of the
+ * rows, so that the items of stage_share that write at the same time write to different banks.
+ */
+static uint tile_place(uint four_rows, uint k) { return k * STRIDE + (four_rows ^ (k / 8u * 2u)); }
+
 /* Eight bytes of a row, those from `count` on as zeros. */
-static float8 load_eight(__global const uchar *bytes, uint count) {
+static float8 load_eight(__global const uchar *bytes, uint count, bool aligned) {
   uchar8 v = (uchar8)(0);
 
-  if (count >= 8u) return convert_float8(vload8(0, bytes));
+  if (count >= 8u) {
+    if (aligned) return convert_float8(as_uchar8(*(__global const uint2 *)bytes));
+    return convert_float8(vload8(0, bytes));
+  }
   if (count > 0u) v.s0 = bytes[0];
   if (count > 1u) v.s1 = bytes[1];
   if (count > 2u) v.s2 = bytes[2];
@@ -49,18 +58,6 @@ static float8 load_eight(__global const uchar *bytes, uint count) {
   return convert_float8(v);
 }
 
-/* Puts eight k of one row into the tile, which has the rows side by side. */
-static void stage(float8 v, __local float *tile) {
-  tile[0] = v.s0;
-  tile[4u * STRIDE] = v.s1;
-  tile[8u * STRIDE] = v.s2;
-  tile[12u * STRIDE] = v.s3;
-  tile[16u * STRIDE] = v.s4;
-  tile[20u * STRIDE] = v.s5;
-  tile[24u * STRIDE] = v.s6;
-  tile[28u * STRIDE] = v.s7;
-}
-
 /* One item's share of a tile: eight bytes of one of 64 rows, from k on. */
 static void stage_share(__global const uchar *m, uint first_row, uint rows, uint k, uint depth,
                         __local float *tile) {
@@ -69,9 +66,17 @@ static void stage_share(__global const uchar *m, uint first_row, uint rows, uint
   const uint own = 8u * (share % 4u);
   const uint from = k + own;
   const uint count = first_row + row < rows && from < depth ? depth - from : 0u;
+  const float8 v = load_eight(m + ((first_row + row) * depth + from), count, depth % 8u == 0u);
 
-  stage(load_eight(m + ((first_row + row) * depth + from), count),
-        tile + (own * 4u * STRIDE + row));
+  tile += 4u * tile_place(row / 4u, own) + row % 4u;
+  tile[0] = v.s0;
+  tile[4u * STRIDE] = v.s1;
+  tile[8u * STRIDE] = v.s2;
+  tile[12u * STRIDE] = v.s3;
+  tile[16u * STRIDE] = v.s4;
+  tile[20u * STRIDE] = v.s5;
+  tile[24u * STRIDE] = v.s6;
+  tile[28u * STRIDE] = v.s7;
 }
 
 /* `count` (at least 1) elements of a row of C, four at most. */
@@ -104,8 +109,8 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_u8_tiled(
     stage_share(b, x - 4u * lx, width, k, depth, (__local float *)b_tile);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (i = 0u; i < STEP; ++i) {
-      const float4 column = a_tile[i * STRIDE + ly];
-      const float4 row = b_tile[i * STRIDE + lx];
+      const float4 column = a_tile[tile_place(ly, i)];
+      const float4 row = b_tile[tile_place(lx, i)];
       part[0] += column.x * row;
       part[1] += column.y * row;
       part[2] += column.z * row;
