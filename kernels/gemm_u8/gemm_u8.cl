@@ -40,35 +40,25 @@ __kernel void gemm_u8_scalar(__global const uchar *restrict a, __global const uc
  */
 static uint tile_place(uint four_rows, uint k) { return k * STRIDE + (four_rows ^ (k / 8u * 2u)); }
 
-/* Eight bytes of a row, those from `count` on as zeros. */
-static float8 load_eight(__global const uchar *bytes, uint count, bool aligned) {
-  uchar8 v = (uchar8)(0);
-
-  if (count >= 8u) {
-    if (aligned) return convert_float8(as_uchar8(*(__global const uint2 *)bytes));
-    return convert_float8(vload8(0, bytes));
-  }
-  if (count > 0u) v.s0 = bytes[0];
-  if (count > 1u) v.s1 = bytes[1];
-  if (count > 2u) v.s2 = bytes[2];
-  if (count > 3u) v.s3 = bytes[3];
-  if (count > 4u) v.s4 = bytes[4];
-  if (count > 5u) v.s5 = bytes[5];
-  if (count > 6u) v.s6 = bytes[6];
-  return convert_float8(v);
+static uchar8 load_eight(__global const uchar *row, uint k, bool aligned) {
+  return aligned ? as_uchar8(*(__global const uint2 *)(row + k)) : vload8(0, row + k);
 }
 
-/* One item's share of a tile: eight bytes of one of 64 rows, from k on. */
-static void stage_share(__global const uchar *m, uint first_row, uint rows, uint k, uint depth,
-                        __local float *tile) {
-  const uint share = 16u * (uint)get_local_id(1) + (uint)get_local_id(0);
-  const uint row = share / 4u;
-  const uint own = 8u * (share % 4u);
-  const uint from = k + own;
-  const uint count = first_row + row < rows && from < depth ? depth - from : 0u;
-  const float8 v = load_eight(m + ((first_row + row) * depth + from), count, depth % 8u == 0u);
+/* Eight bytes of a row from k on, with zeros where the row has ended. */
+static uchar8 load_rest(__global const uchar *row, uint k, uint depth) {
+  const uint8 at = k + (uint8)(0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u);
+  const uint8 in = min(at, (uint8)(depth - 1u));
+  const uchar8 v = (uchar8)(row[in.s0], row[in.s1], row[in.s2], row[in.s3], row[in.s4], row[in.s5],
+                            row[in.s6], row[in.s7]);
 
-  tile += 4u * tile_place(row / 4u, own) + row % 4u;
+  return v & convert_uchar8(as_uint8(at < (uint8)(depth)) & 255u);
+}
+
+/* Puts eight k of one row, `k` of the tile and on, into it. */
+static void stage(uchar8 bytes, uint row, uint k, __local float *tile) {
+  const float8 v = convert_float8(bytes);
+
+  tile += 4u * tile_place(row / 4u, k) + row % 4u;
   tile[0] = v.s0;
   tile[4u * STRIDE] = v.s1;
   tile[8u * STRIDE] = v.s2;
@@ -77,6 +67,29 @@ static void stage_share(__global const uchar *m, uint first_row, uint rows, uint
   tile[20u * STRIDE] = v.s5;
   tile[24u * STRIDE] = v.s6;
   tile[28u * STRIDE] = v.s7;
+}
+
+/* Adds the products of the two tiles to an item's sums. */
+static void multiply(__local const float4 *a_tile, __local const float4 *b_tile, uint lx, uint ly,
+                     __private float4 *part) {
+  uint k;
+
+  for (k = 0u; k < STEP; ++k) {
+    const float4 column = a_tile[tile_place(ly, k)];
+    const float4 row = b_tile[tile_place(lx, k)];
+    part[0] += column.x * row;
+    part[1] += column.y * row;
+    part[2] += column.z * row;
+    part[3] += column.w * row;
+  }
+}
+
+static void flush(__private float4 *part, __private uint4 *sums) {
+  sums[0] += convert_uint4(part[0]);
+  sums[1] += convert_uint4(part[1]);
+  sums[2] += convert_uint4(part[2]);
+  sums[3] += convert_uint4(part[3]);
+  part[0] = part[1] = part[2] = part[3] = (float4)(0.0f);
 }
 
 /* `count` (at least 1) elements of a row of C, four at most. */
@@ -99,30 +112,31 @@ __kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm_u8_tiled(
   const uint ly = (uint)get_local_id(1);
   const uint x = TILE * (uint)get_group_id(0) + 4u * lx;
   const uint y = TILE * (uint)get_group_id(1) + 4u * ly;
+  /* An item stages eight k of one of the 64 rows of A and of B: the last row for those beyond. */
+  const uint row = (16u * ly + lx) / 4u;
+  const uint own = lx % 4u * 8u;
+  const bool aligned = depth % 8u == 0u;
   float4 part[4] = {(float4)(0.0f), (float4)(0.0f), (float4)(0.0f), (float4)(0.0f)};
   uint4 sums[4] = {(uint4)(0u), (uint4)(0u), (uint4)(0u), (uint4)(0u)};
   uint k;
-  uint i;
 
-  for (k = 0u; k < depth; k += STEP) {
-    stage_share(a, y - 4u * ly, height, k, depth, (__local float *)a_tile);
-    stage_share(b, x - 4u * lx, width, k, depth, (__local float *)b_tile);
+  a += min(y - 4u * ly + row, height - 1u) * depth;
+  b += min(x - 4u * lx + row, width - 1u) * depth;
+  for (k = 0u; k + STEP <= depth; k += STEP) {
+    if (k % EXACT == 0u) flush(part, sums);
+    stage(load_eight(a, k + own, aligned), row, own, (__local float *)a_tile);
+    stage(load_eight(b, k + own, aligned), row, own, (__local float *)b_tile);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (i = 0u; i < STEP; ++i) {
-      const float4 column = a_tile[tile_place(ly, i)];
-      const float4 row = b_tile[tile_place(lx, i)];
-      part[0] += column.x * row;
-      part[1] += column.y * row;
-      part[2] += column.z * row;
-      part[3] += column.w * row;
-    }
+    multiply(a_tile, b_tile, lx, ly, part);
     barrier(CLK_LOCAL_MEM_FENCE);
-    if ((k + STEP) % EXACT == 0u || k + STEP >= depth) {
-      for (i = 0u; i < 4u; ++i) {
-        sums[i] += convert_uint4(part[i]);
-        part[i] = (float4)(0.0f);
-      }
-    }
+  }
+  flush(part, sums);
+  if (k < depth) {
+    stage(load_rest(a, k + own, depth), row, own, (__local float *)a_tile);
+    stage(load_rest(b, k + own, depth), row, own, (__local float *)b_tile);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    multiply(a_tile, b_tile, lx, ly, part);
+    flush(part, sums);
   }
 
   if (x >= width) return;
