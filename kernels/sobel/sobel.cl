@@ -14,8 +14,8 @@
  *   sobel_px16x2  16x2, from 18x4 bytes in eight loads (2.25 bytes a pixel)
  *   sobel_px16x4  16x4, from 18x6 bytes in twelve loads (1.6875 bytes a pixel)
  *
- * Dimension 1 counts rows, in the last two pairs and fours of them. sobel_image.cl, sobel_words.cl
- * and sobel_qcom.cl have the other variants.
+ * Dimension 1 counts rows, in the last two pairs and fours of them. sobel_image.cl, sobel_words.cl,
+ * sobel_qcom.cl and sobel_waves.cl have the other variants.
  *
  * Short arithmetic: |Gx| and |Gy| are at most 1020. The variants' names and shapes follow section
  * 10.4 of Qualcomm's "Snapdragon Mobile Platform OpenCL General Programming and Optimization"
