@@ -45,16 +45,11 @@ static uint4 laplace_ring(uint x, uint stride) {
   return as_uint4((place < (char16)(first)) | (place >= (char16)(last)));
 }
 
-static uint4 laplace_row(uint16 above, uint16 here, uint16 below, uint x, uint y, uint stride,
-                         uint height) {
-  uint4 result = laplace_sharpen(above, here, below);
-
-  if (y == 0u || y + 1u == height) {
-    result = laplace_centre(here);
-  } else if (x < 3u || stride - x < 19u) {
-    result = bitselect(result, laplace_centre(here), laplace_ring(x, stride));
-  }
-  return result;
+/* A row's result; the bytes of `ring` are copied, and so are all of the first and the last row. */
+static uint4 laplace_row(uint16 above, uint16 here, uint16 below, uint4 ring, uint y, uint height) {
+  const uint4 centre = laplace_centre(here);
+  if (y == 0u || y + 1u == height) return centre;
+  return bitselect(laplace_sharpen(above, here, below), centre, ring);
 }
 
 /* Row y - 1 + `step` of the image; outside it, whose rows are not used, the nearest. */
@@ -67,38 +62,33 @@ static uint8 laplace_load(__global const uchar *source, uint x, uint y, uint ste
   return load_whole(source, laplace_clamp(y, step, height) * stride, x, stride);
 }
 
-static void laplace_store(uint4 value, __global uchar *destination, uint x, uint y, uint stride,
-                          uint height) {
-  if (y < height) store_whole(value, destination + (y * stride + x));
-}
-
 /* Four rows at a time, whose loads are all begun before the first is waited for. */
 static void laplace_whole(__global const uchar *source, __global uchar *destination, uint x, uint y,
                           uint rows, uint stride, uint height) {
+  const uint4 ring =
+      (uint4)(x == 0u ? 0x00ffffffu : 0u, 0u, 0u, x + 16u == stride ? 0xffffff00u : 0u);
   const uint end = min(y + rows, height);
   uint16 row0 = laplace_lanes(laplace_load(source, x, y, 0u, stride, height));
   uint16 row1 = laplace_lanes(laplace_load(source, x, y, 1u, stride, height));
 
   for (; y < end; y += 4u) {
+    __global uchar *to = destination + (y * stride + x);
     const uint8 words2 = laplace_load(source, x, y, 2u, stride, height);
     const uint8 words3 = laplace_load(source, x, y, 3u, stride, height);
     const uint8 words4 = laplace_load(source, x, y, 4u, stride, height);
     const uint8 words5 = laplace_load(source, x, y, 5u, stride, height);
-    const uint16 row2 = laplace_lanes(words2);
-    const uint16 row3 = laplace_lanes(words3);
-    const uint16 row4 = laplace_lanes(words4);
-    const uint16 row5 = laplace_lanes(words5);
-    const uint4 result0 = laplace_row(row0, row1, row2, x, y, stride, height);
-    const uint4 result1 = laplace_row(row1, row2, row3, x, y + 1u, stride, height);
-    const uint4 result2 = laplace_row(row2, row3, row4, x, y + 2u, stride, height);
-    const uint4 result3 = laplace_row(row3, row4, row5, x, y + 3u, stride, height);
 
-    laplace_store(result0, destination, x, y, stride, height);
-    laplace_store(result1, destination, x, y + 1u, stride, height);
-    laplace_store(result2, destination, x, y + 2u, stride, height);
-    laplace_store(result3, destination, x, y + 3u, stride, height);
-    row0 = row4;
-    row1 = row5;
+    const uint16 row2 = laplace_lanes(words2);
+    store_whole(laplace_row(row0, row1, row2, ring, y, height), to);
+    if (y + 1u == height) return;
+    const uint16 row3 = laplace_lanes(words3);
+    store_whole(laplace_row(row1, row2, row3, ring, y + 1u, height), to + stride);
+    if (y + 2u == height) return;
+    row0 = laplace_lanes(words4);
+    store_whole(laplace_row(row2, row3, row0, ring, y + 2u, height), to + 2u * stride);
+    if (y + 3u == height) return;
+    row1 = laplace_lanes(words5);
+    store_whole(laplace_row(row3, row0, row1, ring, y + 3u, height), to + 3u * stride);
   }
 }
 
@@ -109,6 +99,7 @@ static void laplace_any(__global const uchar *source, __global uchar *destinatio
   const uint x = stride < 16u ? 0u : min(from, stride - 16u);
   const uint end = min(y + rows, height);
   const uint first = max(y, 1u) - 1u;
+  const uint4 ring = laplace_ring(x, stride);
   uint16 above = (uint16)(0u);
   uint16 here = (uint16)(0u);
   uint row;
@@ -117,7 +108,7 @@ static void laplace_any(__global const uchar *source, __global uchar *destinatio
     const uint16 below =
         laplace_lanes(load_any(source, min(row, height - 1u) * stride + x, stride * height));
     if (row > y) {
-      const uint4 result = laplace_row(above, here, below, x, row - 1u, stride, height);
+      const uint4 result = laplace_row(above, here, below, ring, row - 1u, height);
       store_any(result, from - x, until - x, destination + ((row - 1u) * stride + x));
     }
     above = here;

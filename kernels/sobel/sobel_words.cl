@@ -49,20 +49,15 @@ static uint4 sobel_inside(uint x, uint width) {
   return as_uint4((place >= (char16)(first)) & (place < (char16)(last)));
 }
 
-/* |Gx| and |Gy| of the 16 pixels at (x, y), from the sums of three rows. */
-static uint8 sobel_row(uint16 above, uint16 here, uint16 below, uint x, uint y, uint width,
-                       uint height) {
+/*
+ * |Gx| and |Gy| of a row, from the sums of three; 0 but in the bytes of `inside`, and in all of the
+ * first and the last row.
+ */
+static uint8 sobel_row(uint16 above, uint16 here, uint16 below, uint4 inside, uint y, uint height) {
   const uint8 gx = above.lo + 2u * here.lo + below.lo;
   const uint8 gy = below.hi + 0x7f007f00u - above.hi;
-  uint8 result = (uint8)(sobel_magnitude(gx), sobel_magnitude(gy));
-
-  if (y == 0u || y + 1u == height) {
-    result = (uint8)(0u);
-  } else if (x == 0u || width - x < 17u) {
-    const uint4 inside = sobel_inside(x, width);
-    result &= (uint8)(inside, inside);
-  }
-  return result;
+  if (y == 0u || y + 1u == height) return (uint8)(0u);
+  return (uint8)(sobel_magnitude(gx) & inside, sobel_magnitude(gy) & inside);
 }
 
 /* Row y - 1 + `step` of the image; outside it, whose rows are not used, the nearest. */
@@ -72,41 +67,43 @@ static uint8 sobel_load(__global const uchar *source, uint x, uint y, uint step,
   return load_whole(source, row * width, x, width);
 }
 
-static void sobel_store(uint8 value, __global uchar *gradient_x, __global uchar *gradient_y, uint x,
-                        uint y, uint width, uint height) {
-  if (y >= height) return;
-  store_whole(value.lo, gradient_x + (y * width + x));
-  store_whole(value.hi, gradient_y + (y * width + x));
+static void sobel_store(uint8 value, __global uchar *gradient_x, __global uchar *gradient_y,
+                        uint at) {
+  store_whole(value.lo, gradient_x + at);
+  store_whole(value.hi, gradient_y + at);
 }
 
 /* Four rows at a time, whose loads are all begun before the first is waited for. */
 static void sobel_whole(__global const uchar *source, __global uchar *gradient_x,
                         __global uchar *gradient_y, uint x, uint y, uint rows, uint width,
                         uint height) {
+  const uint4 inside =
+      (uint4)(x == 0u ? 0xffffff00u : ~0u, ~0u, ~0u, x + 16u == width ? 0x00ffffffu : ~0u);
   const uint end = min(y + rows, height);
   uint16 row0 = sobel_sums(sobel_load(source, x, y, 0u, width, height));
   uint16 row1 = sobel_sums(sobel_load(source, x, y, 1u, width, height));
 
   for (; y < end; y += 4u) {
+    const uint at = y * width + x;
     const uint8 words2 = sobel_load(source, x, y, 2u, width, height);
     const uint8 words3 = sobel_load(source, x, y, 3u, width, height);
     const uint8 words4 = sobel_load(source, x, y, 4u, width, height);
     const uint8 words5 = sobel_load(source, x, y, 5u, width, height);
-    const uint16 row2 = sobel_sums(words2);
-    const uint16 row3 = sobel_sums(words3);
-    const uint16 row4 = sobel_sums(words4);
-    const uint16 row5 = sobel_sums(words5);
-    const uint8 result0 = sobel_row(row0, row1, row2, x, y, width, height);
-    const uint8 result1 = sobel_row(row1, row2, row3, x, y + 1u, width, height);
-    const uint8 result2 = sobel_row(row2, row3, row4, x, y + 2u, width, height);
-    const uint8 result3 = sobel_row(row3, row4, row5, x, y + 3u, width, height);
 
-    sobel_store(result0, gradient_x, gradient_y, x, y, width, height);
-    sobel_store(result1, gradient_x, gradient_y, x, y + 1u, width, height);
-    sobel_store(result2, gradient_x, gradient_y, x, y + 2u, width, height);
-    sobel_store(result3, gradient_x, gradient_y, x, y + 3u, width, height);
-    row0 = row4;
-    row1 = row5;
+    const uint16 row2 = sobel_sums(words2);
+    sobel_store(sobel_row(row0, row1, row2, inside, y, height), gradient_x, gradient_y, at);
+    if (y + 1u == height) return;
+    const uint16 row3 = sobel_sums(words3);
+    sobel_store(sobel_row(row1, row2, row3, inside, y + 1u, height), gradient_x, gradient_y,
+                at + width);
+    if (y + 2u == height) return;
+    row0 = sobel_sums(words4);
+    sobel_store(sobel_row(row2, row3, row0, inside, y + 2u, height), gradient_x, gradient_y,
+                at + 2u * width);
+    if (y + 3u == height) return;
+    row1 = sobel_sums(words5);
+    sobel_store(sobel_row(row3, row0, row1, inside, y + 3u, height), gradient_x, gradient_y,
+                at + 3u * width);
   }
 }
 
@@ -118,6 +115,7 @@ static void sobel_any(__global const uchar *source, __global uchar *gradient_x,
   const uint x = width < 16u ? 0u : min(from, width - 16u);
   const uint end = min(y + rows, height);
   const uint first = max(y, 1u) - 1u;
+  const uint4 inside = sobel_inside(x, width);
   uint16 above = (uint16)(0u);
   uint16 here = (uint16)(0u);
   uint row;
@@ -126,7 +124,7 @@ static void sobel_any(__global const uchar *source, __global uchar *gradient_x,
     const uint16 below =
         sobel_sums(load_any(source, min(row, height - 1u) * width + x, width * height));
     if (row > y) {
-      const uint8 result = sobel_row(above, here, below, x, row - 1u, width, height);
+      const uint8 result = sobel_row(above, here, below, inside, row - 1u, height);
       const uint at = (row - 1u) * width + x;
       store_any(result.lo, from - x, until - x, gradient_x + at);
       store_any(result.hi, from - x, until - x, gradient_y + at);
