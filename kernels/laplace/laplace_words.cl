@@ -15,9 +15,7 @@
 #include "common/words.clh"
 
 /* The even lanes of six words in s0 to s5, the odd ones in s8 to sd. */
-static uint16 laplace_lanes(uint8 words) {
-  return (uint16)(words & EVEN_BYTES, (words >> 8) & EVEN_BYTES);
-}
+static uint16 laplace_lanes(uint8 words) { return (uint16)(even_lanes(words), odd_lanes(words)); }
 
 /* The 16 bytes in the middle of a row's lanes. */
 static uint4 laplace_centre(uint16 here) { return low_bytes(here.s1234, here.s9abc); }
@@ -26,9 +24,9 @@ static uint4 laplace_sharpen(uint16 above, uint16 here, uint16 below) {
   /* At most 765 a lane; 0x7f00 keeps the lanes of 10 c - (sum of nine) from borrowing. */
   const uint16 column = above + here + below;
   const uint4 even = here.s1234 * 10u + 0x7f007f00u - column.s89ab - column.s1234 -
-                     ((column.s9abc >> 16) | (column.sabcd << 16));
+                     join_lanes(column.s9abc, column.sabcd);
   const uint4 odd = here.s9abc * 10u + 0x7f007f00u - column.s2345 - column.s9abc -
-                    ((column.s0123 >> 16) | (column.s1234 << 16));
+                    join_lanes(column.s0123, column.s1234);
 
   /* Bit 15 of a lane: of value + 0x7f00, that it is above 255; of value + 0x8000, that it is >= 0.
    */

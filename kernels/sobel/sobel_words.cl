@@ -20,10 +20,10 @@
  * each: [-1 0 1] + 0x1fc0 in s01234567, [1 2 1] in s89abcdef.
  */
 static uint16 sobel_sums(uint8 words) {
-  const uint8 even = words & EVEN_BYTES;
-  const uint8 odd = (words >> 8) & EVEN_BYTES;
-  const uint4 before_even = (odd.s0123 >> 16) | (odd.s1234 << 16);
-  const uint4 after_odd = (even.s1234 >> 16) | (even.s2345 << 16);
+  const uint8 even = even_lanes(words);
+  const uint8 odd = odd_lanes(words);
+  const uint4 before_even = join_lanes(odd.s0123, odd.s1234);
+  const uint4 after_odd = join_lanes(even.s1234, even.s2345);
   return (uint16)(odd.s1234 + QUARTER_BIAS - before_even, after_odd + QUARTER_BIAS - even.s1234,
                   before_even + 2u * even.s1234 + odd.s1234,
                   even.s1234 + 2u * odd.s1234 + after_odd);
