@@ -8,8 +8,14 @@
  * and do not overlap. Any width and height from 1 up. Dimension 0 of the NDRange counts work-items
  * along x, dimension 1 rows; items outside the image do nothing.
  *
- *   laplace_scalar      1 pixel an item, int, byte loads
- *   laplace_vec4_short  4 pixels (12 bytes) an item, short16, two 16-byte loads a row
+ *   laplace_scalar           1 pixel an item, int, byte loads
+ *   laplace_vec5_int         5 pixels (15 bytes) an item, int16, three 16-byte loads a row
+ *   laplace_vec5_int_shared  the same from two loads a row, the middle made from both
+ *   laplace_vec5_short       short16, two loads a row
+ *   laplace_vec4_short       4 pixels (12 bytes), short16, two loads a row
+ *   laplace_vec8_short       8 pixels (24 bytes), short16 and short8, two loads a row
+ *
+ * laplace_words.cl has the variants for a big GPU.
  *
  * The definition, the variants' names and their shapes follow the case study of Arm's talk "GPU
  * Compute on Mobile Devices"; README.md has the published numbers.
@@ -139,4 +145,153 @@ __kernel void laplace_vec4_short(__global const uchar *restrict source,
   if (count == 3u) vstore3(result.s345, 0, destination + 3);
   if (count >= 2u) vstore3(result.s678, 0, destination + 6);
   vstore3(result.s9ab, 0, destination + 9);
+}
+
+/* The pixels `x` to `end` - 1 of row y, one after the other. */
+static void laplace_pixels(__global const uchar *source, __global uchar *destination, uint x,
+                           uint end, uint y, uint width, uint height) {
+  for (; x < end; ++x) laplace_pixel(source, destination, x, y, width, height);
+}
+
+/*
+ * Whether byte -3 of the row above and byte `after` - 1 of the row below, counted from the byte
+ * `offset`, are in the image. Loads of an item at the left or the right edge may go into
+ * neighbouring rows, since its edge pixels are copied.
+ */
+static bool laplace_loads_inside(uint offset, uint after, uint stride, uint size) {
+  return offset >= stride + 3u && size - offset >= stride + after;
+}
+
+typedef enum { VEC5_INT, VEC5_INT_SHARED, VEC5_SHORT } laplace_vec5_t;
+
+/* Bytes 0 to 14 are the five pixels from `here`, as if none was on the ring; 15 is not used. */
+static uchar16 laplace_five_int(__global const uchar *here, uint stride, laplace_vec5_t variant) {
+  __global const uchar *row = here - stride;
+  int16 total = (int16)(0);
+  int16 centre = (int16)(0);
+  uint i;
+
+  for (i = 0u; i < 3u; ++i, row += stride) {
+    const int16 left = convert_int16(vload16(0, row - 3));
+    const int16 right = convert_int16(vload16(0, row + 3));
+    const int16 middle = variant == VEC5_INT
+                             ? convert_int16(vload16(0, row))
+                             : (int16)(left.s3456789a, left.sbcde, left.sf, right.sabc);
+    total += left + middle + right;
+    if (i == 1u) centre = middle;
+  }
+  return convert_uchar16_sat(centre * 10 - total);
+}
+
+static uchar16 laplace_five_short(__global const uchar *here, uint stride) {
+  const short16 here_left = convert_short16(vload16(0, here - 3));
+  const short16 here_right = convert_short16(vload16(0, here + 3));
+  const short16 left = convert_short16(vload16(0, here - stride - 3)) + here_left +
+                       convert_short16(vload16(0, here + stride - 3));
+  const short16 right = convert_short16(vload16(0, here - stride + 3)) + here_right +
+                        convert_short16(vload16(0, here + stride + 3));
+  const short16 middle = (short16)(left.s3456789a, left.sbcde, left.sf, right.sabc);
+  const short16 centre =
+      (short16)(here_left.s3456789a, here_left.sbcde, here_left.sf, here_right.sabc);
+  return convert_uchar16_sat(centre * (short16)(10) - (left + middle + right));
+}
+
+/* Stores the last `count` of five pixels. */
+static void laplace_store_five(uchar16 value, uint count, __global uchar *destination) {
+  if (count == 5u) {
+    vstore8(value.s01234567, 0, destination);
+    vstore4(value.s89ab, 0, destination + 8);
+    vstore3(value.scde, 0, destination + 12);
+    return;
+  }
+  if (count == 4u) vstore3(value.s345, 0, destination + 3);
+  if (count >= 3u) vstore3(value.s678, 0, destination + 6);
+  if (count >= 2u) vstore3(value.s9ab, 0, destination + 9);
+  vstore3(value.scde, 0, destination + 12);
+}
+
+static void laplace_vec5(__global const uchar *source, __global uchar *destination, uint width,
+                         uint height, laplace_vec5_t variant) {
+  const uint stride = 3u * width;
+  const uint own = 5u * (uint)get_global_id(0);
+  const uint y = (uint)get_global_id(1);
+  uchar16 result;
+
+  if (own >= width || y >= height) return;
+
+  /* A row's last item computes the row's last five pixels and stores those that are its own. */
+  const uint end = min(own + 5u, width);
+  const uint offset = y * stride + 3u * (max(end, 5u) - 5u);
+  __global const uchar *here = source + offset;
+  if (width < 5u || !laplace_loads_inside(offset, 19u, stride, stride * height)) {
+    laplace_pixels(source, destination, own, end, y, width, height);
+    return;
+  }
+
+  if (variant == VEC5_SHORT) {
+    result = laplace_five_short(here, stride);
+  } else {
+    result = laplace_five_int(here, stride, variant);
+  }
+  if (end == 5u) result.s012 = vload3(0, here);
+  if (end == width) result.scde = vload3(0, here + 12);
+  laplace_store_five(result, end - own, destination + offset);
+}
+
+__kernel void laplace_vec5_int(__global const uchar *restrict source,
+                               __global uchar *restrict destination, uint width, uint height) {
+  laplace_vec5(source, destination, width, height, VEC5_INT);
+}
+
+__kernel void laplace_vec5_int_shared(__global const uchar *restrict source,
+                                      __global uchar *restrict destination, uint width,
+                                      uint height) {
+  laplace_vec5(source, destination, width, height, VEC5_INT_SHARED);
+}
+
+__kernel void laplace_vec5_short(__global const uchar *restrict source,
+                                 __global uchar *restrict destination, uint width, uint height) {
+  laplace_vec5(source, destination, width, height, VEC5_SHORT);
+}
+
+/*
+ * The eight pixels from `here`, as if none was on the ring, to `destination`. The loads of a row
+ * are of bytes -3 to 12 and 11 to 26; 24 results need 30.
+ */
+static void laplace_eight(__global const uchar *here, __global uchar *destination, uint stride) {
+  const short16 here_low = convert_short16(vload16(0, here - 3));
+  const short16 here_high = convert_short16(vload16(0, here + 11));
+  const short16 low = convert_short16(vload16(0, here - stride - 3)) + here_low +
+                      convert_short16(vload16(0, here + stride - 3));
+  const short16 high = convert_short16(vload16(0, here - stride + 11)) + here_high +
+                       convert_short16(vload16(0, here + stride + 11));
+
+  /* Column sums of the first 16 bytes and of their neighbours, then of the last 8. */
+  const short16 total16 = low + (short16)(low.s3456789a, low.sbcde, low.sf, high.s234) +
+                          (short16)(low.s6789abcd, low.sef, high.s2345, high.s67);
+  const short8 total8 = high.s23456789 + high.s56789abc + high.s89abcdef;
+  const short16 centre16 =
+      (short16)(here_low.s3456789a, here_low.sbcde, here_low.sf, here_high.s234);
+
+  vstore16(convert_uchar16_sat(centre16 * (short16)(10) - total16), 0, destination);
+  vstore8(convert_uchar8_sat(here_high.s56789abc * (short8)(10) - total8), 0, destination + 16);
+}
+
+__kernel void laplace_vec8_short(__global const uchar *restrict source,
+                                 __global uchar *restrict destination, uint width, uint height) {
+  const uint stride = 3u * width;
+  const uint x = 8u * (uint)get_global_id(0);
+  const uint y = (uint)get_global_id(1);
+  const uint end = min(x + 8u, width);
+  const uint offset = y * stride + 3u * x;
+
+  if (x >= width || y >= height) return;
+
+  if (end - x < 8u || !laplace_loads_inside(offset, 27u, stride, stride * height)) {
+    laplace_pixels(source, destination, x, end, y, width, height);
+    return;
+  }
+  laplace_eight(source + offset, destination + offset, stride);
+  if (x == 0u) vstore3(vload3(0, source + offset), 0, destination + offset);
+  if (end == width) vstore3(vload3(0, source + offset + 21u), 0, destination + offset + 21u);
 }

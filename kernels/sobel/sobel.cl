@@ -7,10 +7,15 @@
  *
  * The three planes hold height rows of width bytes with no padding, width * height < 2^32, and do
  * not overlap. Any width and height from 1 up. Dimension 0 of the NDRange counts work-items along
- * x, dimension 1 rows; items outside the image do nothing.
+ * x; items outside the image do nothing.
  *
  *   sobel_px1     1 pixel an item, from 3x3 byte loads (9 bytes a pixel)
  *   sobel_px16x1  16 pixels an item, from 18x3 bytes in six 16-byte loads (3.375 bytes a pixel)
+ *   sobel_px16x2  16x2, from 18x4 bytes in eight loads (2.25 bytes a pixel)
+ *   sobel_px16x4  16x4, from 18x6 bytes in twelve loads (1.6875 bytes a pixel)
+ *
+ * Dimension 1 counts rows, in the last two pairs and fours of them. sobel_image.cl, sobel_words.cl,
+ * sobel_qcom.cl and sobel_waves.cl have the other variants.
  *
  * Short arithmetic: |Gx| and |Gy| are at most 1020. The variants' names and shapes follow section
  * 10.4 of Qualcomm's "Snapdragon Mobile Platform OpenCL General Programming and Optimization"
@@ -19,28 +24,7 @@
  * Compile with the kernels folder on the include path.
  */
 #include "common/store_last.clh"
-
-static void sobel_pixel(__global const uchar *source, __global uchar *gradient_x,
-                        __global uchar *gradient_y, uint x, uint y, uint width, uint height) {
-  const uint offset = y * width + x;
-  short3 smooth;     /* 1 2 1 down each of the three columns */
-  short3 difference; /* -1 0 1 down each of the three columns */
-
-  if (x == 0u || y == 0u || x + 1u == width || y + 1u == height) {
-    gradient_x[offset] = 0;
-    gradient_y[offset] = 0;
-    return;
-  }
-
-  const short3 above = convert_short3(vload3(0, source + (offset - width - 1u)));
-  const short3 here = convert_short3(vload3(0, source + (offset - 1u)));
-  const short3 below = convert_short3(vload3(0, source + (offset + width - 1u)));
-  smooth = above + here + here + below;
-  difference = below - above;
-  gradient_x[offset] = convert_uchar_sat(abs_diff(smooth.z, smooth.x));
-  gradient_y[offset] =
-      convert_uchar_sat(abs((short)(difference.x + 2 * difference.y + difference.z)));
-}
+#include "sobel/sobel_rows.clh"
 
 __kernel void sobel_px1(__global const uchar *restrict source, __global uchar *restrict gradient_x,
                         __global uchar *restrict gradient_y, uint width, uint height) {
@@ -117,4 +101,16 @@ __kernel void sobel_px16x1(__global const uchar *restrict source,
 
   store_last(convert_uchar16_sat(abs(gx)), end - own, gradient_x + (y * width + end));
   store_last(convert_uchar16_sat(abs(gy)), end - own, gradient_y + (y * width + end));
+}
+
+__kernel void sobel_px16x2(__global const uchar *restrict source,
+                           __global uchar *restrict gradient_x, __global uchar *restrict gradient_y,
+                           uint width, uint height) {
+  sobel_px16_rows(source, gradient_x, gradient_y, width, height, 2u);
+}
+
+__kernel void sobel_px16x4(__global const uchar *restrict source,
+                           __global uchar *restrict gradient_x, __global uchar *restrict gradient_y,
+                           uint width, uint height) {
+  sobel_px16_rows(source, gradient_x, gradient_y, width, height, 4u);
 }
