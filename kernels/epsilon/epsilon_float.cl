@@ -16,11 +16,14 @@
  * sum. A byte becomes such a float by being put in the second byte of the pattern of 2^15; no
  * conversion is needed.
  *
- * Operations a pixel: 81 times a subtraction, the comparison and the addition, or in `select` a
+ * Operations a pixel: 81 times a subtraction, a comparison and an addition, or in `select` a
  * subtraction, an addition whose result is clamped to 0..1 (a free modifier on most GPUs) and a
- * multiplication with an addition, makes 243. 12 rows of 12 columns serve 16 pixels: 9 bytes are
- * made floats for each, in one or two operations, and 3 words loaded, where one pixel an item would
- * need 81. With addresses and the average, under 300.
+ * multiplication with an addition: 243. An item's 12 rows of 12 columns serve 16 pixels: 9 bytes a
+ * pixel are made floats, in one or two operations each, and about 3 words loaded, in place of 81 of
+ * either. With addresses and the average that is under 300.
+ *
+ * Two pixels in the halves of a 32-bit integer would take more: such lanes have no comparison, so
+ * each takes eight integer operations for two pixels, of which large GPUs do half as many.
  *
  * Compile with the kernels folder on the include path. The average is that of epsilon.cl.
  */
@@ -39,17 +42,17 @@ static uchar4 epsilon_averages(float4 total) {
   return convert_uchar4((sum + floor(count * 0.5f) + 0.5f) / count);
 }
 
-#define EPSILON_ADD_COMPARE(p, centre, total)                                        \
-  do {                                                                               \
-    const float4 value = (p);                                                        \
-    total += select((float4)(0.0f), value, fabs((centre)-value) <= (float4)(limit)); \
+#define EPSILON_ADD_COMPARE(p, centre, total)                                          \
+  do {                                                                                 \
+    const float4 value = (p);                                                          \
+    total += select((float4)(0.0f), value, fabs(value - (centre)) <= (float4)(limit)); \
   } while (0)
 
 /* The weight is 1 where the difference is up to the threshold, and 0 where it is more. */
-#define EPSILON_ADD_WEIGHT(p, centre, total)                                   \
-  do {                                                                         \
-    const float4 value = (p);                                                  \
-    total += clamp((limit + 1.0f) - fabs((centre)-value), 0.0f, 1.0f) * value; \
+#define EPSILON_ADD_WEIGHT(p, centre, total)                                     \
+  do {                                                                           \
+    const float4 value = (p);                                                    \
+    total += clamp((limit + 1.0f) - fabs(value - (centre)), 0.0f, 1.0f) * value; \
   } while (0)
 
 /* The comparison or, which is constant where this is inlined, the weight. */

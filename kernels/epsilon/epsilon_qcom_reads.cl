@@ -48,11 +48,8 @@ static number4 epsilon_2x2(__read_only image2d_t source, int x, int y, int width
                                   EPSILON_READ(source, clamp_to_edge, (int2)(x, y)).x));
 }
 
-static void epsilon_write(__write_only image2d_t destination, int x, int y, int width, int height,
-                          float level) {
-  if (x < width && y < height)
-    write_imagef(destination, (int2)(x, y), (float4)(level, 0.0f, 0.0f, 1.0f));
-}
+/* What is written for a pixel. */
+static float4 epsilon_pixel(float level) { return (float4)(level, 0.0f, 0.0f, 1.0f); }
 
 __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2d_t destination,
                                uint width, uint height, uint threshold) {
@@ -80,10 +77,10 @@ __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  epsilon_write(destination, x, y, w, h, average.x);
-  epsilon_write(destination, x + 1, y, w, h, average.y);
-  epsilon_write(destination, x + 2, y, w, h, average.z);
-  epsilon_write(destination, x + 3, y, w, h, average.w);
+  write_imagef(destination, (int2)(x, y), epsilon_pixel(average.x));
+  if (x + 1 < w) write_imagef(destination, (int2)(x + 1, y), epsilon_pixel(average.y));
+  if (x + 2 < w) write_imagef(destination, (int2)(x + 2, y), epsilon_pixel(average.z));
+  if (x + 3 < w) write_imagef(destination, (int2)(x + 3, y), epsilon_pixel(average.w));
 }
 
 /* The quad between two that stand side by side, and between two on top of each other. */
@@ -146,8 +143,9 @@ __kernel void epsilon_qcom_2x2(__read_only image2d_t source, __write_only image2
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  epsilon_write(destination, x, y, w, h, average.w);
-  epsilon_write(destination, x + 1, y, w, h, average.z);
-  epsilon_write(destination, x, y + 1, w, h, average.x);
-  epsilon_write(destination, x + 1, y + 1, w, h, average.y);
+  write_imagef(destination, (int2)(x, y), epsilon_pixel(average.w));
+  if (x + 1 < w) write_imagef(destination, (int2)(x + 1, y), epsilon_pixel(average.z));
+  if (y + 1 < h) write_imagef(destination, (int2)(x, y + 1), epsilon_pixel(average.x));
+  if (x + 1 < w && y + 1 < h)
+    write_imagef(destination, (int2)(x + 1, y + 1), epsilon_pixel(average.y));
 }
