@@ -9,11 +9,12 @@
  * overlap. threshold is in levels, 0 to 255. Any width and height from 1 up. Dimension 0 of the
  * NDRange counts work-items along x, dimension 1 rows; items outside the image do nothing.
  *
- *   epsilon_buffer  16 pixels an item in x, 16-byte loads, ushort arithmetic; exact
+ *   epsilon_buffer_px16  16 pixels an item in x, 16-byte loads, ushort arithmetic; exact
+ *   epsilon_buffer       the same with no branch
  *
  * The filter and the ladder of variants follow section 10.3 of Qualcomm's "Snapdragon Mobile
- * Platform OpenCL General Programming and Optimization" (80-NB295-11 Rev. C); README.md has the
- * published numbers. The image variants are in epsilon_image.cl.
+ * Platform OpenCL General Programming and Optimization" (80-NB295-11 Rev. C); README.md lists all
+ * variants and has the published numbers.
  *
  * Compile with the kernels folder on the include path.
  *
@@ -54,7 +55,7 @@ static uchar epsilon_pixel(__global const uchar *source, uint x, uint y, uint wi
  * With select(), and not by subtracting the comparison's -1: of the latter clang makes a zext of a
  * vector of i1, which Oclgrind 21.10 gets wrong.
  */
-#define EPSILON_ADD(p)                                           \
+#define EPSILON_ADD_SELECT(p)                                    \
   do {                                                           \
     const ushort16 value = (p);                                  \
     const ushort16 inside = as_ushort16((value + bias) <= span); \
@@ -62,15 +63,78 @@ static uchar epsilon_pixel(__global const uchar *source, uint x, uint y, uint wi
     count += select((ushort16)(0), (ushort16)(1), inside);       \
   } while (0)
 
+/* The same with a branch, pixel by pixel. */
+#define EPSILON_ADD_LANE(lane)     \
+  if (shifted.lane <= span.lane) { \
+    sum.lane += value.lane;        \
+    count.lane += (ushort)1;       \
+  }
+
+#define EPSILON_ADD_BRANCH(p)              \
+  do {                                     \
+    const ushort16 value = (p);            \
+    const ushort16 shifted = value + bias; \
+    EPSILON_ADD_LANE(s0);                  \
+    EPSILON_ADD_LANE(s1);                  \
+    EPSILON_ADD_LANE(s2);                  \
+    EPSILON_ADD_LANE(s3);                  \
+    EPSILON_ADD_LANE(s4);                  \
+    EPSILON_ADD_LANE(s5);                  \
+    EPSILON_ADD_LANE(s6);                  \
+    EPSILON_ADD_LANE(s7);                  \
+    EPSILON_ADD_LANE(s8);                  \
+    EPSILON_ADD_LANE(s9);                  \
+    EPSILON_ADD_LANE(sa);                  \
+    EPSILON_ADD_LANE(sb);                  \
+    EPSILON_ADD_LANE(sc);                  \
+    EPSILON_ADD_LANE(sd);                  \
+    EPSILON_ADD_LANE(se);                  \
+    EPSILON_ADD_LANE(sf);                  \
+  } while (0)
+
 /*
- * Sixteen pixels from `x`, which is 0 or at least 4; the image is at least 20 wide. A row of the
- * window is 24 bytes, loaded as its first and its last 16. Where it reaches over an edge, the load
- * is moved inwards and its lanes are moved back, with copies of the edge's pixel behind them.
+ * The 24 columns from x - 4 of the row that begins at `row`: the first 16 and the last 16. Where
+ * they reach over an edge, the load is moved inwards and its lanes are moved back, with copies of
+ * the edge's pixel behind them.
  */
-static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uint width,
-                               uint height, uint threshold) {
-  const bool at_left = x == 0u;
+static void epsilon_columns24(__global const uchar *row, uint x, uint width, ushort16 *p0,
+                              ushort16 *p8) {
   const uint beyond = x + 20u - min(x + 20u, width); /* columns past the right edge, 0 to 4 */
+  uchar16 bytes0;                                    /* x - 4 to x + 11 */
+  uchar16 bytes8;                                    /* x + 4 to x + 19 */
+
+  if (x == 0u)
+    bytes0 = vload16(0, row).s00000123456789ab;
+  else
+    bytes0 = vload16(0, row + (x - 4u));
+  bytes8 = vload16(0, row + (x + 4u - beyond));
+  if (beyond != 0u) {
+    /* select() looks at bit 7 alone: bits 2, 1 and 0 of `beyond` in turn. */
+    bytes8 = select(bytes8, bytes8.s456789abcdefffff, (uchar16)((uchar)(beyond << 5)));
+    bytes8 = select(bytes8, bytes8.s23456789abcdefff, (uchar16)((uchar)(beyond << 6)));
+    bytes8 = select(bytes8, bytes8.s123456789abcdeff, (uchar16)((uchar)(beyond << 7)));
+  }
+  *p0 = convert_ushort16(bytes0);
+  *p8 = convert_ushort16(bytes8);
+}
+
+/* A row of the windows of sixteen pixels. */
+#define EPSILON_ADD_ROW(ADD, p0, p4, p8)         \
+  do {                                           \
+    ADD(p0);                                     \
+    ADD((ushort16)(p0.s12345678, p4.s56789abc)); \
+    ADD((ushort16)(p0.s23456789, p4.s6789abcd)); \
+    ADD((ushort16)(p0.s3456789a, p4.s789abcde)); \
+    ADD(p4);                                     \
+    ADD((ushort16)(p0.s56789abc, p8.s56789abc)); \
+    ADD((ushort16)(p0.s6789abcd, p8.s6789abcd)); \
+    ADD((ushort16)(p0.s789abcde, p8.s789abcde)); \
+    ADD(p8);                                     \
+  } while (0)
+
+/* Sixteen pixels from `x`, which is 0 or at least 4; the image is at least 20 wide. */
+static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uint width,
+                               uint height, uint threshold, bool branch_free) {
   const ushort16 span = (ushort16)((ushort)(2u * threshold));
   const ushort16 bias =
       (ushort16)((ushort)threshold) - convert_ushort16(vload16(0, source + (y * width + x)));
@@ -79,44 +143,22 @@ static uchar16 epsilon_sixteen(__global const uchar *source, uint x, uint y, uin
   int dy;
 
   for (dy = -4; dy <= 4; ++dy) {
-    __global const uchar *here =
-        source + ((uint)clamp((int)y + dy, 0, (int)height - 1) * width + x);
-    uchar16 bytes0; /* x - 4 to x + 11 */
-    uchar16 bytes8; /* x + 4 to x + 19 */
-
-    if (at_left)
-      bytes0 = vload16(0, here).s00000123456789ab;
-    else
-      bytes0 = vload16(0, here - 4);
-    bytes8 = vload16(0, here + (4u - beyond));
-    if (beyond != 0u) {
-      /* select() looks at bit 7 alone: bits 2, 1 and 0 of `beyond` in turn. */
-      bytes8 = select(bytes8, bytes8.s456789abcdefffff, (uchar16)((uchar)(beyond << 5)));
-      bytes8 = select(bytes8, bytes8.s23456789abcdefff, (uchar16)((uchar)(beyond << 6)));
-      bytes8 = select(bytes8, bytes8.s123456789abcdeff, (uchar16)((uchar)(beyond << 7)));
-    }
-
-    const ushort16 p0 = convert_ushort16(bytes0);
-    const ushort16 p8 = convert_ushort16(bytes8);
+    const uint row = (uint)clamp((int)y + dy, 0, (int)height - 1) * width;
+    ushort16 p0;
+    ushort16 p8;
+    epsilon_columns24(source + row, x, width, &p0, &p8);
     const ushort16 p4 = (ushort16)(p0.s456789ab, p8.s456789ab);
-    EPSILON_ADD(p0);
-    EPSILON_ADD((ushort16)(p0.s12345678, p4.s56789abc));
-    EPSILON_ADD((ushort16)(p0.s23456789, p4.s6789abcd));
-    EPSILON_ADD((ushort16)(p0.s3456789a, p4.s789abcde));
-    EPSILON_ADD(p4);
-    EPSILON_ADD((ushort16)(p0.s56789abc, p8.s56789abc));
-    EPSILON_ADD((ushort16)(p0.s6789abcd, p8.s6789abcd));
-    EPSILON_ADD((ushort16)(p0.s789abcde, p8.s789abcde));
-    EPSILON_ADD(p8);
+    if (branch_free)
+      EPSILON_ADD_ROW(EPSILON_ADD_SELECT, p0, p4, p8);
+    else
+      EPSILON_ADD_ROW(EPSILON_ADD_BRANCH, p0, p4, p8);
   }
-
   return convert_uchar16((convert_float16(sum + (count >> (ushort16)(1))) + 0.5f) /
                          convert_float16(count));
 }
 
-__kernel void epsilon_buffer(__global const uchar *restrict source,
-                             __global uchar *restrict destination, uint width, uint height,
-                             uint threshold) {
+static void epsilon_px16(__global const uchar *source, __global uchar *destination, uint width,
+                         uint height, uint threshold, bool branch_free) {
   const uint own = 16u * (uint)get_global_id(0);
   const uint y = (uint)get_global_id(1);
   uint x;
@@ -134,6 +176,18 @@ __kernel void epsilon_buffer(__global const uchar *restrict source,
 
   /* A row's last item computes the row's last 16 pixels and stores those that are its own. */
   x = end - 16u;
-  store_last(epsilon_sixteen(source, x, y, width, height, threshold), end - own,
+  store_last(epsilon_sixteen(source, x, y, width, height, threshold, branch_free), end - own,
              destination + (y * width + end));
+}
+
+__kernel void epsilon_buffer_px16(__global const uchar *restrict source,
+                                  __global uchar *restrict destination, uint width, uint height,
+                                  uint threshold) {
+  epsilon_px16(source, destination, width, height, threshold, false);
+}
+
+__kernel void epsilon_buffer(__global const uchar *restrict source,
+                             __global uchar *restrict destination, uint width, uint height,
+                             uint threshold) {
+  epsilon_px16(source, destination, width, height, threshold, true);
 }

@@ -1,26 +1,21 @@
 /*
- * Epsilon filter of an 8-bit luma plane, variants through images. epsilon.cl has the definition
- * and the buffer variant.
+ * Epsilon filter of an 8-bit luma plane, one pixel an item, through images of one channel.
+ * epsilon.cl has the definition.
  *
  * source and destination are width x height images of CL_R, CL_UNORM_INT8. threshold is in
  * levels, 0 to 255. Any width and height from 1 up. Dimension 0 of the NDRange is x, dimension 1
  * is y; items outside the image do nothing.
  *
- *   epsilon_r_float  1 pixel an item, float (step 1 of section 10.3 of Qualcomm's "Snapdragon
- *                    Mobile Platform OpenCL General Programming and Optimization", 80-NB295-11
- *                    Rev. C)
+ *   epsilon_r  steps 1 (float) and 2 (with -DEPSILON_HALF) of section 10.3 of Qualcomm's
+ *              "Snapdragon Mobile Platform OpenCL General Programming and Optimization"
+ *              (80-NB295-11 Rev. C)
  *
- * A level v is read as v / 255 with an error of an ulp or two, so nothing may hang on equality.
- * The comparison has half a level of slack on either side. The sum of at most 81 values is less
- * than a tenth of a level off, so rounding it gives the exact sum in levels; the average is then
- * rounded as in the buffer variant, and written as exactly its level over 255.
+ * Compile with the kernels folder on the include path. epsilon_number.clh has the arithmetic.
  */
+#include "epsilon/epsilon_number.clh"
 
-__constant sampler_t clamp_to_edge =
-    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
-
-__kernel void epsilon_r_float(__read_only image2d_t source, __write_only image2d_t destination,
-                              uint width, uint height, uint threshold) {
+__kernel void epsilon_r(__read_only image2d_t source, __write_only image2d_t destination,
+                        uint width, uint height, uint threshold) {
   const uint column = (uint)get_global_id(0);
   const uint row = (uint)get_global_id(1);
 
@@ -28,24 +23,25 @@ __kernel void epsilon_r_float(__read_only image2d_t source, __write_only image2d
 
   const int x = (int)column;
   const int y = (int)row;
-  const float limit = (convert_float(min(threshold, 255u)) + 0.5f) / 255.0f;
-  const float centre = read_imagef(source, clamp_to_edge, (int2)(x, y)).x;
+  const number limit = convert_number(min(threshold, 255u)) + (number)0.5f;
+  const number centre = EPSILON_LEVELS(EPSILON_READ(source, clamp_to_edge, (int2)(x, y)).x);
   float sum = 0.0f;
-  float count = 0.0f;
-  float level;
+  number count = 0;
   int dx;
   int dy;
 
   for (dy = -4; dy <= 4; ++dy) {
+    number row_sum = 0;
     for (dx = -4; dx <= 4; ++dx) {
-      const float p = read_imagef(source, clamp_to_edge, (int2)(x + dx, y + dy)).x;
+      const number p =
+          EPSILON_LEVELS(EPSILON_READ(source, clamp_to_edge, (int2)(x + dx, y + dy)).x);
       const bool inside = fabs(centre - p) <= limit;
-      sum += inside ? p : 0.0f;
-      count += inside ? 1.0f : 0.0f;
+      row_sum += inside ? p : (number)0;
+      count += inside ? (number)1 : (number)0;
     }
+    sum += convert_float(row_sum);
   }
 
-  sum = floor(sum * 255.0f + 0.5f);
-  level = floor((sum + floor(count * 0.5f) + 0.5f) / count);
-  write_imagef(destination, (int2)(x, y), (float4)(level / 255.0f, 0.0f, 0.0f, 1.0f));
+  write_imagef(destination, (int2)(x, y),
+               (float4)(epsilon_average(sum, convert_float(count)), 0.0f, 0.0f, 1.0f));
 }
