@@ -66,6 +66,18 @@ HEIGHT = "document.documentElement.scrollHeight"
 TEXT = "document.body.innerText"
 
 
+# Documents with nothing in them, at every depth.
+HOLLOW = {
+    "kernels": {"devices": [None, {}, {"device": "A", "programs": [None, {}, {
+        "program": "p", "sizes": [None, {}, {"variants": [None, {}, {"available": True}, {
+            "published": [None, {}, {"ratio": 2}]}]}]}]}]},
+    "tuning": {"devices": [None, {}, {"device": "B", "programs": [None, {}, {
+        "variants": [None, {}, {"kernels": [None, {}, {"points": [None, {}, {"local": [4]}, {
+            "local": [4, 4], "nanoseconds": 5}]}]}]}]}]},
+    "startup": {"devices": [None, {}, {"device": "B", "kiln_ms": 1}]},
+}
+
+
 def is_number(value):
     """Whether JSON has a number here."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -204,6 +216,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.value(markup), 0)
         text = self.value(TEXT)
         self.assertIn("</script><script>window.hostile=1</script>", text)
+        self.check_words(text)
+
+    def check_words(self, text):
+        """None that a missing figure leaves behind."""
         for word in ("undefined", "NaN", "[object", "null", "Infinity"):
             self.assertNotIn(word, text)
 
@@ -270,6 +286,12 @@ class PageTest(unittest.TestCase):
         self.assertIn("kiln bench kernels", self.value(TEXT))
         self.open({})
         self.assertIn("No device was measured", self.value(TEXT))
+
+    def test_what_is_missing_is_no_error(self):
+        self.open(HOLLOW)
+        self.value(OPEN_ALL)
+        self.assertEqual(len(self.value(SHOWN)), 3)
+        self.check_words(self.value(TEXT))
 
     def test_without_scripts_a_sentence_says_so(self):
         self.browser.script(False)

@@ -31,6 +31,8 @@ const none = '\u2013';  // what stands where there is no figure
 
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 const list = (value) => (Array.isArray(value) ? value : []);
+const records = (value) => list(value).filter((entry) => typeof (entry ?? 0) === 'object');
+const named = (value) => String(value ?? none);
 
 // Three significant digits, without an exponent.
 function digits(value) {

@@ -9,11 +9,12 @@ function gatherDevices() {
   const devices = [];
   for (const part of ['kernels', 'tuning', 'startup']) {
     const seen = new Map();
-    for (const entry of list(documents[part]?.devices)) {
-      const copy = seen.get(entry.device) ?? 0;
-      seen.set(entry.device, copy + 1);
-      let device = devices.find((d) => d.label === entry.device && d.copy === copy);
-      if (!device) devices.push(device = {label: entry.device, copy});
+    for (const entry of records(documents[part]?.devices)) {
+      const label = named(entry.device);
+      const copy = seen.get(label) ?? 0;
+      seen.set(label, copy + 1);
+      let device = devices.find((d) => d.label === label && d.copy === copy);
+      if (!device) devices.push(device = {label, copy});
       device[part] = entry;
     }
   }
@@ -27,12 +28,14 @@ function gatherDevices() {
 // The programs of a device: {name, baseline, sizes, tunings}, in the order of the documents.
 function programsOf(device) {
   const programs = [];
-  for (const {program, baseline, sizes} of list(device.kernels?.programs)) {
-    programs.push({name: program, baseline, sizes: list(sizes), tunings: []});
+  for (const {program, baseline, sizes} of records(device.kernels?.programs)) {
+    const name = named(program);
+    programs.push({name, baseline: named(baseline), sizes: records(sizes), tunings: []});
   }
-  for (const tuning of list(device.tuning?.programs)) {
-    let program = programs.find((p) => p.name === tuning.program);
-    if (!program) programs.push(program = {name: tuning.program, sizes: [], tunings: []});
+  for (const tuning of records(device.tuning?.programs)) {
+    const name = named(tuning.program);
+    let program = programs.find((p) => p.name === name);
+    if (!program) programs.push(program = {name, sizes: [], tunings: []});
     program.tunings.push(tuning);
   }
   return programs;
@@ -43,7 +46,7 @@ function largestSize(program) {
       (best, size) => (best && itemCount(best.size) >= itemCount(size.size) ? best : size), null);
 }
 
-const variantsOf = (size) => list(size?.variants);
+const variantsOf = (size) => records(size?.variants);
 const bestOf = (size) => variantsOf(size).find((variant) => variant.best && variant.available);
 const chosenOf = (size) =>
     variantsOf(size).find((variant) => variant.variant === size.chosen && variant.available);
@@ -57,7 +60,7 @@ function chosenLoss(size) {
 // The published ratios to draw at a size: those of this size, or all if there is none.
 // A ratio without a size is of every size.
 function publishedAt(variant, size) {
-  const all = list(variant.published).filter((entry) => isNumber(entry.ratio));
+  const all = records(variant.published).filter((entry) => isNumber(entry.ratio));
   const here = all.filter((entry) => !entry.size || sameSize(entry.size, size));
   return here.length > 0 ? here : all;
 }
@@ -85,11 +88,14 @@ function publishedSources(program) {
   return sources.size > 0 ? `Published on ${[...sources].join('; on ')}.` : null;
 }
 
+const reasonOf = (variant) => variant.reason ?? 'no reason given';
+
 // [[variant, reason]] of what a device cannot run, each once.
 function unavailable(program) {
   const reasons = new Map();
   for (const variant of program.sizes.flatMap(variantsOf)) {
-    if (!variant.available) reasons.set(`${variant.variant}\n${variant.reason}`, variant);
+    const pair = [named(variant.variant), reasonOf(variant)];
+    if (!variant.available) reasons.set(pair.join('\n'), pair);
   }
-  return [...reasons.values()].map((v) => [v.variant, v.reason ?? 'no reason given']);
+  return [...reasons.values()];
 }

@@ -12,7 +12,7 @@ const distinct = (values) => [...new Set(values)].sort(byNumber);
 
 // A kernel's points with a local size, and what the driver's default took.
 function heatData(kernel) {
-  const points = list(kernel.points).filter((point) => isNumber(point.nanoseconds));
+  const points = records(kernel.points).filter((point) => isNumber(point.nanoseconds));
   const tried = points.filter((point) => !isDefault(point)).map((point) => {
     const [x, y = 1, z = 1] = point.local;
     return {x, y, z, nanoseconds: point.nanoseconds};
@@ -86,7 +86,8 @@ function heatMap(kernel, data, z, label) {
 function heatFigures(tuning, variant, kernel) {
   const data = heatData(kernel);
   const layers = distinct(data.tried.map((point) => point.z));
-  const name = `${tuning.program}/${variant.variant}, ${kernel.kernel}, ${extent(tuning.size)}`;
+  const [variantName, kernelName] = [named(variant.variant), named(kernel.kernel)];
+  const name = `${named(tuning.program)}/${variantName}, ${kernelName}, ${extent(tuning.size)}`;
   const gain = data.fallback / kernel.nanoseconds;
   const kept = kernel.local ? `best ${extent(kernel.local)}, ${time(kernel.nanoseconds)}`
                             : `the driver\u2019s default is kept, ${time(data.fallback)}`;
@@ -94,7 +95,7 @@ function heatFigures(tuning, variant, kernel) {
   return layers.map((z) => {
     const layer = layers.length > 1 ? `, local z ${z}` : '';
     const caption = html(
-        'figcaption', {}, html('b', {}, String(variant.variant)), ` ${kernel.kernel}${layer}`,
+        'figcaption', {}, html('b', {}, variantName), ` ${kernelName}${layer}`,
         html('br'), html('span', {class: 'quiet'}, kept, kernel.local ? over : ''));
     const map = heatMap(kernel, data, z, `${name}${layer}: time by local size`);
     return html('figure', {}, caption, map);
@@ -104,8 +105,8 @@ function heatFigures(tuning, variant, kernel) {
 // The maps of a program at one size: the best variant's in sight, the others folded.
 function tuningMaps(tuning) {
   const maps = (variants) => html('div', {class: 'maps'}, variants.map((variant) =>
-      list(variant.kernels).map((kernel) => heatFigures(tuning, variant, kernel))));
-  const variants = list(tuning.variants);
+      records(variant.kernels).map((kernel) => heatFigures(tuning, variant, kernel))));
+  const variants = records(tuning.variants);
   const first = variants.filter((variant) => variant.variant === tuning.best);
   const others = variants.filter((variant) => variant.variant !== tuning.best);
   const size = `${extent(tuning.size)}${tuning.size_class ? ` (${tuning.size_class})` : ''}`;

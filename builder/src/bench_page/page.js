@@ -30,10 +30,12 @@ function startupSection() {
   const range = startupRange(measured);
   const rounds = documents.startup.rounds;
   const medians = rounds ? ` Medians of ${rounds} fresh processes each.` : '';
+  const figures = measured.map((device) => startupFigure(device, range));
+  const few = measured.length <= 6;  // with more, plots alone would fill the first screens
   section.append(
       html('p', {class: 'quiet'}, startupText, medians),
-      html('div', {class: 'grid'}, measured.map((device) => startupFigure(device, range))),
-      fold(false, 'Start-up as a table', startupTable(devices)));
+      fold(few, 'Plots', html('div', {class: 'grid'}, figures)),
+      fold(!few, 'Table', startupTable(devices)));
   return section;
 }
 
@@ -53,7 +55,7 @@ function unavailableList(program) {
   const missing = unavailable(program);
   if (missing.length === 0) return null;
   const items = missing.map(([variant, reason]) =>
-      html('li', {}, html('b', {}, String(variant)), `: ${reason}`));
+      html('li', {}, html('b', {}, variant), `: ${reason}`));
   const intro = html('p', {}, 'Not available on this device:');
   return html('div', {class: 'unavailable'}, intro, html('ul', {}, items));
 }

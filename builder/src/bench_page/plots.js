@@ -98,7 +98,7 @@ function rowKind(variant) {
 }
 
 function rowTitle(variant, kind) {
-  if (kind === 'missing') return `not available on this device: ${variant.reason}`;
+  if (kind === 'missing') return `not available on this device: ${reasonOf(variant)}`;
   const figures = [time(variant.nanoseconds), ratio(variant.speedup)];
   figures.push(`${digits(variant.gigabytes_per_second)} GB/s`);
   return `${kind === 'wrong' ? 'wrong result, ' : ''}${figures.join(', ')}`;
@@ -109,11 +109,11 @@ function variantRows(size, value, text) {
   return variantsOf(size).map((variant) => {
     const kind = rowKind(variant);
     return {
-      name: String(variant.variant),
+      name: named(variant.variant),
       kind,
       value: kind === '' ? value(variant) : null,
       text: {'': text(variant), wrong: 'wrong', missing: 'n/a'}[kind],
-      title: `${variant.variant}: ${rowTitle(variant, kind)}`,
+      title: `${named(variant.variant)}: ${rowTitle(variant, kind)}`,
       strong: kind === '' && Boolean(variant.best),
       taken: variant.variant === size.chosen,
       variant,
@@ -199,5 +199,5 @@ function startupPlot(device, range) {
 function startupRange(devices) {
   const values = devices.flatMap((device) => startupKinds.map(([, key]) => device.startup?.[key]))
                      .filter((value) => value > 0);
-  return values.length > 0 ? decades(Math.min(...values), Math.max(...values)) : null;
+  return values.length > 0 ? decades(Math.min(...values), Math.max(...values)) : decades(1, 10);
 }

@@ -69,12 +69,12 @@ function publishedCell(variant, size) {
 function measuredRow(variant, size) {
   const published = publishedCell(variant, size.size);
   if (!variant.available) {
-    const reason = `not available on this device: ${variant.reason ?? 'no reason given'}`;
+    const reason = `not available on this device: ${reasonOf(variant)}`;
     const content = html('span', {class: 'missing'}, reason);
     return [variant.variant, {span: 7, content}, published, {span: 4, content: ''}];
   }
   const name = html(
-      'span', {}, String(variant.variant), tag(variant.best, 'best'),
+      'span', {}, named(variant.variant), tag(variant.best, 'best'),
       tag(variant.variant === size.chosen, 'taken'));
   const wrong = variant.check === 'wrong';
   return [
@@ -116,7 +116,7 @@ const tuningColumns = [
 
 function tuningRow(tuning, variant, kernel) {
   return [
-    html('span', {}, String(variant.variant), tag(variant.variant === tuning.best, 'best')),
+    html('span', {}, named(variant.variant), tag(variant.variant === tuning.best, 'best')),
     kernel.kernel,
     kernel.local ? extent(kernel.local) : 'driver\u2019s',
     time(kernel.nanoseconds),
@@ -130,8 +130,8 @@ function tuningRow(tuning, variant, kernel) {
 
 function tuningTable(program) {
   const groups = program.tunings.map((tuning) => {
-    const rows = list(tuning.variants).flatMap((variant) =>
-        list(variant.kernels).map((kernel) => tuningRow(tuning, variant, kernel)));
+    const rows = records(tuning.variants).flatMap((variant) =>
+        records(variant.kernels).map((kernel) => tuningRow(tuning, variant, kernel)));
     return {head: extent(tuning.size), rows};
   });
   return table(`${program.name}: tuned local sizes`, tuningColumns, groups);
@@ -215,7 +215,7 @@ function overviewCell(device, index, name) {
   const best = bestOf(size);
   if (!best) return size ? linkTo(index, p, 'no time') : none;
   const share = isNumber(best.copy_share) ? `, ${percent(best.copy_share)} of copy` : '';
-  const detail = html('span', {class: 'quiet'}, `${best.variant}${share}`);
+  const detail = html('span', {class: 'quiet'}, `${named(best.variant)}${share}`);
   return html('span', {}, linkTo(index, p, time(best.nanoseconds)), html('br'), detail);
 }
 
