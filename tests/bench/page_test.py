@@ -145,8 +145,8 @@ class PageTest(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
 
     def tearDown(self):
-        self.assertEqual(self.browser.faults, [])
-        self.browser.faults.clear()
+        faults, self.browser.faults = self.browser.faults, []
+        self.assertEqual(faults, [])
 
     def open(self, documents, place="#all", window=DESKTOP, dark=False):
         """Makes and opens a page of these documents."""
