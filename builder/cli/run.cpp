@@ -264,10 +264,12 @@ void summarise(const Options &options, const builder::RunResult &result,
     return;
   }
   print(report_text(result.report));
+  const std::string time =
+      fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6);
   for (const kiln_ndrange &range : launched.ranges) {
-    print(fmt::format("launched {}\n", stage_text(options, range)));
+    const bool last = &range == &launched.ranges.back();
+    print(fmt::format("launched {}{}", stage_text(options, range), last ? ": " + time : "\n"));
   }
-  print(fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6));
   if (!verdict.is_null()) {
     print(verdict["different_elements"] == 0
               ? std::string("equals the reference byte for byte\n")
