@@ -21,6 +21,7 @@ runtime::Capabilities capabilities_from(const json &in) {
   c.fp64 = in.at("fp64");
   c.subgroups = in.at("subgroups");
   c.integer_dot_product = in.at("integer_dot_product");
+  c.opencl_3 = in.at("opencl_3");
   c.unified_memory = in.at("unified_memory");
   c.compiler = in.at("compiler");
   c.address_bits = in.at("address_bits");
@@ -146,6 +147,7 @@ json to_json(const runtime::Capabilities &c) {
           {"fp64", c.fp64},
           {"subgroups", c.subgroups},
           {"integer_dot_product", c.integer_dot_product},
+          {"opencl_3", c.opencl_3},
           {"unified_memory", c.unified_memory},
           {"compiler", c.compiler},
           {"address_bits", c.address_bits},

@@ -16,11 +16,11 @@ inline constexpr std::string_view kWorkGroupPrefix = "work_group:";
 
 // Every requirement with a fixed name, sorted: "fp16", ..., "vendor:adreno", ...
 inline std::vector<std::string> requirement_names() {
-  return {"fp16",          "fp64",           "images",         "integer_dot_product",
-          "subgroups",     "unified_memory", "vendor:adreno",  "vendor:amd",
-          "vendor:apple",  "vendor:generic", "vendor:intel",   "vendor:mali",
-          "vendor:nvidia", "vendor:pocl",    "vendor:powervr", "vendor:rusticl",
-          "vendor:vivante"};
+  return {"fp16",           "fp64",          "images",         "integer_dot_product",
+          "opencl_3",       "subgroups",     "unified_memory", "vendor:adreno",
+          "vendor:amd",     "vendor:apple",  "vendor:generic", "vendor:intel",
+          "vendor:mali",    "vendor:nvidia", "vendor:pocl",    "vendor:powervr",
+          "vendor:rusticl", "vendor:vivante"};
 }
 
 // Whether `name` is one of requirement_names() or a well-formed "extension:NAME" or

@@ -260,6 +260,7 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.unified_memory = query_flag(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
   result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
   result.unequal_groups = has_unequal_groups(cl, device, identity);
+  result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
   query_value(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &result.max_work_group_size);

@@ -21,6 +21,7 @@ constexpr Feature kFeatures[] = {
     {&Capabilities::fp64, "fp64", "double-precision arithmetic"},
     {&Capabilities::subgroups, "subgroups", "sub-groups"},
     {&Capabilities::integer_dot_product, "integer_dot_product", "integer dot products"},
+    {&Capabilities::opencl_3, "opencl_3", "OpenCL 3.0"},
     {&Capabilities::unified_memory, "unified_memory", "memory shared with the host"},
 };
 

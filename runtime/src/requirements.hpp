@@ -19,6 +19,7 @@ struct Capabilities {
   bool fp64 = false;
   bool subgroups = false;
   bool integer_dot_product = false;
+  bool opencl_3 = false;
   bool unified_memory = false;  // host and device share memory
   bool compiler = false;        // takes source
   bool unequal_groups = false;  // launches ranges that are no multiple of the work-group size
@@ -34,7 +35,7 @@ struct Capabilities {
 
 // The first of the requirements that the device lacks, as a sentence without a full stop
 // ("needs the extension cl_khr_fp16"), or nothing. A requirement is one of
-//   images fp16 fp64 subgroups integer_dot_product unified_memory
+//   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items

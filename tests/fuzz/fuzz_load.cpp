@@ -158,7 +158,7 @@ class Fuzzer {
   std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
     const Size size{19, 7, 1};
     const PlaneShape shape = program_shape(program_).inputs.front();
-    const std::vector<Plane> inputs = {make_input(shape, size, random_())};
+    const std::vector<Plane> inputs = {make_input(shape, size, static_cast<std::uint32_t>(random_()))};
     auto planned = plan_workload(program_, variant_, size, {});
     kiln::Queue queue;
     std::string error = take(kiln::Queue::create(loader), &queue);

@@ -37,6 +37,7 @@ TEST_CASE("the first requirement that is missing is named in a sentence", "[requ
   CHECK(missing_requirement({"images", "fp64", "subgroups"}, phone()) ==
         std::string("needs double-precision arithmetic"));
   CHECK(missing("subgroups") == std::string("needs sub-groups"));
+  CHECK(missing("opencl_3") == std::string("needs OpenCL 3.0"));
   CHECK(missing("integer_dot_product") == std::string("needs integer dot products"));
   CHECK(missing("extension:cl_qcom_filter_bicubic") ==
         std::string("needs the extension cl_qcom_filter_bicubic"));
@@ -47,7 +48,7 @@ TEST_CASE("the first requirement that is missing is named in a sentence", "[requ
 TEST_CASE("a device that says nothing misses every requirement", "[requirements]") {
   const Capabilities nothing;
   for (const char *requirement :
-       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "unified_memory",
+       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "opencl_3", "unified_memory",
         "extension:cl_khr_icd", "vendor:adreno", "work_group:1"}) {
     CAPTURE(requirement);
     CHECK(is_known_requirement(requirement));
