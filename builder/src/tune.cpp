@@ -17,12 +17,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kGibibyte = 1 << 30;
 
-// One variant at one size, as a place in the result.
+// A variant, and where its results go.
 struct Pending {
   const packs::Program *program;
   const packs::Variant *variant;
-  std::size_t size;  // index in TunedDevice::sizes
-  std::size_t place;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // TunedDevice::sizes, their variants
+};
+
+// Data for one size.
+struct Planes {
+  std::vector<Plane> inputs;
+  std::vector<Plane> expected;
 };
 
 // Why there is no room for the workload; empty when there is. A CPU's memory is the host's, which
@@ -59,33 +64,38 @@ class Tuning {
           wanted.empty() || std::find(wanted.begin(), wanted.end(), program.name) != wanted.end();
       if (chosen) add_program(program);
     }
-    std::stable_sort(pending_.begin(), pending_.end(), [&](const Pending &a, const Pending &b) {
-      return size_of(a).elements() < size_of(b).elements();
-    });
     measure(progress);
     return std::move(result_);
   }
 
  private:
-  const Size &size_of(const Pending &p) const { return result_.sizes[p.size].size; }
-
   void add_program(const packs::Program &program) {
     std::vector<Size> sizes = options_.sizes;
     if (sizes.empty()) {
       for (const auto &s : program.sizes) sizes.push_back({s[0], s[1], s[2]});
       sizes = tuning_sizes(sizes, memory_.is_cpu ? kMostOnCpu : ~std::uint64_t{0});
     }
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const Size &a, const Size &b) { return a.elements() < b.elements(); });
+    std::vector<const packs::Variant *> variants;
+    for (const packs::Variant &variant : program.variants) {
+      if (options_.variant.empty() || variant.name == options_.variant)
+        variants.push_back(&variant);
+    }
+    if (variants.empty()) return;
+    const std::size_t first = result_.sizes.size();
     for (const Size &size : sizes) {
-      TunedSize tuned{program.name, size, {}};
-      for (const packs::Variant &variant : program.variants) {
-        if (!options_.variant.empty() && variant.name != options_.variant) continue;
-        TunedVariant &out = tuned.variants.emplace_back();
-        out.variant = variant.name;
-        out.reason = why_not(program, variant, size);
-        if (!out.reason.empty()) continue;
-        pending_.push_back({&program, &variant, result_.sizes.size(), tuned.variants.size() - 1});
+      result_.sizes.push_back({program.name, size, std::vector<TunedVariant>(variants.size())});
+    }
+    for (std::size_t v = 0; v < variants.size(); ++v) {
+      Pending pending{&program, variants[v], {}};
+      for (std::size_t s = first; s < result_.sizes.size(); ++s) {
+        TunedVariant &out = result_.sizes[s].variants[v];
+        out.variant = variants[v]->name;
+        out.reason = why_not(program, *variants[v], result_.sizes[s].size);
+        if (out.reason.empty()) pending.places.emplace_back(s, v);
       }
-      if (!tuned.variants.empty()) result_.sizes.push_back(std::move(tuned));
+      if (!pending.places.empty()) pending_.push_back(std::move(pending));
     }
   }
 
@@ -102,59 +112,59 @@ class Tuning {
 
   void measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size());
-    std::map<const packs::Variant *, std::string> rejected;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const auto start = Clock::now();
       const Pending &p = pending_[i];
-      TunedVariant &out = result_.sizes[p.size].variants[p.place];
-      const std::string what = fmt::format("{}/{} {} on {}", p.program->name, p.variant->name,
-                                           size_text(size_of(p)), result_.device.label());
-      if (progress) progress(what, i, pending_.size());
-      double most = budget.share();
-      if (const auto before = rejected.find(p.variant); before != rejected.end()) {
-        out.reason = before->second;
-      } else if (most == 0) {
-        out.reason = "the budget was used up";
-      } else {
-        out = tune_variant(job_of(p, most));
-        if (!out.rejected) most = options_.budget_seconds;
-        if (out.rejected) {
-          rejected[p.variant] =
-              fmt::format("rejected at {}: {}", size_text(size_of(p)), out.reason);
-        }
+      if (progress) {
+        progress(
+            fmt::format("{}/{} on {}", p.program->name, p.variant->name, result_.device.label()), i,
+            pending_.size());
+      }
+      const double share = budget.share();
+      bool died = false;
+      std::vector<TunedVariant> results;
+      if (share > 0) results = tune_variant(job_of(p, share));
+      for (std::size_t w = 0; w < p.places.size(); ++w) {
+        TunedVariant &out = result_.sizes[p.places[w].first].variants[p.places[w].second];
+        if (share > 0) out = std::move(results[w]);
+        if (share == 0) out.reason = kUsedUp;
+        died = died || out.rejected;
       }
       // The time that a driver hangs is not taken from the others.
       const std::chrono::duration<double> taken = Clock::now() - start;
-      budget.spend(std::min(taken.count(), most));
+      budget.spend(died ? std::min(taken.count(), share) : taken.count());
     }
   }
 
   TuneJob job_of(const Pending &p, double seconds) {
-    prepare_planes(p);
     TuneJob job;
     job.device = &result_.device;
     job.pack_path = options_.pack_path;
     job.program = p.program->name;
     job.variant = p.variant->name;
-    job.size = size_of(p);
-    job.inputs = &inputs_;
-    job.expected = &expected_;
+    for (const auto &[size, variant] : p.places) {
+      const Planes &planes = planes_for(p, result_.sizes[size].size, size);
+      job.works.push_back({result_.sizes[size].size, &planes.inputs, &planes.expected});
+    }
     job.seconds = seconds;
     job.timeout = options_.timeout;
     return job;
   }
 
-  // Inputs and what the reference makes of them; the last are kept, as most variants share them.
-  void prepare_planes(const Pending &p) {
+  // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
+  const Planes &planes_for(const Pending &p, const Size &size, std::size_t index) {
     std::string unknown;
     Parameters parameters = all_parameters(*p.variant, {}, &unknown);
-    const bool same_inputs = p.program == planes_of_ && size_of(p) == planes_size_;
-    if (same_inputs && parameters == parameters_) return;
-    if (!same_inputs) inputs_ = make_inputs(*p.program, size_of(p));
-    expected_ = run_reference(p.program->reference, size_of(p), inputs_, parameters);
+    if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();
     planes_of_ = p.program;
-    planes_size_ = size_of(p);
     parameters_ = std::move(parameters);
+    const auto [planes, fresh] = planes_.try_emplace(index);
+    if (fresh) {
+      planes->second.inputs = make_inputs(*p.program, size);
+      planes->second.expected =
+          run_reference(p.program->reference, size, planes->second.inputs, parameters_);
+    }
+    return planes->second;
   }
 
   const TuneOptions &options_;
@@ -162,10 +172,8 @@ class Tuning {
   DeviceMemory memory_;
   std::vector<Pending> pending_;
   const packs::Program *planes_of_ = nullptr;
-  Size planes_size_;
   Parameters parameters_;
-  std::vector<Plane> inputs_;
-  std::vector<Plane> expected_;
+  std::map<std::size_t, Planes> planes_;  // by index in TunedDevice::sizes
 };
 
 }  // namespace

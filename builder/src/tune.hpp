@@ -24,14 +24,13 @@ struct TuneOptions {
 // Elements of a problem that a CPU gets where nobody says a size.
 inline constexpr std::uint64_t kMostOnCpu = std::uint64_t{1} << 22;
 
-// Told before each variant at each size.
+// Told before each variant.
 using TuneProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
 // Measures one device (as list_devices gave it). Every variant of the chosen programs is in the
-// result at every size, with times or with the reason why it has none. Each pair is measured in a
-// process of its own, small problems first, and gets an equal part of the budget that is left. A
-// variant whose result is wrong, or over which the driver dies, is not tried again.
+// result at every size, with times or with the reason why it has none. Each variant is measured in
+// a process of its own and gets an equal part of the budget that is left.
 TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
                  const TuneOptions &options, const TuneProgress &progress);
 

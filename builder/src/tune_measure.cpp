@@ -53,10 +53,35 @@ Clocked clocked(const Launched &launched) {
   return result;
 }
 
+// The variant on its device, loaded.
+struct Subject {
+  Workbench bench;
+  const packs::Program *program = nullptr;
+  const packs::Variant *variant = nullptr;
+  std::optional<kiln::Loaded> loaded;
+
+  std::string open(const TuneJob &job) {
+    std::string error = bench.open(*job.device, job.pack_path);
+    if (!error.empty()) return error;
+    program = find_program(bench.contents, job.program);
+    variant = program == nullptr ? nullptr : find_variant(*program, job.variant);
+    if (variant == nullptr) return "the pack changed while it was in use";
+    loaded.emplace(bench.loader.load(job.program, job.variant));
+    return loaded->program ? std::string() : loaded->program.error().message;
+  }
+};
+
+// Tunes for one size.
 class Tuner {
  public:
-  Tuner(const TuneJob &job, Clock::time_point start) : job_(job), start_(start) {
-    result_.variant = job.variant;
+  Tuner(Subject &subject, const TuneWork &work, Clock::time_point start, double seconds)
+      : bench_(subject.bench),
+        subject_(subject),
+        work_(work),
+        start_(start),
+        seconds_(seconds),
+        session_(bench_.cl(), bench_.loader, bench_.queue) {
+    result_.variant = subject.variant->name;
   }
 
   TunedVariant tune() {
@@ -72,38 +97,29 @@ class Tuner {
   }
 
  private:
-  std::size_t stages() const { return session_->workload().stages.size(); }
+  std::size_t stages() const { return session_.workload().stages.size(); }
 
   // What part of the time is over.
   double spent() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count() / job_.seconds;
+    return std::chrono::duration<double>(Clock::now() - start_).count() / seconds_;
   }
 
   std::string prepare() {
-    std::string error = bench_.open(*job_.device, job_.pack_path);
-    if (!error.empty()) return error;
-    program_ = find_program(bench_.contents, job_.program);
-    const packs::Variant *variant =
-        program_ == nullptr ? nullptr : find_variant(*program_, job_.variant);
-    if (variant == nullptr) return "the pack changed while it was in use";
-    tolerance_ = variant->tolerance;
-    auto planned = plan_workload(*program_, *variant, job_.size, {});
+    const packs::Variant &variant = *subject_.variant;
+    auto planned = plan_workload(*subject_.program, variant, work_.size, {});
     if (const auto *why = std::get_if<std::string>(&planned)) return *why;
-    loaded_.emplace(bench_.loader.load(job_.program, job_.variant));
-    if (!loaded_->program) return loaded_->program.error().message;
-    session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
-    error = session_->load(*loaded_->program, *variant);
-    if (error.empty()) error = session_->bind(std::get<Workload>(planned));
-    if (error.empty()) error = session_->upload(*job_.inputs);
+    std::string error = session_.load(*subject_.loaded->program, variant);
+    if (error.empty()) error = session_.bind(std::get<Workload>(planned));
+    if (error.empty()) error = session_.upload(*work_.inputs);
     if (!error.empty()) return error;
-    for (std::size_t s = 0; s < stages(); ++s) add_stage(*variant, s);
+    for (std::size_t s = 0; s < stages(); ++s) add_stage(variant, s);
     return {};
   }
 
   // Starts from the size that the runtime would take without any measurement.
   void add_stage(const packs::Variant &variant, std::size_t s) {
-    const Stage &stage = session_->workload().stages[s];
-    const WorkGroupLimits limits = limits_of(bench_, session_->kernels()[s].cl());
+    const Stage &stage = session_.workload().stages[s];
+    const WorkGroupLimits limits = limits_of(bench_, session_.kernels()[s].cl());
     std::vector<Size3> first = {runtime::fit_local_size(stage.global, {}, limits)};
     Size3 own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
     for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = own[0] == 0 ? 0 : 1;
@@ -140,27 +156,28 @@ class Tuner {
 
   // With no sizes: as the driver likes them, or where it does not, from which the search starts.
   std::string launch(const std::vector<LocalSize> &local, Launched *out) {
-    if (!local.empty()) return session_->launch(local, out);
+    if (!local.empty()) return session_.launch(local, out);
     if (driver_chooses_) {
-      const std::string error = session_->launch_as_driver(out);
+      const std::string error = session_.launch_as_driver(out);
       if (error.empty()) return {};
       driver_chooses_ = false;
     }
-    return session_->launch(best_, out);
+    return session_.launch(best_, out);
   }
 
   std::string check(const std::vector<LocalSize> &local, const std::string &when) {
     Launched launched;
-    std::string error = session_->fill_outputs(kUntouched);
+    std::string error = session_.fill_outputs(kUntouched);
     if (error.empty()) error = launch(local, &launched);
     std::vector<Plane> outputs;
-    if (error.empty()) error = session_->download(program_shape(*program_), &outputs);
+    if (error.empty()) error = session_.download(program_shape(*subject_.program), &outputs);
     if (!error.empty()) return error;
     result_.check = "unchecked";
-    if (job_.expected->empty()) return {};
+    if (work_.expected->empty()) return {};
     result_.check = "exact";
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Difference d = difference(outputs[i], (*job_.expected)[i], tolerance_);
+      const Difference d =
+          difference(outputs[i], (*work_.expected)[i], subject_.variant->tolerance);
       if (d.elements > 0 && result_.check == "exact") result_.check = "within";
       if (!d.within) result_.check = "wrong";
     }
@@ -207,9 +224,9 @@ class Tuner {
     all[s] = local;
     Sampler sampler(kSearchRule);
     Launched launched;
-    std::string error = session_->launch(all, &launched);  // drivers compile now
+    std::string error = session_.launch(all, &launched);  // drivers compile now
     while (error.empty() && !sampler.enough() && !clearly_slower(sampler.statistics(), best)) {
-      error = session_->launch(all, &launched);
+      error = session_.launch(all, &launched);
       if (error.empty()) sampler.add(time_of(launched, s));
     }
     if (!error.empty()) {
@@ -236,7 +253,7 @@ class Tuner {
         std::vector<LocalSize> all = best_;
         all[s] = finalists[i];
         Launched launched;
-        if (!session_->launch(all, &launched).empty()) return;
+        if (!session_.launch(all, &launched).empty()) return;
         samplers[i].add(time_of(launched, s));
         more = more || !samplers[i].enough();
       }
@@ -299,34 +316,61 @@ class Tuner {
     return {};
   }
 
-  const TuneJob &job_;
+  const Workbench &bench_;
+  Subject &subject_;
+  const TuneWork &work_;
   Clock::time_point start_;
+  double seconds_;
+  Session session_;
   TunedVariant result_;
-  Workbench bench_;
-  const packs::Program *program_ = nullptr;
-  double tolerance_ = 0;
-  std::optional<kiln::Loaded> loaded_;
-  std::optional<Session> session_;
   std::vector<Search> searches_;  // of each stage
   std::vector<LocalSize> best_;   // so far
   bool driver_chooses_ = true;    // it takes launches without a work-group size
   bool device_clock_ = false;
 };
 
+json tune_in_child(const TuneJob &job, Clock::time_point start) {
+  Subject subject;
+  const std::string error = subject.open(job);
+  json answer = json::array();
+  Budget budget(job.seconds, job.works.size());
+  std::string rejected;
+  for (const TuneWork &work : job.works) {
+    TunedVariant tuned;
+    tuned.variant = job.variant;
+    tuned.reason = !error.empty() ? error : rejected;
+    if (tuned.reason.empty() && budget.share() == 0) tuned.reason = kUsedUp;
+    if (tuned.reason.empty()) tuned = Tuner(subject, work, start, budget.share()).tune();
+    if (tuned.rejected) {
+      rejected = fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason);
+    }
+    answer.push_back(to_json(tuned));
+    const auto now = Clock::now();
+    budget.spend(std::chrono::duration<double>(now - start).count());
+    start = now;
+  }
+  return answer;
+}
+
 }  // namespace
 
-TunedVariant tune_variant(const TuneJob &job) {
+std::vector<TunedVariant> tune_variant(const TuneJob &job) {
   const auto start = Clock::now();
-  const auto timeout =
-      job.timeout + std::chrono::milliseconds(static_cast<long>(job.seconds * 1e3));
+  const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));
   const ChildResult child =
-      run_isolated([&] { return to_json(Tuner(job, start).tune()); }, timeout);
-  if (child.ok()) return tuned_variant_from(child.answer);
-  TunedVariant dead;
-  dead.variant = job.variant;
-  dead.rejected = child.end != ChildEnd::not_started;
-  dead.reason = (dead.rejected ? "the driver died: " : "") + child.reason();
-  return dead;
+      run_isolated([&] { return tune_in_child(job, start); }, part + job.timeout);
+  std::vector<TunedVariant> results;
+  for (std::size_t i = 0; i < job.works.size(); ++i) {
+    TunedVariant &result = results.emplace_back();
+    if (child.ok()) {
+      result = tuned_variant_from(child.answer[i]);
+      continue;
+    }
+    result.variant = job.variant;
+    result.rejected = child.end != ChildEnd::not_started;
+    result.reason = (result.rejected ? "the driver died: " : "") + child.reason();
+  }
+  return results;
 }
 
 std::string ask_memory(const DeviceInfo &device, DeviceMemory *out) {

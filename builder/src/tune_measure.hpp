@@ -1,4 +1,4 @@
-// Tuning one variant at one size, in a process that may die.
+// Tuning one variant, in a process that may die.
 #pragma once
 
 #include <chrono>
@@ -10,22 +10,29 @@
 
 namespace kiln::builder {
 
+// One size of the problem, with data for it.
+struct TuneWork {
+  Size size;
+  const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
+  const std::vector<Plane> *expected = nullptr;  // the reference's; empty: there is none
+};
+
 struct TuneJob {
   const DeviceInfo *device = nullptr;
   std::string pack_path;
   std::string program;
   std::string variant;
-  Size size;
-  const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
-  const std::vector<Plane> *expected = nullptr;  // the reference's; empty: there is none
-  double seconds = 1;                            // from the start of the process
-  std::chrono::milliseconds timeout{60'000};     // on top, until the driver counts as dead
+  std::vector<TuneWork> works;
+  double seconds = 1;                         // from the start of the process, for all sizes
+  std::chrono::milliseconds timeout{60'000};  // on top, until the driver counts as dead
 };
 
-// Loads the variant, launches it with the sizes left to the driver, compares the result, then
-// searches each kernel's work-group sizes, the others at the best known, and at last measures the
-// best against the driver's sizes, taking turns. When `seconds` are over it takes what it has.
-TunedVariant tune_variant(const TuneJob &job);
+// Loads the variant, and for each size launches it with the work-group sizes left to the driver,
+// compares the result, searches each kernel's sizes, the others at the best known, and at last
+// measures the best against the driver's choice, taking turns. Each size gets an equal part of
+// the time that is left; when a part is over what is known by then is taken. One result for each
+// size; a variant that is rejected at one is not tried at those that follow.
+std::vector<TunedVariant> tune_variant(const TuneJob &job);
 
 struct DeviceMemory {
   bool is_cpu = false;

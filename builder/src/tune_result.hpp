@@ -17,6 +17,8 @@ namespace kiln::builder {
 
 using Local3 = std::array<std::size_t, 3>;
 
+inline constexpr const char *kUsedUp = "the budget was used up";
+
 // Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
 // no launch without one.
 struct TunedPoint {
