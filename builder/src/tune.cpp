@@ -113,7 +113,6 @@ class Tuning {
   void measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size());
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-      const auto start = Clock::now();
       const Pending &p = pending_[i];
       if (progress) {
         progress(
@@ -121,9 +120,11 @@ class Tuning {
             pending_.size());
       }
       const double share = budget.share();
+      const TuneJob job = share > 0 ? job_of(p, share) : TuneJob{};
+      const auto start = Clock::now();
       bool died = false;
       std::vector<TunedVariant> results;
-      if (share > 0) results = tune_variant(job_of(p, share));
+      if (share > 0) results = tune_variant(job);
       for (std::size_t w = 0; w < p.places.size(); ++w) {
         TunedVariant &out = result_.sizes[p.places[w].first].variants[p.places[w].second];
         if (share > 0) out = std::move(results[w]);

@@ -9,7 +9,8 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kCoarseVolumes = 7;
-constexpr double kMiddle = 128;  // work-items: where the coarse grid begins
+constexpr double kLeastPart = 1e-3;  // of the host's time, that a believable clock shows
+constexpr double kMiddle = 128;      // work-items: where the coarse grid begins
 
 std::size_t volume(const Size3 &local) { return local[0] * local[1] * local[2]; }
 
@@ -128,11 +129,9 @@ void Search::plan_coarse() {
   };
   std::stable_sort(volumes.begin(), volumes.end(),
                    [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
-  // The greatest comes second: many drivers of CPUs are at their best there.
+  // The greatest comes first: drivers of CPUs, which compile for each size, are good there.
   const auto greatest = std::max_element(volumes.begin(), volumes.end());
-  if (volumes.size() > 2 && greatest != volumes.begin()) {
-    std::rotate(volumes.begin() + 1, greatest, greatest + 1);
-  }
+  if (greatest != volumes.end()) std::rotate(volumes.begin(), greatest, greatest + 1);
   for (const std::size_t items : volumes) {
     for (const Size3 *local : shapes(candidates_, items)) {
       if (local != nullptr) plan(*local);
@@ -229,6 +228,7 @@ std::vector<Size> tuning_sizes(const std::vector<Size> &listed, std::uint64_t mo
 
 bool clock_makes_sense(const std::vector<Clocked> &launches) {
   std::uint64_t last = 0;
+  double greatest_part = 0;
   for (const Clocked &launch : launches) {
     if (launch.stages.empty()) return false;
     for (const auto &[start, end] : launch.stages) {
@@ -237,8 +237,9 @@ bool clock_makes_sense(const std::vector<Clocked> &launches) {
     }
     const auto span = static_cast<double>(launch.stages.back()[1] - launch.stages.front()[0]);
     if (span > launch.host) return false;
+    greatest_part = std::max(greatest_part, span / launch.host);
   }
-  return !launches.empty();
+  return greatest_part >= kLeastPart;
 }
 
 }  // namespace kiln::builder

@@ -29,10 +29,10 @@ std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &globa
 inline constexpr std::size_t kFullSearch = 40;
 
 // The order in which the sizes of one kernel are measured: those given first; then a coarse grid,
-// for each of up to seven numbers of work-items the flattest shape and the squarest, the number
-// nearest to 128 first, the greatest second, then outwards; then all others where there are few,
-// else the neighbours of the best so far (a side one step up or down, or one side up and another
-// down), until the best has none left.
+// for each of up to seven numbers of work-items the flattest shape and the squarest, the
+// greatest number first, then the nearest to 128 and on outwards; then all others where there are
+// few, else the neighbours of the best so far (a side one step up or down, or one side up and
+// another down), until the best has none left.
 class Search {
  public:
   Search(unsigned dimensions, const Size3 &global, const WorkGroupLimits &limits,
@@ -88,7 +88,8 @@ struct Clocked {
 };
 
 // Whether the times of these launches, one after the other on an in-order queue, can be true:
-// ends after starts, starts never earlier than those before, nothing longer than on the host.
+// ends after starts, starts never earlier than those before, nothing longer than on the host,
+// and not all of them shorter than a thousandth of that.
 bool clock_makes_sense(const std::vector<Clocked> &launches);
 
 }  // namespace kiln::builder
