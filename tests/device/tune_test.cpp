@@ -69,8 +69,8 @@ struct Workshop {
     contents.programs = {{"same", "epsilon", std::move(variants)}};
     options.pack_path = (folder.path() / "tune.kiln").string();
     options.sizes = {{48, 32, 1}};
-    options.budget_seconds = 2;
-    options.timeout = std::chrono::seconds(3);
+    options.budget_seconds = 4;
+    options.timeout = std::chrono::seconds(8);
   }
 
   TunedDevice tuned(const DeviceInfo &device) const {
