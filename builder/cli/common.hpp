@@ -44,6 +44,7 @@ void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
+void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
 
 // A result, on standard output.

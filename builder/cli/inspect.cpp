@@ -25,14 +25,16 @@ std::string records_text(const packs::Contents &contents) {
                         label(check.target), builder::cross_result_name(check.result));
   }
   for (const packs::Tuning &t : contents.tunings) {
+    const std::string local =
+        fmt::format("{}x{}x{}", t.local_size[0], t.local_size[1], t.local_size[2]);
     text += fmt::format(
-        "tuning {}/{} {}, {}, on {}: {}x{}x{}, {:.3f} ms, {:.3f} ms with the driver's size; {}, "
+        "tuning {}/{} {}, {}, on {}: {}, {:.3f} ms, {:.3f} ms with the driver's size; {}, "
         "spread {:.1f}%{}{}\n",
-        t.program, t.variant, t.kernel, builder::size_class_name(t.size_class),
-        builder::tuning_place(t), t.local_size[0], t.local_size[1], t.local_size[2],
-        static_cast<double>(t.nanoseconds) / 1e6, static_cast<double>(t.default_nanoseconds) / 1e6,
-        count(t.samples, "sample"), t.spread / 10.0, t.conditions.empty() ? "" : "; ",
-        t.conditions);
+        t.program, t.variant, t.kernel.empty() ? "as a whole" : t.kernel,
+        builder::size_class_name(t.size_class), builder::tuning_place(t),
+        t.kernel.empty() ? "best sizes" : local, static_cast<double>(t.nanoseconds) / 1e6,
+        static_cast<double>(t.default_nanoseconds) / 1e6, count(t.samples, "sample"),
+        t.spread / 10.0, t.conditions.empty() ? "" : "; ", t.conditions);
   }
   return text;
 }

@@ -85,6 +85,7 @@ int main(int argc, char **argv) {
   add_plan(app, &command);
   add_build(app, &command);
   add_crosscheck(app, &command);
+  add_tune(app, &command);
   add_merge(app, &command);
   add_overlay(app, &command);
   add_inspect(app, &command);

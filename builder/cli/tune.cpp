@@ -1,0 +1,216 @@
+// kiln tune: which work-group sizes and which variants are fastest on a device.
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "pack_json.hpp"
+#include "suggest.hpp"
+#include "tune.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string input;
+  std::string selector;
+  std::string output;
+  std::vector<std::string> programs;
+  std::string variant;
+  std::vector<std::string> sizes;
+  std::string budget = "60s";
+  double timeout_seconds = 60;
+  bool json = false;
+};
+
+// "90", "90s", "500ms", "2m"; nothing for any other text, and for what is not positive.
+std::optional<double> parse_seconds(const std::string &text) {
+  char *end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const std::string unit(end);
+  if (end == text.c_str() || !std::isfinite(number) || number <= 0) return std::nullopt;
+  if (unit.empty() || unit == "s") return number;
+  if (unit == "ms") return number / 1000;
+  if (unit == "m") return number * 60;
+  return std::nullopt;
+}
+
+bool parse(const Options &options, builder::TuneOptions *out) {
+  const auto budget = parse_seconds(options.budget);
+  if (!budget || *budget > 86400) {
+    complain(fmt::format("--budget takes a time like 60s, 500ms or 2m of at most a day, not {}",
+                         options.budget));
+    return false;
+  }
+  out->budget_seconds = *budget;
+  for (const std::string &text : options.sizes) {
+    const auto size = builder::parse_size(text);
+    if (!size) {
+      complain(fmt::format("--sizes takes WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not {}", text));
+      return false;
+    }
+    out->sizes.push_back(*size);
+  }
+  out->pack_path = options.input;
+  out->programs = options.programs;
+  out->variant = options.variant;
+  out->timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  return true;
+}
+
+// Whether the pack has the programs and one of them the variant.
+bool knows_names(const packs::Contents &contents, const Options &options) {
+  std::vector<std::string> programs;
+  std::vector<std::string> variants;
+  for (const packs::Program &program : contents.programs) {
+    programs.push_back(program.name);
+    const bool chosen = options.programs.empty() ||
+                        std::find(options.programs.begin(), options.programs.end(), program.name) !=
+                            options.programs.end();
+    for (const packs::Variant &variant : program.variants) {
+      const bool known =
+          std::find(variants.begin(), variants.end(), variant.name) != variants.end();
+      if (chosen && !known) variants.push_back(variant.name);
+    }
+  }
+  for (const std::string &name : options.programs) {
+    if (std::find(programs.begin(), programs.end(), name) != programs.end()) continue;
+    complain(fmt::format("{} has no program {}: {}", options.input, name,
+                         builder::expected_one_of(name, programs)));
+    return false;
+  }
+  if (options.variant.empty() ||
+      std::find(variants.begin(), variants.end(), options.variant) != variants.end()) {
+    return true;
+  }
+  complain(fmt::format("no variant {}: {}", options.variant,
+                       builder::expected_one_of(options.variant, variants)));
+  return false;
+}
+
+// "81.20 us", "1.234 ms"; "-" where there is none.
+std::string time_text(double nanoseconds) {
+  if (nanoseconds <= 0) return "-";
+  return nanoseconds < 1e6 ? fmt::format("{:.2f} us", nanoseconds / 1e3)
+                           : fmt::format("{:.3f} ms", nanoseconds / 1e6);
+}
+
+std::string row_text(const builder::TunedVariant &variant, bool best) {
+  if (!variant.reason.empty()) {
+    return fmt::format("    {:24} {}\n", variant.variant,
+                       variant.reason.substr(0, variant.reason.find('\n')));
+  }
+  std::string local;
+  bool finished = true;
+  for (const builder::TunedKernel &kernel : variant.kernels) {
+    local += (local.empty() ? "" : ", ") + builder::local_text(kernel.local);
+    finished = finished && kernel.finished;
+  }
+  return fmt::format("  {} {:24} {:>14} {:>14} {:>6}  {}{}{}\n", best ? '*' : ' ', variant.variant,
+                     time_text(variant.default_nanoseconds), time_text(variant.nanoseconds),
+                     variant.gain() > 0 ? fmt::format("{:.2f}", variant.gain()) : "-", local,
+                     finished ? "" : " (search cut short)",
+                     variant.check == "unchecked" ? " (unchecked)" : "");
+}
+
+std::string table(const builder::TunedDevice &tuned) {
+  if (!tuned.error.empty()) {
+    return fmt::format("{}\n  not tuned: {}\n", tuned.device.label(), tuned.error);
+  }
+  std::string text = tuned.device.label() + "\n";
+  for (const builder::TunedSize &size : tuned.sizes) {
+    text +=
+        fmt::format("  {:26} {:>14} {:>14} {:>6}  work-group\n",
+                    fmt::format("{} {} ({})", size.program, builder::size_text(size.size),
+                                builder::size_class_name(packs::size_class(size.size.elements()))),
+                    "driver's size", "best", "gain");
+    for (const builder::TunedVariant &variant : size.variants) {
+      text += row_text(variant, &variant == size.best());
+    }
+  }
+  std::size_t measured = 0;
+  const double gain = tuned.mean_gain(&measured);
+  if (measured == 0) return text + "  nothing was measured against the driver's sizes\n";
+  return text + fmt::format("  gain over the driver's sizes: {:.2f}, the geometric mean of {}\n",
+                            gain, measured);
+}
+
+// Whether a device or a variant did not do what it should.
+bool failed(const builder::TunedDevice &tuned) {
+  if (!tuned.error.empty()) return true;
+  for (const builder::TunedSize &size : tuned.sizes) {
+    for (const builder::TunedVariant &variant : size.variants) {
+      if (variant.rejected) return true;
+    }
+  }
+  return false;
+}
+
+int run(const Options &options) {
+  builder::TuneOptions tune;
+  if (!parse(options, &tune)) return kUsage;
+  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  auto open = open_pack(options.input);
+  if (!open) return kBadPack;
+  packs::Contents &contents = open->contents;
+  if (!knows_names(contents, options)) return kUsage;
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  int exit_code = kDone;
+  std::size_t rows = 0;
+  std::string text;
+  nlohmann::json list = nlohmann::json::array();
+  std::set<std::string> seen;
+  for (const builder::DeviceInfo &device : *devices) {
+    if (!seen.insert(runtime::key_text(device.description.key)).second) continue;
+    const builder::TunedDevice tuned = builder::tune(
+        contents, device, tune, [](const std::string &what, std::size_t done, std::size_t all) {
+          progress("tuning " + what, done, all);
+        });
+    end_progress();
+    if (failed(tuned)) exit_code = kSomeFailed;
+    rows += builder::store_tunings(tuned, &contents);
+    if (!options.json) print(table(tuned));
+    list.push_back(builder::to_json(tuned));
+  }
+  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1}, {"output", options.output}, {"devices", list}});
+  } else {
+    print(fmt::format("{}: {} measured, {} in the pack\n", options.output, count(rows, "row"),
+                      contents.tunings.size()));
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+void add_tune(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "tune", "Measure which work-group sizes and variants are fastest, and record it in the pack");
+  sub->add_option("pack", options->input, "Pack with programs")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
+  sub->add_option("--program", options->programs, "Only this program; may be given again")
+      ->allow_extra_args(false);
+  sub->add_option("--variant", options->variant, "Only this variant");
+  sub->add_option("--sizes", options->sizes,
+                  "WxH or WxHxD, with commas between several; default: from the manifest, one for "
+                  "each size class")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
+      ->capture_default_str();
+  sub->add_option("--timeout", options->timeout_seconds,
+                  "Seconds that a driver may take for one variant beyond its part of the budget")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli
