@@ -47,6 +47,7 @@ json variant_json(const DeviceRow &device, const ProgramRow &program, const Size
   out["timer"] = m.wall ? "wall" : "device";
   out["nanoseconds"] = m.time.median;
   out["least"] = m.time.least;
+  out["wall_nanoseconds"] = m.wall_median;
   out["spread"] = m.time.spread;
   out["samples"] = m.time.samples;
   out["gigabytes_per_second"] = size.gigabytes_per_second(row);

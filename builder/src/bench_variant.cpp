@@ -126,6 +126,7 @@ class Subject {
       by_host.add(launched.host_nanoseconds);
     }
     out->time = (out->wall ? by_host : by_device).statistics();
+    out->wall_median = by_host.statistics().median;
     return {};
   }
 
@@ -147,7 +148,8 @@ json to_json(const VariantTime &time) {
           {"least", time.time.least},
           {"spread", time.time.spread},
           {"samples", time.time.samples},
-          {"wall", time.wall}};
+          {"wall", time.wall},
+          {"wall_median", time.wall_median}};
 }
 
 VariantTime time_from(const json &in) {
@@ -158,6 +160,7 @@ VariantTime time_from(const json &in) {
   time.local = in["local"].get<std::vector<LocalSize>>();
   time.time = {in["median"], in["least"], in["spread"], in["samples"]};
   time.wall = in["wall"];
+  time.wall_median = in["wall_median"];
   return time;
 }
 

@@ -48,7 +48,8 @@ struct VariantTime {
   Size checked;                  // the problem's size at the check
   std::vector<LocalSize> local;  // of each stage, as launched
   Statistics time;
-  bool wall = false;  // by the host's clock
+  bool wall = false;       // `time` is by the host's clock
+  double wall_median = 0;  // by the host's clock, from the first enqueue until all was done
 };
 
 struct VariantMeasurement {
