@@ -2,9 +2,19 @@
 
 #include <algorithm>
 
+#include "bezier/bezier_reference.hpp"
+#include "bicubic/bicubic_reference.hpp"
+#include "block_match/block_match_reference.hpp"
+#include "box/box_reference.hpp"
+#include "dot/dot_reference.hpp"
 #include "epsilon/epsilon_reference.hpp"
+#include "fill/fill_reference.hpp"
+#include "gemm_u8/gemm_u8_reference.hpp"
 #include "laplace/laplace_reference.hpp"
+#include "matrix_add/matrix_add_reference.hpp"
+#include "reduce/reduce_reference.hpp"
 #include "sobel/sobel_reference.hpp"
+#include "vector_add/vector_add_reference.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -13,14 +23,27 @@ using Planes = std::vector<Plane>;
 
 struct Call {
   const Size &size;
-  const Planes &in;
-  Planes &out;
+  const Planes &inputs;
+  Planes &outputs;
   const Parameters &parameters;
 
-  // The parameter's first component; 0 where there is no such parameter.
-  unsigned number(const char *name) const {
+  template <typename T = std::uint8_t>
+  const T *in(std::size_t i) const {
+    return inputs[i].as<T>();
+  }
+  template <typename T = std::uint8_t>
+  T *out(std::size_t i) const {
+    return outputs[i].as<T>();
+  }
+  // The parameter's components; zeros where it was not given.
+  std::vector<float> numbers(const char *name, std::size_t count) const {
+    std::vector<float> values(count);
     const auto found = parameters.find(name);
-    return found == parameters.end() ? 0 : static_cast<unsigned>(found->second.at(0));
+    if (found == parameters.end()) return values;
+    for (std::size_t i = 0; i < std::min(count, found->second.size()); ++i) {
+      values[i] = static_cast<float>(found->second[i]);
+    }
+    return values;
   }
 };
 
@@ -30,28 +53,95 @@ struct Case {
   void (*run)(const Call &call);
 };
 
+void run_bezier(const Call &c) {
+  reference::bezier(c.numbers("x", 16).data(), c.numbers("y", 16).data(),
+                    c.numbers("z", 16).data(), c.out<float>(0), c.out<float>(1), c.size.width,
+                    c.size.height);
+}
+
+void run_bicubic(const Call &c) {
+  reference::bicubic(c.in(0), c.out(0), c.size.width, c.size.height);
+}
+
+void run_block_match_sad(const Call &c) {
+  reference::block_match_sad(c.in(0), c.in(1), c.out<std::uint32_t>(0), c.out(1), c.size.width,
+                             c.size.height);
+}
+
+void run_block_match_ssd(const Call &c) {
+  reference::block_match_ssd(c.in(0), c.in(1), c.out<std::uint32_t>(0), c.out(1), c.size.width,
+                             c.size.height);
+}
+
+void run_box(const Call &c) { reference::box(c.in(0), c.out(0), c.size.width, c.size.height); }
+
+void run_dot(const Call &c) {
+  reference::dot(c.in<float>(0), c.in<float>(1), c.out<float>(0),
+                 std::size_t{c.size.width} * c.size.height);
+}
+
 void run_epsilon(const Call &c) {
-  reference::epsilon(c.in[0].as<std::uint8_t>(), c.out[0].as<std::uint8_t>(), c.size.width,
-                     c.size.height, c.number("threshold"));
+  const auto threshold = static_cast<unsigned>(c.numbers("threshold", 1)[0]);
+  reference::epsilon(c.in(0), c.out(0), c.size.width, c.size.height, threshold);
+}
+
+void run_fill(const Call &c) { reference::fill(c.out(0), c.size.width); }
+
+void run_gemm_u8(const Call &c) {
+  reference::gemm_u8(c.in(0), c.in(1), c.out<std::uint32_t>(0), c.size.width, c.size.height,
+                     c.size.depth);
 }
 
 void run_laplace(const Call &c) {
-  reference::laplace(c.in[0].as<std::uint8_t>(), c.out[0].as<std::uint8_t>(), c.size.width,
-                     c.size.height);
+  reference::laplace(c.in(0), c.out(0), c.size.width, c.size.height);
+}
+
+void run_matrix_add(const Call &c) {
+  reference::matrix_add(c.in<float>(0), c.in<float>(1), c.out<float>(0), c.size.width,
+                        c.size.height);
+}
+
+void run_reduce(const Call &c) {
+  reference::reduce(c.in<std::uint32_t>(0), c.out<std::uint32_t>(0), c.size.width);
 }
 
 void run_sobel(const Call &c) {
-  reference::sobel(c.in[0].as<std::uint8_t>(), c.out[0].as<std::uint8_t>(),
-                   c.out[1].as<std::uint8_t>(), c.size.width, c.size.height);
+  reference::sobel(c.in(0), c.out(0), c.out(1), c.size.width, c.size.height);
 }
 
+void run_vector_add(const Call &c) {
+  reference::vector_add(c.in<std::int32_t>(0), c.in<std::int32_t>(1), c.out<std::int32_t>(0),
+                        c.size.width);
+}
+
+// Of one row of values.
+PlaneShape row(const char *name, Type type) { return {name, type, 1, "width"}; }
+
 const std::vector<Case> &cases() {
-  static const PlaneShape luma{};
-  static const PlaneShape rgb{"", Type::uchar_, 3};
+  using enum Type;
+  const PlaneShape luma{};
+  const PlaneShape rgb{"", uchar_, 3};
+  const PlaneShape rgba{"", uchar_, 4};
+  const ReferenceShape match = {
+      {{"target"}, {"reference"}},
+      {{"cost", uint_, 1, "width/8 height/8"}, {"vector", uchar_, 2, "width/8 height/8"}}};
   static const std::vector<Case> all = {
+      {"bezier", {{}, {{"position", float_, 4}, {"st", float_, 2}}}, run_bezier},
+      {"bicubic", {{rgba}, {{"", uchar_, 4, "2*width 2*height"}}}, run_bicubic},
+      {"block_match_sad", match, run_block_match_sad},
+      {"block_match_ssd", match, run_block_match_ssd},
+      {"box", {{rgba}, {rgba}}, run_box},
+      {"dot", {{{"a", float_, 4}, {"b", float_, 4}}, {{"", float_}}}, run_dot},
       {"epsilon", {{luma}, {luma}}, run_epsilon},
+      {"fill", {{}, {row("", uchar_)}}, run_fill},
+      {"gemm_u8",
+       {{{"a", uchar_, 1, "depth height"}, {"b", uchar_, 1, "depth width"}}, {{"", uint_}}},
+       run_gemm_u8},
       {"laplace", {{rgb}, {rgb}}, run_laplace},
+      {"matrix_add", {{{"a", float_}, {"b", float_}}, {{"", float_}}}, run_matrix_add},
+      {"reduce", {{row("", uint_)}, {{"", uint_, 1, "1"}}}, run_reduce},
       {"sobel", {{luma}, {{"x"}, {"y"}}}, run_sobel},
+      {"vector_add", {{row("a", int_), row("b", int_)}, {row("", int_)}}, run_vector_add},
   };
   return all;
 }

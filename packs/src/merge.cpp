@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -18,15 +19,27 @@ int order(const T &a, const T &b) {
   return b < a ? 1 : 0;
 }
 
+// What tells two numbers apart however they compare: -0.0 from 0.0, one NaN from another.
+std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
+  std::vector<std::uint64_t> all;
+  for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));
+  return all;
+}
+
 auto fields(const Kernel &k) { return std::tie(k.name, k.arguments, k.range); }
 auto fields(const Argument &a) {
-  return std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type, a.accumulates, a.stage,
-                  a.extent, a.values);
+  return std::tuple_cat(std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type,
+                                 a.accumulates, a.stage, a.extent),
+                        std::tuple(bits(a.values)));
 }
 auto fields(const KernelFacts &f) {
   return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
 }
-// Const or not.
+// Const or not, both.
+template <typename AnyProgram>
+auto hints(AnyProgram &p) {
+  return std::tie(p.preferred, p.baseline, p.sizes);
+}
 template <typename AnyTarget>
 auto facts(AnyTarget &t) {
   return std::tie(t.profile, t.family, t.model, t.compiler, t.identity);
@@ -71,6 +84,15 @@ int order(const Variant &a, const Variant &b) {
   return order(a.il64, b.il64);
 }
 
+// What has hints comes first, as an older pack of the same program has none.
+int order_hints(const Program &a, const Program &b) {
+  const auto lacks = [](const Program &p) {
+    return std::tuple(p.preferred.empty(), p.baseline.empty(), p.sizes.empty());
+  };
+  if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
+  return order(hints(a), hints(b));
+}
+
 int order(const Binary &a, const Binary &b) {
   if (const int o = order(a.blob.name(), b.blob.name()); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
@@ -100,8 +122,7 @@ Status merge_program(const Program &from, Program *into) {
     return Status::error(Fault::conflict, "program " + from.name + " has two references: " +
                                               from.reference + " and " + into->reference);
   }
-  const auto hints = [](auto &p) { return std::tie(p.preferred, p.baseline, p.sizes); };
-  if (hints(from) < hints(*into)) hints(*into) = hints(from);
+  if (order_hints(from, *into) < 0) hints(*into) = hints(from);
   return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
     if (a.hash != b->hash) {
       return Status::error(Fault::conflict, "program " + from.name + ", variant " + a.name +

@@ -24,6 +24,7 @@ struct kiln_program {
 };
 struct kiln_report {
   std::shared_ptr<const kiln::runtime::Report> report;
+  kiln::runtime::Choice choice;
   std::mutex mutex;
   std::string json;  // guarded by `mutex`; made when it is first asked for
 };

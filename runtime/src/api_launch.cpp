@@ -177,6 +177,15 @@ kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *rang
   return KILN_OK;
 }
 
+kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndrange *range,
+                                     kiln_local_source *out, kiln_error *error) {
+  KILN_REQUIRE(kernel != nullptr && range != nullptr && out != nullptr, error);
+  LaunchPlan plan;
+  if (Error e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
+  *out = plan.source;
+  return KILN_OK;
+}
+
 kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
                         const kiln_event *const *wait, size_t wait_count, kiln_event **event,
                         kiln_error *error) {

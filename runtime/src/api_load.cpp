@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
                                  KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
-                                 KILN_LOAD_NO_OVERLAY;
+                                 KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
 
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> pack,
                       kiln_pack **out, kiln_error *error) {
@@ -57,8 +57,13 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
   }
 }
 
-kiln_status unknown_flags(const char *function, kiln_error *error) {
-  return report_error(failure(KILN_ERROR_ARGUMENT, {function, ": unknown bits in flags"}), error);
+Error check_flags(const char *function, unsigned flags) {
+  constexpr unsigned kSizes = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+  if ((flags & ~kKnownFlags) != 0) {
+    return failure(KILN_ERROR_ARGUMENT, {function, ": unknown bits in flags"});
+  }
+  if ((flags & kSizes) != kSizes) return {};
+  return failure(KILN_ERROR_ARGUMENT, {function, ": flags name two size classes"});
 }
 
 class CallbackProgress : public Programs::Progress {
@@ -66,7 +71,7 @@ class CallbackProgress : public Programs::Progress {
   CallbackProgress(kiln_progress_function function, void *user, std::size_t total)
       : function_(function), user_(user), total_(total) {}
   bool loaded(const std::string &program, const LoadResult &result, std::size_t done) override {
-    kiln_report report{result.report, {}, {}};
+    kiln_report report{result.report, result.choice, {}, {}};
     const kiln_progress progress{done, total_, program.c_str(), result.error.status, &report};
     return function_(&progress, user_) == 0;
   }
@@ -149,9 +154,11 @@ unsigned kiln_loader_hints(const kiln_loader *loader) {
 kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant, unsigned flags,
                       kiln_program **out, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && out != nullptr, error);
-  if ((flags & ~kKnownFlags) != 0) return unknown_flags("kiln_load", error);
+  if (Error e = check_flags("kiln_load", flags); !e.ok()) return report_error(e, error);
   LoadResult result = loader->programs.load(program, variant == nullptr ? "" : variant, flags);
-  if (report != nullptr) *report = new kiln_report{std::move(result.report), {}, {}};
+  if (report != nullptr) {
+    *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
+  }
   if (!result.error.ok()) return report_error(result.error, error);
   *out = new kiln_program{std::move(result.program)};
   return KILN_OK;
@@ -161,7 +168,7 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
                           unsigned flags, kiln_progress_function progress, void *user,
                           kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && (count == 0 || programs != nullptr), error);
-  if ((flags & ~kKnownFlags) != 0) return unknown_flags("kiln_prefetch", error);
+  if (Error e = check_flags("kiln_prefetch", flags); !e.ok()) return report_error(e, error);
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     KILN_REQUIRE(programs[i] != nullptr, error);
@@ -208,6 +215,12 @@ const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_o
   return nullptr;
 }
 
+const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice) {
+  if (report == nullptr || report->choice.variant == nullptr) return nullptr;
+  if (choice != nullptr) *choice = report->choice.by;
+  return report->choice.reason.c_str();
+}
+
 double kiln_report_milliseconds(const kiln_report *report) {
   return report == nullptr ? 0 : report->report->milliseconds;
 }
@@ -215,6 +228,6 @@ double kiln_report_milliseconds(const kiln_report *report) {
 const char *kiln_report_json(kiln_report *report) {
   if (report == nullptr) return nullptr;
   const std::lock_guard<std::mutex> lock(report->mutex);
-  if (report->json.empty()) report->json = report->report->json();
+  if (report->json.empty()) report->json = report->report->json(report->choice);
   return report->json.c_str();
 }

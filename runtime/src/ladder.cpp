@@ -13,14 +13,6 @@ using packs::View;
 using Clock = std::chrono::steady_clock;
 namespace fb = packs::fb;
 
-std::optional<std::string> missing(const fb::Variant &variant, const Capabilities &device) {
-  std::vector<std::string> requirements;
-  for (const auto *requirement : *variant.requirements()) {
-    requirements.push_back(requirement->str());
-  }
-  return missing_requirement(requirements, device);
-}
-
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
@@ -322,31 +314,6 @@ std::string summary(const Report &report) {
 }
 
 }  // namespace
-
-Error choose_variant(const Loader &loader, const std::string &program, const std::string &variant,
-                     const fb::Variant **out) {
-  const fb::Program *found = loader.pack->find_program(program);
-  if (found == nullptr) {
-    return failure(KILN_ERROR_NOT_IN_PACK, {"the pack has no program ", program});
-  }
-  if (!variant.empty()) {
-    *out = loader.pack->find_variant(program, variant);
-    if (*out == nullptr) {
-      return failure(KILN_ERROR_NOT_IN_PACK, {"program ", program, " has no variant ", variant});
-    }
-    const auto lacks = missing(**out, loader.device->capabilities);
-    if (!lacks) return {};
-    return failure(KILN_ERROR_REQUIREMENT, {"program ", program, ", variant ", variant, " ", *lacks,
-                                            ", which this device lacks"});
-  }
-  for (const fb::Variant *candidate : *found->variants()) {
-    if (missing(*candidate, loader.device->capabilities)) continue;
-    *out = candidate;
-    return {};
-  }
-  return failure(KILN_ERROR_REQUIREMENT,
-                 {"program ", program, " has no variant that this device can run"});
-}
 
 Error climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
             std::shared_ptr<LoadedProgram> *out, Report *report) {

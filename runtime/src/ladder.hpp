@@ -47,11 +47,6 @@ struct LoadedProgram {
   std::mutex mutex;
 };
 
-// The variant of that name, or with an empty one the first by name whose requirements the
-// device meets. `*program` and `*out` are set on success.
-Error choose_variant(const Loader &loader, const std::string &program, const std::string &variant,
-                     const packs::fb::Variant **out);
-
 // Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, whose program
 // and variant are set already, is filled whatever happens; `*out` only on success.
 Error climb(const std::shared_ptr<const Loader> &loader, const packs::fb::Variant &variant,

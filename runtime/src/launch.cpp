@@ -52,7 +52,10 @@ Error take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *out
 
 // The local size that was measured for launches of that class on this device or one like it,
 // else the variant's own; zeros: none.
-Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of) {
+Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of,
+                        kiln_local_source *source) {
+  static_assert(static_cast<unsigned>(TuningLevel::device) == KILN_LOCAL_DEVICE);
+  static_assert(static_cast<unsigned>(TuningLevel::standard) == KILN_LOCAL_DEFAULT);
   const Loader &loader = *program.loader;
   const std::string &key = loader.device->key;
   const packs::TuningQuery query{program.name, program.variant->name()->c_str(),
@@ -64,6 +67,7 @@ Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned c
                   packs::xxh3(key.data(), key.size()), &level);
   const packs::fb::Size3 &stored =
       tuning != nullptr ? tuning->local_size() : *program.variant->local_size();
+  *source = tuning != nullptr ? static_cast<kiln_local_source>(level) : KILN_LOCAL_VARIANT;
   return {stored.x(), stored.y(), stored.z()};
 }
 
@@ -101,7 +105,7 @@ Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::st
   out->unequal_groups = device.capabilities.unequal_groups && out->limits.required[0] == 0 &&
                         options_allow_unequal_groups(program->variant->options()->c_str());
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
-    out->stored_local_sizes[i] = stored_local_size(*program, index, i);
+    out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }
   out->argument_count = stored_kernel(*program, index).arguments();
   out->arguments.reset(new KernelArgument[out->argument_count]);
@@ -143,8 +147,14 @@ Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *o
       return failure(KILN_ERROR_ARGUMENT, "the NDRange is empty in dimension " + std::to_string(i));
     }
   }
-  Size3 wanted = kernel.stored_local_sizes[static_cast<std::size_t>(size_class(global))];
-  if (range.local[0] != 0) wanted = {range.local[0], range.local[1], range.local[2]};
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  Size3 wanted = kernel.stored_local_sizes[class_of];
+  out->source = wanted[0] == 0 ? KILN_LOCAL_GUESS : kernel.stored_sources[class_of];
+  if (range.local[0] != 0) {
+    wanted = {range.local[0], range.local[1], range.local[2]};
+    out->source = KILN_LOCAL_RANGE;
+  }
+  if (kernel.limits.required[0] != 0) out->source = KILN_LOCAL_KERNEL;
   for (unsigned i = range.dimensions; i < 3; ++i) wanted[i] = wanted[0] == 0 ? 0 : 1;
   out->dimensions = range.dimensions;
   out->local = fit_local_size(global, wanted, kernel.limits);

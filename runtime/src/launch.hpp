@@ -26,6 +26,7 @@ struct Kernel {
   WorkGroupLimits limits;
   bool unequal_groups = false;  // the global size need not be padded
   std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
+  std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
   std::unique_ptr<KernelArgument[]> arguments;
   unsigned argument_count = 0;
 };
@@ -48,6 +49,7 @@ struct LaunchPlan {
   Size3 global{1, 1, 1};
   Size3 padded{1, 1, 1};  // `global` in whole groups
   Size3 local{1, 1, 1};
+  kiln_local_source source = KILN_LOCAL_GUESS;  // of `local`
 };
 
 // Checks `range` and works out local and global size.

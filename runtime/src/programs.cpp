@@ -13,12 +13,27 @@ std::shared_ptr<Report> new_report(const Loader &loader, const std::string &prog
   return report;
 }
 
+// The flags that only say which variant is wanted.
+constexpr unsigned kChoiceFlags = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+
+packs::SizeClass wanted_class(unsigned flags) {
+  if ((flags & KILN_LOAD_FOR_SMALL) != 0) return packs::SizeClass::small;
+  return (flags & KILN_LOAD_FOR_MEDIUM) != 0 ? packs::SizeClass::medium : packs::SizeClass::large;
+}
+
+LoadResult with_choice(LoadResult result, Choice choice) {
+  result.choice = std::move(choice);
+  return result;
+}
+
 }  // namespace
 
 Programs::Slot *Programs::find_slot(const std::string &program, const std::string &variant,
                                     unsigned flags, LoadResult *result) {
-  const packs::fb::Variant *chosen = nullptr;
-  result->error = choose_variant(*loader_, program, variant, &chosen);
+  result->error = choose_variant(*loader_->pack, *loader_->device, program, variant,
+                                 wanted_class(flags), &result->choice);
+  const packs::fb::Variant *chosen = result->choice.variant;
+  flags &= ~kChoiceFlags;
   if (!result->error.ok()) {
     result->report = new_report(*loader_, program, variant);
     return nullptr;
@@ -51,18 +66,18 @@ LoadResult Programs::load(const std::string &program, const std::string &variant
   const unsigned before = slot->loads;
   const std::lock_guard<std::mutex> lock(slot->mutex);
   // Loaded, or failed while this thread waited.
-  if (slot->last.program != nullptr || slot->loads != before) return slot->last;
-  return load_slot(program, slot);
+  const bool done = slot->last.program != nullptr || slot->loads != before;
+  return with_choice(done ? slot->last : load_slot(program, slot), std::move(result.choice));
 }
 
 void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags,
                         Progress *progress) {
   std::vector<Slot *> others;  // that another thread is loading
   for (std::size_t i = 0; i < programs.size(); ++i) {
-    LoadResult missing;
-    Slot *slot = find_slot(programs[i], {}, flags, &missing);
+    LoadResult asked;
+    Slot *slot = find_slot(programs[i], {}, flags, &asked);
     if (slot == nullptr) {
-      if (progress != nullptr && !progress->loaded(programs[i], missing, i + 1)) return;
+      if (progress != nullptr && !progress->loaded(programs[i], asked, i + 1)) return;
       continue;
     }
     std::unique_lock<std::mutex> lock(slot->mutex, std::try_to_lock);
@@ -71,7 +86,7 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
       continue;
     }
     if (slot->loads != 0) continue;
-    const LoadResult result = load_slot(programs[i], slot);
+    const LoadResult result = with_choice(load_slot(programs[i], slot), std::move(asked.choice));
     lock.unlock();
     if (progress != nullptr && !progress->loaded(programs[i], result, i + 1)) return;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "choice.hpp"
 #include "ladder.hpp"
 
 namespace kiln::runtime {
@@ -16,6 +17,7 @@ struct LoadResult {
   Error error;
   std::shared_ptr<LoadedProgram> program;
   std::shared_ptr<const Report> report;
+  Choice choice;  // of this call; others may have come to the same variant by another way
 };
 
 // Any thread may call anything.
@@ -38,8 +40,8 @@ class Programs {
     ~Progress() = default;
   };
 
-  // Loads the first variant of each, shares the work with other threads that do the same, and
-  // returns when all of them are done, or when `progress` says so.
+  // Loads the variant of each that load() takes by itself, shares the work with other threads that
+  // do the same, and returns when all of them are done, or when `progress` says so.
   void prefetch(const std::vector<std::string> &programs, unsigned flags, Progress *progress);
 
  private:
@@ -48,11 +50,11 @@ class Programs {
     unsigned flags;
     std::atomic<unsigned> loads{0};  // how often a load ended
     std::mutex mutex;                // held while loading; guards `last`
-    LoadResult last;
+    LoadResult last;                 // without a choice
   };
 
-  // The slot of what is asked for; null where there is no such variant, and then `*result`
-  // says so.
+  // The slot of what is asked for, `result->choice`; null where there is no such variant, and
+  // then `*result` says so.
   Slot *find_slot(const std::string &program, const std::string &variant, unsigned flags,
                   LoadResult *result);
   const LoadResult &load_slot(const std::string &program, Slot *slot);

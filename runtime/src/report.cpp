@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "json.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -45,6 +46,28 @@ void append_rung(const RungResult &result, std::string *out) {
     if (value.empty()) continue;
     *out += ", ";
     append_member(name, value, out);
+  }
+  *out += "}";
+}
+
+void append_choice(const Choice &choice, std::string *out) {
+  static const char *const names[] = {"name", "measurement", "preference", "order"};
+  *out += "\"choice\": ";
+  if (choice.variant == nullptr) {
+    *out += "null";
+    return;
+  }
+  *out += "{";
+  append_member("by", names[choice.by], out);
+  *out += ", ";
+  append_member("reason", choice.reason, out);
+  if (choice.by == KILN_CHOICE_MEASUREMENT) {
+    *out += ", ";
+    append_member("level", tuning_level_name(choice.level), out);
+    *out += ", ";
+    append_member("size_class", size_class_name(choice.size_class), out);
+    *out += ", \"nanoseconds\": ";
+    *out += packs::decimal(choice.nanoseconds);
   }
   *out += "}";
 }
@@ -104,11 +127,13 @@ std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &devic
   return nearest;
 }
 
-std::string Report::json() const {
+std::string Report::json(const Choice &choice) const {
   std::string out = "{\"schema\": 1, ";
   append_member("program", program, &out);
   out += ", ";
   append_member("variant", variant, &out);
+  out += ", ";
+  append_choice(choice, &out);
   out += ", ";
   append_member("device",
                 device_label(device->identity.text(Field::device_name),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "choice.hpp"
 #include "device.hpp"
 #include "kiln/packs/pack.hpp"
 
@@ -41,7 +42,7 @@ struct Report {
   std::shared_ptr<const packs::Pack> pack;
 
   // Schema 1 of docs/loading.md.
-  std::string json() const;
+  std::string json(const Choice &choice) const;
 };
 
 }  // namespace kiln::runtime

@@ -38,6 +38,18 @@ std::optional<std::string> argument(const std::string &text, const char *prefix)
   return text.substr(size);
 }
 
+// N of "work_group:N", a number of at most nine digits from 1; 0 where it is none.
+std::size_t work_group_of(const std::string &requirement) {
+  const auto digits = argument(requirement, "work_group:");
+  if (!digits || digits->size() > 9) return 0;
+  std::size_t items = 0;
+  for (const char c : *digits) {
+    if (c < '0' || c > '9' || (c == '0' && items == 0)) return 0;
+    items = 10 * items + static_cast<std::size_t>(c - '0');
+  }
+  return items;
+}
+
 std::optional<std::string> missing_one(const std::string &requirement, const Capabilities &device) {
   if (const Feature *feature = find_feature(requirement)) {
     if (device.*feature->has) return std::nullopt;
@@ -51,6 +63,10 @@ std::optional<std::string> missing_one(const std::string &requirement, const Cap
     if (device.profile == *profile) return std::nullopt;
     return concat(
         {"needs a device of the profile ", *profile, ", and this one is ", device.profile});
+  }
+  if (const std::size_t items = work_group_of(requirement)) {
+    if (device.max_work_group_size >= items) return std::nullopt;
+    return concat({"needs work-groups of ", packs::decimal(items), " work-items"});
   }
   return concat({"needs \"", requirement, "\", which this version does not know"});
 }
@@ -71,7 +87,7 @@ std::optional<std::string> missing_requirement(const std::vector<std::string> &r
 
 bool is_known_requirement(const std::string &requirement) {
   return find_feature(requirement) != nullptr || argument(requirement, "extension:") ||
-         argument(requirement, "vendor:");
+         argument(requirement, "vendor:") || work_group_of(requirement) != 0;
 }
 
 }  // namespace kiln::runtime

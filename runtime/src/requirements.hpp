@@ -37,6 +37,7 @@ struct Capabilities {
 //   images fp16 fp64 subgroups integer_dot_product unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
+//   work_group:N     the device's work-groups may have N work-items
 // and anything else counts as missing: a newer builder may know more than this runtime.
 std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
                                                const Capabilities &device);

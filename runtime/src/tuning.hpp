@@ -1,5 +1,5 @@
-// The measured work-group size that serves a device best, whichever device it was measured on.
-// Pure; allocates nothing; safe from any thread.
+// The measurements of a pack that serve a device, whichever device they were made on. Pure;
+// allocates nothing; safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,36 @@ enum class TuningLevel : std::uint8_t {
 
 // As reports have it: "device", "model", "family", "vendor", "default".
 const char *tuning_level_name(TuningLevel level);
+
+// A device in a pack's own numbers, to look for its rows.
+class TuningPlace {
+ public:
+  // `key_hash` is the XXH3-64 of the device's key text. All must outlive this.
+  TuningPlace(const packs::fb::Root &root, const Description &device, std::uint64_t key_hash);
+
+  // Calls see(row, level) for each row of a kernel and size class that serves the device.
+  template <typename See>
+  void for_each(const packs::TuningQuery &query, See see) const {
+    for (const char *profile : {profile_, ""}) {
+      const packs::Range range = packs::find_tunings(root_, query, profile);
+      for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+        const packs::fb::Tuning &row = *root_.tunings()->Get(i);
+        const TuningLevel level = *profile == '\0' ? TuningLevel::standard : level_of(row);
+        if (level != TuningLevel::vendor || vendor_counts_) see(row, level);
+      }
+    }
+  }
+
+ private:
+  TuningLevel level_of(const packs::fb::Tuning &row) const;
+
+  const packs::fb::Root &root_;
+  const char *profile_;
+  bool vendor_counts_;
+  std::uint32_t family_;  // as a text of the root; what the device does not say is no row's
+  std::uint32_t model_;
+  std::uint64_t key_hash_;
+};
 
 // The row for this kernel and size class from the nearest level that has one, or null; `*level`
 // is set with a row only. At one level the row with more samples is taken, then that with the

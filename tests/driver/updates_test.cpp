@@ -1,4 +1,6 @@
 // Drivers and systems that are updated between two starts, with and without a sign of it.
+#include "kiln/kiln.hpp"
+#include "kiln/packs/hash.hpp"
 #include "ladder.hpp"
 
 using namespace kiln;
@@ -38,6 +40,49 @@ void set_version(const std::string &version) {
 constexpr char kRefuses[] = "[platform.device.binary]\nrevision = 1\n";
 constexpr char kRecompiles[] =
     "[platform.device.binary]\nrevision = 1\nother_revision = \"recompile\"\n";
+
+// A row that was measured on this machine's device, for the program's variant "other".
+packs::Tuning measured(const char *kernel, std::uint64_t nanoseconds) {
+  const auto facts = machine().driver().run([]() -> nlohmann::json {
+    auto opencl = OpenCL::open();
+    auto device = opencl->device(0);
+    const auto fact = [&](const char *name) {
+      const char *text = kiln_device_fact(device->get(), name);
+      return std::string(text == nullptr ? "" : text);
+    };
+    return {fact("profile"), fact("family"), fact("model"), fact("key")};
+  });
+  INFO(facts.reason());
+  REQUIRE(facts.ok());
+  packs::Tuning tuning;
+  tuning.program = "triple";
+  tuning.variant = "other";
+  tuning.kernel = kernel;
+  tuning.profile = facts.answer[0];
+  tuning.family = facts.answer[1];
+  tuning.model = facts.answer[2];
+  const std::string key = facts.answer[3];
+  tuning.key_hash = packs::xxh3(key.data(), key.size());
+  tuning.nanoseconds = nanoseconds;
+  tuning.local_size = {*kernel == '\0' ? 1u : 4u, 1, 1};
+  return tuning;
+}
+
+// What a start on the machine chooses: the variant, why, and where its work-group size is from.
+nlohmann::json choose_here(const std::string &pack) {
+  const auto child = machine().driver().run([&]() -> nlohmann::json {
+    auto opencl = OpenCL::open();
+    auto loader = Loader::create(*opencl->device(0), *Pack::open_file(pack));
+    Loaded loaded = loader->load("triple", {}, KILN_LOAD_NO_IL);
+    auto kernel = Kernel::create(*loaded.program);
+    const kiln_ndrange range{1, {64, 0, 0}, {0, 0, 0}};
+    return {nlohmann::json::parse(loaded.report.json())["variant"], loaded.report.choice(),
+            *kernel->local_source(range), kernel->plan(range)->local[0]};
+  });
+  INFO(child.reason());
+  REQUIRE(child.ok());
+  return child.answer;
+}
 
 }  // namespace
 
@@ -154,4 +199,25 @@ TEST_CASE("a driver update leaves the old driver's entries, and the rollback fin
     CHECK(again.right);
     CHECK(machine().driver().calls("clCreateProgramWithIL") == compiled);
   }
+}
+
+TEST_CASE("a driver update keeps the choice of variant and the work-group size") {
+  if (!have_pocl()) return;
+  packs::Contents contents = triple_program();
+  packs::Variant other = triple_variant("other");
+  other.name = "other";
+  contents.programs[0].variants.push_back(other);
+  contents.programs[0].preferred = {"plain"};
+  set_version("1.0");
+  contents.tunings = {measured("", 810'000), measured("triple", 7'000)};
+  const std::string pack = machine().driver().path("tuned.kiln");
+  REQUIRE(packs::write_pack(contents, pack).ok());
+  CHECK(choose_here(pack) ==
+        nlohmann::json{"other", "the only one measured on this device for small problems: 0.810 ms",
+                       KILN_LOCAL_DEVICE, 4});
+  set_version("2.0");
+  CHECK(choose_here(pack) ==
+        nlohmann::json{"other", "the only one measured on this model for small problems: 0.810 ms",
+                       KILN_LOCAL_MODEL, 4});
+  set_version("1.0");
 }

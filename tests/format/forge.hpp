@@ -62,6 +62,10 @@ struct ForgedVariant {
   std::uint32_t il64 = 0;
   std::uint8_t role = 0;
   std::uint8_t storage = 0;
+  std::uint8_t type = 0;
+  std::uint8_t stage = 0;
+  std::vector<double> values{1, 2};
+  double tolerance = 0;
 };
 
 struct ForgedProgram {
@@ -113,8 +117,11 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
   for (const std::string &name : variant.kernels) {
     kernels.push_back(fb::CreateKernel(builder, builder.CreateString(name), 1));
   }
-  const std::vector<flatbuffers::Offset<fb::Argument>> arguments{fb::CreateArgument(
-      builder, variant.role, variant.storage, 1, builder.CreateString("argument"), 0)};
+  const auto argument_name = builder.CreateString("argument");
+  const auto values = builder.CreateVector(variant.values);
+  const std::vector<flatbuffers::Offset<fb::Argument>> arguments{
+      fb::CreateArgument(builder, variant.role, variant.storage, 1, argument_name, 0, variant.type,
+                         false, variant.stage, 0, values)};
   const auto name = builder.CreateString(variant.name);
   const auto options = builder.CreateString("");
   const auto requirements = builder.CreateVectorOfStrings(std::vector<std::string>{});
@@ -124,7 +131,7 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
   const fb::Size3 ones(1, 1, 1);
   return fb::CreateVariant(builder, name, &hash, options, requirements, kernel_vector,
                            variant.source, variant.il32, variant.il64, 0, &ones, &ones,
-                           argument_vector);
+                           argument_vector, variant.tolerance);
 }
 
 inline flatbuffers::Offset<fb::Program> forge(
@@ -132,7 +139,9 @@ inline flatbuffers::Offset<fb::Program> forge(
     const std::vector<flatbuffers::Offset<fb::Variant>> &variants) {
   const auto text = builder.CreateString(name);
   const auto reference = builder.CreateString("");
-  return fb::CreateProgram(builder, text, reference, builder.CreateVector(variants));
+  const auto variant_vector = builder.CreateVector(variants);
+  const auto sizes = builder.CreateVectorOfStructs(std::vector<fb::Size3>{{64, 48, 1}});
+  return fb::CreateProgram(builder, text, reference, variant_vector, 0, 0, sizes);
 }
 
 // The vectors of records stand in the root even where they are empty, unlike the writer's.

@@ -91,11 +91,11 @@ TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
   CHECK(tunings({b, a}) == Fault::root_malformed);
 }
 
-TEST_CASE("a tuning belongs to a kernel and a known size class", "[forged]") {
+TEST_CASE("a tuning belongs to a variant and a known size class", "[forged]") {
   CHECK(spoiled([](ForgedTuning *) {}) == Fault::none);
   CHECK(spoiled([](ForgedTuning *t) { t->program = 0; }) == Fault::root_malformed);
   CHECK(spoiled([](ForgedTuning *t) { t->variant = 0; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Fault::none);  // of the whole variant
   CHECK(spoiled([](ForgedTuning *t) { t->size_class = 2; }) == Fault::none);
   CHECK(spoiled([](ForgedTuning *t) { t->size_class = 3; }) == Fault::root_malformed);
   CHECK(spoiled([](ForgedTuning *t) { t->size_class = 0x01000000; }) == Fault::root_malformed);

@@ -1,4 +1,7 @@
 // Packs whose hashes agree and whose root breaks a rule of FORMAT.md: each gives its fault.
+#include <cstring>
+#include <limits>
+
 #include "forge.hpp"
 
 using namespace kiln::packs;
@@ -194,14 +197,48 @@ TEST_CASE("a variant has kernels with names of their own", "[forged]") {
 }
 
 TEST_CASE("a variant's values must be known and in range", "[forged]") {
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 4; }) == Fault::none);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 5; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 6; }) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7; }) == Fault::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Fault::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Fault::none);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Fault::root_malformed);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Fault::out_of_bounds);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Fault::out_of_bounds);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->il64 = 0xffffffff; }) == Fault::out_of_bounds);
+}
+
+TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {
+  const auto stage = [](std::size_t kernels, std::uint8_t of) {
+    return spoiled_variant([&](ForgedVariant *variant) {
+      variant->kernels.resize(kernels);
+      for (std::size_t i = 0; i < kernels; ++i) variant->kernels[i] = "k" + std::to_string(i);
+      variant->stage = of;
+    });
+  };
+  CHECK(stage(1, 0) == Fault::none);
+  CHECK(stage(1, 1) == Fault::root_malformed);
+  CHECK(stage(3, 2) == Fault::none);
+  CHECK(stage(3, 3) == Fault::root_malformed);
+  CHECK(stage(256, 255) == Fault::none);
+}
+
+TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
+  const auto tolerance = [](double value) {
+    return spoiled_variant([=](ForgedVariant *variant) { variant->tolerance = value; });
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double good : {0.0, 5e-324, 1.0, 1e308, kInfinity}) {
+    CAPTURE(good);
+    CHECK(tolerance(good) == Fault::none);
+  }
+  for (const double bad : {-5e-324, -1.0, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                           -std::numeric_limits<double>::quiet_NaN()}) {
+    CAPTURE(bad);
+    CHECK(tolerance(bad) == Fault::root_malformed);
+  }
 }
 
 TEST_CASE("more programs, variants, targets or tables than the limits are refused", "[forged]") {
@@ -258,4 +295,35 @@ TEST_CASE("structs that are not aligned are refused", "[forged]") {
     CHECK(finished(bytes) == (place % 8 != 0 ? Fault::root_malformed : Fault::out_of_bounds));
   }
   CHECK(misaligned == 1);
+}
+
+TEST_CASE("an argument's numbers and a program's sizes are aligned", "[forged]") {
+  // The same vector read from a later place: behind the change its length is 1 and in bounds.
+  std::uint64_t two_ones = 0x0000000100000001;
+  double number = 0;
+  std::memcpy(&number, &two_ones, sizeof(number));
+  ForgedRoot forged;
+  forged.programs[0].variants[0].values = {number, number, number};
+  const Bytes good = forge(forged);
+  CHECK(finished(good) == Fault::none);
+  const auto shifted = [&](bool values, std::uint8_t by) {
+    Bytes bytes = good;
+    const auto *program = flatbuffers::GetRoot<fb::Root>(bytes.data())->programs()->Get(0);
+    const auto *argument = program->variants()->Get(0)->arguments()->Get(0);
+    const std::uint8_t *field =
+        values ? reinterpret_cast<const flatbuffers::Table *>(argument)->GetAddressOf(
+                     fb::Argument::VT_VALUES)
+               : reinterpret_cast<const flatbuffers::Table *>(program)->GetAddressOf(
+                     fb::Program::VT_SIZES);
+    REQUIRE(field != nullptr);
+    std::uint8_t &offset = bytes[static_cast<std::size_t>(field - bytes.data())];
+    REQUIRE(offset < 255 - by);
+    offset = static_cast<std::uint8_t>(offset + by);
+    return finished(bytes);
+  };
+  CHECK(shifted(true, 4) == Fault::root_malformed);
+  CHECK(shifted(true, 8) == Fault::none);  // aligned again
+  CHECK(shifted(true, 1) == Fault::root_malformed);
+  CHECK(shifted(false, 1) == Fault::root_malformed);
+  CHECK(shifted(false, 2) == Fault::root_malformed);
 }

@@ -1,6 +1,7 @@
 // Merging: any order gives the same pack, byte for byte; contradictions are named.
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "forge.hpp"
 
@@ -154,6 +155,62 @@ TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]"
   });
   CHECK(merged({with, without}) == with);
   CHECK(merged({without, with}) == with);
+}
+
+TEST_CASE("a program's hints outlive a merge with a pack that has none", "[merge]") {
+  const Bytes with = written(sample());
+  const Bytes without = sample_with([](Contents *c) {
+    c->programs[0].preferred.clear();
+    c->programs[0].baseline.clear();
+    c->programs[0].sizes.clear();
+  });
+  CHECK(merged({with, without}) == with);
+  CHECK(merged({without, with}) == with);
+}
+
+TEST_CASE("several hints for one program merge to those of one side in any order", "[merge]") {
+  const auto with = [](std::vector<std::string> preferred, const char *baseline,
+                       std::uint32_t width) {
+    return sample_with([&](Contents *c) {
+      c->programs[0].preferred = preferred;
+      c->programs[0].baseline = baseline;
+      c->programs[0].sizes.clear();
+      if (width != 0) c->programs[0].sizes = {{width, 1, 1}};
+    });
+  };
+  check_any_order(with({"wide"}, "", 0), with({}, "wide", 5), with({}, "", 7));
+  check_any_order(with({"wide"}, "scalar", 5), with({"scalar", "wide"}, "a", 5),
+                  with({"scalar"}, "scalar", 5));
+  check_any_order(with({"wide"}, "a", 5), with({"wide"}, "b", 5), with({"wide"}, "a", 6));
+  const Contents one = contents_of(opened(merged({with({"wide"}, "", 0), with({}, "wide", 5)})));
+  CHECK(one.programs[0].preferred == std::vector<std::string>{"wide"});
+  CHECK(one.programs[0].baseline.empty());
+  CHECK(one.programs[0].sizes.empty());
+}
+
+TEST_CASE("one variant with several launches merges to one in any order", "[merge]") {
+  const auto with = [](const std::function<void(Variant *)> &change) {
+    return sample_with([&](Contents *c) { change(&c->programs[0].variants[1]); });
+  };
+  const auto argument = [&](const std::function<void(Argument *)> &change) {
+    return with([&](Variant *v) { change(&v->arguments[4]); });
+  };
+  check_any_order(with([](Variant *v) { v->tolerance = 0; }),
+                  with([](Variant *v) { v->tolerance = 2; }), with([](Variant *) {}));
+  check_any_order(with([](Variant *v) { v->kernels[0].range = ""; }),
+                  with([](Variant *v) { v->kernels[0].range = "width"; }),
+                  with([](Variant *v) { v->kernels[1].range = "1"; }));
+  check_any_order(argument([](Argument *a) { a->type = 3; }),
+                  argument([](Argument *a) { a->accumulates = true; }),
+                  argument([](Argument *a) { a->extent = "width"; }));
+  check_any_order(argument([](Argument *a) { a->stage = 0; }),
+                  argument([](Argument *a) { a->role = 6; }),
+                  argument([](Argument *a) { a->value = 9; }));
+  // Numbers that do not compare are told apart all the same.
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  check_any_order(argument([](Argument *a) { a->values = {0.0}; }),
+                  argument([](Argument *a) { a->values = {-0.0}; }),
+                  argument([](Argument *a) { a->values = {kNone}; }));
 }
 
 TEST_CASE("one blob that was stored in several ways merges to one in any order", "[merge]") {

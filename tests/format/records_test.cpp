@@ -66,7 +66,8 @@ TEST_CASE("records read back field by field, sorted", "[records]") {
   for (const Tuning &tuning : in.tunings) {
     CHECK(std::count(out.tunings.begin(), out.tunings.end(), tuning) == 1);
   }
-  CHECK(out.tunings[0].profile.empty());  // the default comes first
+  CHECK(out.tunings[0].kernel.empty());   // the row of the whole variant comes first
+  CHECK(out.tunings[1].profile.empty());  // then the default
 }
 
 TEST_CASE("the order of records does not matter to the writer", "[records]") {
@@ -98,7 +99,6 @@ TEST_CASE("records that no reader would take are not written", "[records]") {
   CHECK(fault([](Contents *c) { c->cross_checks.push_back(c->cross_checks[0]); }) ==
         Fault::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings.push_back(c->tunings[0]); }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->tunings[0].kernel.clear(); }) == Fault::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings[0].local_size[1] = 0; }) == Fault::bad_argument);
   CHECK(fault([](Contents *c) { c->tunings[3].key_hash = 1; }) == Fault::bad_argument);
 }
@@ -204,6 +204,27 @@ TEST_CASE("a text is found among the root's, or past their end", "[records]") {
   CHECK(find_text(opened(bare)->root(), "") == 0);
 }
 
+TEST_CASE("tunings of a whole variant are apart from those of its kernels", "[records]") {
+  const auto with_kernel = [](const char *variant, const char *kernel) {
+    Tuning tuning = row(30, 20, 10);
+    tuning.variant = variant;
+    tuning.kernel = kernel;
+    return tuning;
+  };
+  const Bytes bytes = with_tunings({with_kernel("wide", ""), with_kernel("wide", "wide"),
+                                    with_kernel("scalar", "scalar"), with_kernel("plain", "")});
+  const PackPointer pack = opened(bytes);
+  const auto count = [&](const char *variant, const char *kernel) {
+    return find_tunings(pack->root(), {"blur", variant, kernel, SizeClass::small}, "test").count;
+  };
+  CHECK(count("wide", "") == 1);
+  CHECK(count("wide", "wide") == 1);
+  CHECK(count("plain", "") == 1);
+  CHECK(count("scalar", "") == 0);
+  CHECK(count("", "") == 0);
+  CHECK(written(contents_of(pack)) == bytes);
+}
+
 TEST_CASE("size classes part at 65,536 and 1,048,576 work-items", "[records]") {
   CHECK(size_class(0) == SizeClass::small);
   CHECK(size_class(65'535) == SizeClass::small);
@@ -246,8 +267,8 @@ TEST_CASE("tunings merge to one pack in any order", "[records]") {
 
 TEST_CASE("records alone can be merged", "[records]") {
   Contents into = bare_sample();
-  merge_records(sample(), &into);
-  CHECK(written(into) == written(sample()));
+  merge_records(records_sample(), &into);
+  CHECK(written(into) == written(records_sample()));
   merge_records(into, &into);
-  CHECK(written(into) == written(sample()));
+  CHECK(written(into) == written(records_sample()));
 }

@@ -1,6 +1,7 @@
 // Small packs for tests, and a pack taken apart into parts that can be compared.
 #pragma once
 
+#include <bit>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -124,8 +125,8 @@ inline Contents bare_sample() {
 }
 
 // The bare sample with cross-checks, one of them of a target that the pack does not have, and
-// tunings. The golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
-inline Contents sample() {
+// tunings: what packs were before they described launches of several kernels.
+inline Contents records_sample() {
   Contents contents = bare_sample();
   const packs::Target &first = contents.targets[0];
   const packs::Target &second = contents.targets[1];
@@ -137,6 +138,26 @@ inline Contents sample() {
   contents.tunings = {tuning(first, packs::SizeClass::medium, {16, 4, 1}),
                       tuning(first, packs::SizeClass::large, {32, 8, 1}),
                       tuning(second, packs::SizeClass::medium, {8, 8, 1}), standard};
+  return contents;
+}
+
+// All of that, hints for a program, and a variant of two kernels that uses every field of a
+// launch. The golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
+inline Contents sample() {
+  Contents contents = records_sample();
+  packs::Program &blur = contents.programs[0];
+  blur.preferred = {"wide", "not_in_this_pack"};
+  blur.baseline = "scalar";
+  blur.sizes = {{640, 480, 1}, {3, 1, 2}};
+  packs::Variant &wide = blur.variants[1];
+  wide.kernels = {{"wide", 3, "width/4 height"}, {"wide_sum", 2, ""}};
+  wide.arguments.push_back({1, 0, 1, "sum", 0, 2, true, 1, "1", {}});
+  wide.arguments.push_back({4, 0, 4, "weights", 0, 4, false, 1, "", {0.5, -1.25, 0, 1e300}});
+  wide.tolerance = 0.25;
+  contents.targets[1].binaries[1].kernels.push_back({128, 32, 16, 0});
+  packs::Tuning whole = tuning(contents.targets[0], packs::SizeClass::large, {1, 1, 1});
+  whole.kernel.clear();
+  contents.tunings.push_back(whole);
   return contents;
 }
 
@@ -233,18 +254,60 @@ inline void append_records(const packs::fb::Root &root, Part *part) {
   }
 }
 
+inline void append(double number, Part *part) {
+  append(std::bit_cast<std::uint64_t>(number), part);
+}
+
+inline void append_optional(const flatbuffers::String *text, Part *part) {
+  append(std::uint64_t{text != nullptr}, part);
+  if (text != nullptr) append(text, part);
+}
+
+inline void append_launch(const packs::fb::Variant &variant, Part *part) {
+  for (const auto *kernel : *variant.kernels()) {
+    append(kernel->name(), part);
+    append_optional(kernel->range(), part);
+  }
+  for (const auto *argument : *variant.arguments()) {
+    append(argument->name(), part);
+    for (const std::uint8_t value :
+         {argument->role(), argument->storage(), argument->channels(), argument->type(),
+          static_cast<std::uint8_t>(argument->accumulates()), argument->stage()}) {
+      part->bytes.push_back(value);
+    }
+    append(static_cast<std::uint64_t>(argument->value()), part);
+    append_optional(argument->extent(), part);
+    if (argument->values() == nullptr) continue;
+    for (const double value : *argument->values()) append(value, part);
+  }
+  append(variant.tolerance(), part);
+}
+
+inline void append_hints(const packs::fb::Program &program, Part *part) {
+  if (program.preferred() != nullptr) {
+    for (const auto *name : *program.preferred()) append(name, part);
+  }
+  append_optional(program.baseline(), part);
+  if (program.sizes() == nullptr) return;
+  for (const auto *size : *program.sizes()) {
+    for (const std::uint32_t side : {size->x(), size->y(), size->z()}) {
+      append(std::uint64_t{side}, part);
+    }
+  }
+}
+
 inline Part root_part(const packs::fb::Root &root) {
   Part part;
   append(root.producer(), &part);
   for (const auto *program : *root.programs()) {
     append(program->name(), &part);
     append(program->reference(), &part);
+    append_hints(*program, &part);
     for (const auto *variant : *program->variants()) {
       append(variant->name(), &part);
       append(variant->options(), &part);
       for (const auto *requirement : *variant->requirements()) append(requirement, &part);
-      for (const auto *kernel : *variant->kernels()) append(kernel->name(), &part);
-      for (const auto *argument : *variant->arguments()) append(argument->name(), &part);
+      append_launch(*variant, &part);
       const std::uint8_t *hash = variant->hash()->bytes()->data();
       part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
     }

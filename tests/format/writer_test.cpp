@@ -101,7 +101,14 @@ TEST_CASE("what is written reads back field by field", "[writer]") {
   CHECK(wide.arguments == in.programs[0].variants[1].arguments);
   CHECK(wide.pixels == in.programs[0].variants[1].pixels);
   CHECK(wide.local_size == in.programs[0].variants[1].local_size);
+  CHECK(wide.tolerance == 0.25);
   CHECK_FALSE(wide.il32);
+  CHECK(out.programs[0].preferred == in.programs[0].preferred);
+  CHECK(out.programs[0].baseline == "scalar");
+  CHECK(out.programs[0].sizes == in.programs[0].sizes);
+  CHECK(out.programs[1].preferred.empty());
+  CHECK(out.programs[1].baseline.empty());
+  CHECK(out.programs[1].sizes.empty());
   CHECK(out.programs[0].variants.at(0).il_version == 0x00010200);
   REQUIRE(out.targets.size() == 2);
   const Target &target = out.targets[0].model == "A100" ? out.targets[0] : out.targets[1];
@@ -116,7 +123,7 @@ TEST_CASE("what is written reads back field by field", "[writer]") {
     REQUIRE(binary.blob.read(&raw).ok());
     CHECK(raw == *same.blob.raw());
     CHECK(binary.build_log == same.build_log);
-    REQUIRE(binary.kernels.size() == 1);
+    REQUIRE(binary.kernels.size() == same.kernels.size());
     CHECK(binary.kernels[0].local_bytes == 1024);
   }
 }
@@ -256,7 +263,13 @@ TEST_CASE("contents that no reader would take are not written", "[writer]") {
         Fault::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].kernels.clear(); }) ==
         Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = 5; }) ==
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = 7; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].type = 6; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].stage = 1; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].tolerance = -1; }) ==
         Fault::bad_argument);
   CHECK(fault([](Contents *c) { c->targets[0].binaries.push_back(c->targets[0].binaries[0]); }) ==
         Fault::bad_argument);

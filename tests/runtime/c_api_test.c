@@ -39,6 +39,7 @@ static void test_questions_to_null(void) {
   CHECK(kiln_program_cl(NULL) == NULL);
   CHECK(kiln_report_rung(NULL) == KILN_RUNG_ERROR);
   CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
+  CHECK(kiln_report_choice(NULL, NULL) == NULL);
   CHECK(kiln_report_milliseconds(NULL) == 0);
   CHECK(kiln_report_json(NULL) == NULL);
 }

@@ -38,6 +38,7 @@ static void test_null_for_kernels(void) {
   kiln_kernel *kernel = NULL;
   kiln_event *event = NULL;
   kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}};
+  kiln_local_source source = KILN_LOCAL_DEVICE;
   kiln_times times;
   int value = 0;
   REFUSED(kiln_kernel_create(NULL, "k", &kernel, &e), "kiln_kernel_create");
@@ -51,6 +52,11 @@ static void test_null_for_kernels(void) {
   REFUSED(kiln_kernel_plan(NULL, &range, &range, &e), "kiln_kernel_plan");
   REFUSED(kiln_kernel_plan(SOME(kiln_kernel), NULL, &range, &e), "kiln_kernel_plan");
   REFUSED(kiln_kernel_plan(SOME(kiln_kernel), &range, NULL, &e), "kiln_kernel_plan");
+  REFUSED(kiln_kernel_local_source(NULL, &range, &source, &e), "kiln_kernel_local_source");
+  REFUSED(kiln_kernel_local_source(SOME(kiln_kernel), NULL, &source, &e),
+          "kiln_kernel_local_source");
+  REFUSED(kiln_kernel_local_source(SOME(kiln_kernel), &range, NULL, &e),
+          "kiln_kernel_local_source");
   REFUSED(kiln_launch(NULL, SOME(kiln_kernel), &range, NULL, 0, &event, &e), "kiln_launch");
   REFUSED(kiln_launch(SOME(kiln_queue), NULL, &range, NULL, 0, &event, &e), "kiln_launch");
   REFUSED(kiln_launch(SOME(kiln_queue), SOME(kiln_kernel), NULL, NULL, 0, &event, &e),

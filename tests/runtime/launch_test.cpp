@@ -265,3 +265,52 @@ TEST_CASE("a launch uses the size that was measured for its class, clamped", "[l
   CHECK(local(2048, 2048) == Sizes{64, 1});
   kiln_kernel_release(kernel);
 }
+
+TEST_CASE("a launch can tell where its work-group size comes from", "[launch]") {
+  reset_fake();
+  packs::Contents contents = fake_contents();
+  const std::string key = contents.targets[0].key;
+  contents.programs[0].variants[0].local_size = {8, 1, 1};
+  const auto stored = [&](packs::SizeClass size_class, const char *profile, const char *model,
+                          std::uint64_t key_hash) {
+    packs::Tuning &tuning = contents.tunings.emplace_back();
+    tuning.program = "p";
+    tuning.variant = "v";
+    tuning.kernel = "k";
+    tuning.size_class = size_class;
+    tuning.profile = profile;
+    tuning.model = model;
+    tuning.key_hash = key_hash;
+  };
+  const auto source = [&](std::size_t width, std::size_t local = 0, std::size_t required = 0) {
+    const Ready r(contents);
+    r.kernel->kernel.limits.required[0] = required;
+    const kiln_ndrange range{1, {width, 0, 0}, {local, 0, 0}};
+    kiln_local_source from{};
+    CHECK(kiln_kernel_local_source(r.kernel, &range, &from, nullptr) == KILN_OK);
+    return from;
+  };
+  CHECK(source(10) == KILN_LOCAL_VARIANT);
+  CHECK(source(10, 4) == KILN_LOCAL_RANGE);
+  CHECK(source(10, 4, 2) == KILN_LOCAL_KERNEL);
+  CHECK(source(10, 0, 2) == KILN_LOCAL_KERNEL);
+  stored(packs::SizeClass::small, "", "", 0);
+  CHECK(source(10) == KILN_LOCAL_DEFAULT);
+  CHECK(source(100'000) == KILN_LOCAL_VARIANT);
+  stored(packs::SizeClass::small, "generic", "Fake device", 5);
+  CHECK(source(10) == KILN_LOCAL_MODEL);
+  stored(packs::SizeClass::small, "generic", "Fake device", packs::xxh3(key.data(), key.size()));
+  CHECK(source(10) == KILN_LOCAL_DEVICE);
+  CHECK(source(100'000) == KILN_LOCAL_VARIANT);
+  contents.programs[0].variants[0].local_size = {0, 0, 0};
+  CHECK(source(100'000) == KILN_LOCAL_GUESS);
+}
+
+TEST_CASE("a range that cannot be launched has no work-group size", "[launch]") {
+  reset_fake();
+  const Ready r;
+  const kiln_ndrange range{1, {0, 0, 0}, {}};
+  kiln_local_source from = KILN_LOCAL_VENDOR;
+  CHECK(kiln_kernel_local_source(r.kernel, &range, &from, nullptr) == KILN_ERROR_ARGUMENT);
+  CHECK(from == KILN_LOCAL_VENDOR);
+}

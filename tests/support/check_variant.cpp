@@ -1,6 +1,8 @@
 #include "check_variant.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -20,8 +22,9 @@ constexpr std::size_t kGuard = 64;  // bytes behind a buffer that no kernel may 
 
 // Local sizes to launch with. Few: some drivers compile a kernel anew for each. 7x3 divides no
 // size from which it could hide its padding.
-constexpr std::array<LocalSize, 3> kLocalSizes = {LocalSize{8, 4, 1}, LocalSize{7, 3, 1},
-                                                  LocalSize{1, 1, 1}};
+constexpr LocalSize kLocalSizes[] = {{8, 4, 1}, {7, 3, 1}, {1, 1, 1}};
+// PoCL 6.0 ends the process in sub-group functions of groups of one or two items.
+constexpr LocalSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
 // Sizes beyond the range that is walked through, with the local size that the runtime chooses.
 constexpr Size kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
 constexpr Size kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
@@ -39,7 +42,11 @@ void require(const std::string &error) {
 class Checker {
  public:
   Checker(const packs::Program &program, const packs::Variant &variant, const CheckPlan &plan)
-      : program_(program), variant_(variant), plan_(plan), shape_(program_shape(program)) {}
+      : program_(program), variant_(variant), plan_(plan), shape_(program_shape(program)) {
+    const auto &needs = variant.requirements;
+    const bool sub_groups = std::find(needs.begin(), needs.end(), "subgroups") != needs.end();
+    local_sizes_ = sub_groups ? std::span(kSubGroupSizes) : std::span(kLocalSizes);
+  }
 
   json run(const std::string &pack_path, const DeviceInfo &device) {
     if (const std::string why = not_launched(variant_); !why.empty()) return {{"skipped", why}};
@@ -106,7 +113,7 @@ class Checker {
                        (size.width > plan_.to && size.height > 1);
     check_launch(size, Pattern::random, large);
     if (plan_.light) return;
-    check_launch(size, kPatterns[1 + turn_ / kLocalSizes.size() % (kPatterns.size() - 1)], large);
+    check_launch(size, kPatterns[1 + turn_ / local_sizes_.size() % (kPatterns.size() - 1)], large);
   }
 
   Parameters next_parameters() const {
@@ -121,7 +128,7 @@ class Checker {
 
   void check_launch(const Size &size, Pattern pattern, bool large) {
     const Parameters parameters = next_parameters();
-    LocalSize local = plan_.light ? kLocalSizes[0] : kLocalSizes[turn_++ % kLocalSizes.size()];
+    LocalSize local = local_sizes_[plan_.light ? 0 : turn_++ % local_sizes_.size()];
     if (large) local = {};
     const std::vector<Plane> inputs = make_planes(pattern, shape_.inputs, size);
     prepare(size, parameters);
@@ -186,6 +193,7 @@ class Checker {
   const ReferenceShape shape_;
   Workbench bench_;
   std::optional<Session> session_;
+  std::span<const LocalSize> local_sizes_;
   std::size_t turn_ = 0;
   long launches_ = 0;
   long failed_ = 0;

@@ -46,8 +46,9 @@ TEST_CASE("the first requirement that is missing is named in a sentence", "[requ
 
 TEST_CASE("a device that says nothing misses every requirement", "[requirements]") {
   const Capabilities nothing;
-  for (const char *requirement : {"images", "fp16", "fp64", "subgroups", "integer_dot_product",
-                                  "unified_memory", "extension:cl_khr_icd", "vendor:adreno"}) {
+  for (const char *requirement :
+       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "unified_memory",
+        "extension:cl_khr_icd", "vendor:adreno", "work_group:1"}) {
     CAPTURE(requirement);
     CHECK(is_known_requirement(requirement));
     CHECK(missing_requirement({requirement}, nothing));
@@ -61,12 +62,30 @@ TEST_CASE("an extension counts only under its whole name", "[requirements]") {
 }
 
 TEST_CASE("a requirement that is not known counts as missing", "[requirements]") {
-  for (const char *requirement : {"", "fp8", "extension:", "vendor:", "Images", "images "}) {
+  for (const char *requirement :
+       {"", "fp8", "extension:", "vendor:", "Images", "images ", "work_group",
+        "work_group:", "work_group:0", "work_group:064", "work_group:-1", "work_group:6x",
+        "work_group: 64", "work_group:64 ", "work_group:1234567890"}) {
     CAPTURE(requirement);
     CHECK_FALSE(is_known_requirement(requirement));
     CHECK(missing(requirement) ==
           "needs \"" + std::string(requirement) + "\", which this version does not know");
   }
+}
+
+TEST_CASE("a work-group fits where the device's largest has as many work-items", "[requirements]") {
+  Capabilities device = phone();
+  device.max_work_group_size = 128;
+  CHECK_FALSE(missing_requirement({"work_group:1"}, device));
+  CHECK_FALSE(missing_requirement({"work_group:127"}, device));
+  CHECK_FALSE(missing_requirement({"work_group:128"}, device));
+  CHECK(missing_requirement({"work_group:129"}, device) ==
+        std::string("needs work-groups of 129 work-items"));
+  CHECK(missing_requirement({"work_group:999999999"}, device) ==
+        std::string("needs work-groups of 999999999 work-items"));
+  device.max_work_group_size = 127;
+  CHECK(missing_requirement({"work_group:128"}, device) ==
+        std::string("needs work-groups of 128 work-items"));
 }
 
 TEST_CASE("an extension list is sorted and holds each name once", "[requirements]") {

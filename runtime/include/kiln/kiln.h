@@ -74,6 +74,14 @@ typedef enum kiln_outcome {
   KILN_OUTCOME_QUARANTINED = 4
 } kiln_outcome;
 
+/* By what a load took its variant. */
+typedef enum kiln_choice {
+  KILN_CHOICE_NAME = 0,        /* it was asked for */
+  KILN_CHOICE_MEASUREMENT = 1, /* the fastest here, or where it is most like here */
+  KILN_CHOICE_PREFERENCE = 2,  /* the pack's order of preference */
+  KILN_CHOICE_ORDER = 3        /* the first by name */
+} kiln_choice;
+
 /* Details of a failure. A message longer than the field is cut. */
 typedef struct kiln_error {
   kiln_status status;
@@ -128,7 +136,8 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
 
 /* ---- Loading ---- */
 
-/* Rungs to leave out, and extra work, as bits. An unknown bit is KILN_ERROR_ARGUMENT. */
+/* Rungs to leave out, extra work, and what the program is for, as bits. An unknown bit is
+ * KILN_ERROR_ARGUMENT. */
 enum {
   KILN_LOAD_NO_BINARY = 1, /* leave out the overlay, exact and compatible rungs */
   KILN_LOAD_NO_IL = 2,
@@ -139,7 +148,11 @@ enum {
   /* Allow the compatible rung: another target's binary that the vendor's rule or a recorded
    * cross-check says serves this device. */
   KILN_LOAD_COMPATIBLE = 16,
-  KILN_LOAD_NO_OVERLAY = 32 /* neither take a binary from the overlay nor store one there */
+  KILN_LOAD_NO_OVERLAY = 32, /* neither take a binary from the overlay nor store one there */
+  /* Where Kiln chooses the variant: for problems of fewer than 65,536 elements, or of fewer than
+   * 1,048,576. One of them; with neither it is for larger ones. */
+  KILN_LOAD_FOR_SMALL = 64,
+  KILN_LOAD_FOR_MEDIUM = 128
 };
 
 typedef enum kiln_notice_kind {
@@ -223,10 +236,12 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
 /* The KILN_HINT_* bits that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
-/* Loads a variant; `variant` NULL takes the first, by name, that the device can run.
- * `report` may be NULL; else it is written whenever the arguments were valid, also on
- * failure. Any error code from the driver is a miss of that rung and never the end. The same
- * variant with the same flags is loaded once, whichever threads ask; all get one report. */
+/* Loads a variant; `variant` NULL takes, of those that the device can run, the one that was
+ * measured the fastest, else the first that the pack prefers, else the first by name; see
+ * docs/loading.md. `report` may be NULL; else it is written whenever the arguments were valid,
+ * also on failure. Any error code from the driver is a miss of that rung and never the end. The
+ * same variant with the same flags is loaded once, whichever threads ask; all get one report,
+ * but for what it says of the choice. */
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
@@ -263,6 +278,9 @@ KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
 /* What became of `rung`, and why, as a sentence. A rung below the used one gives NULL. */
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
+/* Why this variant, as a sentence ("preferred by the pack"); `*choice`, where it is not NULL, gets
+ * the same as a value. NULL, and `*choice` untouched, where there was none to load. */
+KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
 /* The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
  * load; a program that was loaded from the overlay or its exact binary has none. */

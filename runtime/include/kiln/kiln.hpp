@@ -142,6 +142,11 @@ class Report {
   explicit Report(kiln_report *handle) : handle_(handle) {}
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
+  // Why this variant; empty where there was none to load.
+  std::string choice(kiln_choice *by = nullptr) const {
+    const char *text = kiln_report_choice(handle_.get(), by);
+    return text == nullptr ? std::string() : std::string(text);
+  }
   std::string json() const {
     const char *text = kiln_report_json(handle_.get());
     return text == nullptr ? std::string() : std::string(text);
@@ -173,7 +178,7 @@ class Loader {
     });
   }
   kiln_loader *get() const { return handle_.get(); }
-  // An empty variant takes the first that the device can run.
+  // An empty variant leaves the choice to Kiln.
   Loaded load(const std::string &program, const std::string &variant = {},
               unsigned flags = 0) const {
     kiln_report *report = nullptr;

@@ -103,6 +103,22 @@ typedef struct kiln_ndrange {
 /* The work-group size that a launch of `range` would use, and the global size. */
 KILN_API kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *range,
                                       kiln_ndrange *out, kiln_error *error);
+
+/* Where the work-group size of a launch comes from. Whatever it is, it was clamped. */
+typedef enum kiln_local_source {
+  KILN_LOCAL_DEVICE = 0,  /* measured on this device with this driver */
+  KILN_LOCAL_MODEL = 1,   /* measured on this model with another driver */
+  KILN_LOCAL_FAMILY = 2,  /* measured on a device of the same family */
+  KILN_LOCAL_VENDOR = 3,  /* measured on a device of the same vendor */
+  KILN_LOCAL_DEFAULT = 4, /* the pack's for any device */
+  KILN_LOCAL_VARIANT = 5, /* the variant's own, which nobody measured */
+  KILN_LOCAL_GUESS = 6,   /* made from the kernel's preferred multiple */
+  KILN_LOCAL_RANGE = 7,   /* given with the range */
+  KILN_LOCAL_KERNEL = 8   /* the only one that the kernel takes (reqd_work_group_size) */
+} kiln_local_source;
+
+KILN_API kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndrange *range,
+                                              kiln_local_source *out, kiln_error *error);
 /* Enqueues; neither flushes nor waits. */
 KILN_API kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
                                  const kiln_event *const *wait, size_t wait_count,

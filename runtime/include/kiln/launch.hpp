@@ -241,6 +241,12 @@ class Kernel {
     if (kiln_kernel_plan(get(), &range, &planned, &error) != KILN_OK) return error;
     return planned;
   }
+  Result<kiln_local_source> local_source(const kiln_ndrange &range) const {
+    kiln_local_source source{};
+    kiln_error error{};
+    if (kiln_kernel_local_source(get(), &range, &source, &error) != KILN_OK) return error;
+    return source;
+  }
   Result<Event> launch(const Queue &queue, const kiln_ndrange &range,
                        const WaitList &wait = {}) const {
     return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {

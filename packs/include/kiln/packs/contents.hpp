@@ -45,8 +45,7 @@ class BlobSource {
 struct Kernel {
   std::string name;
   std::uint32_t arguments = 0;
-  std::string range =
-      {};  // of the NDRange, in terms of the problem's size; empty: by Variant::pixels
+  std::string range{};  // of the NDRange, in terms of the problem's size; empty: by Variant::pixels
   bool operator==(const Kernel &) const = default;
 };
 
@@ -58,9 +57,9 @@ struct Argument {
   std::int64_t value = 0;
   std::uint8_t type = 0;
   bool accumulates = false;
-  std::uint8_t stage = 0;           // index of the kernel that takes it
-  std::string extent = {};          // of memory, in terms of the problem's size; empty: the whole
-  std::vector<double> values = {};  // of a parameter that one integer cannot hold
+  std::uint8_t stage = 0;        // index of the kernel that takes it
+  std::string extent{};          // of memory, in terms of the problem's size; empty: the whole
+  std::vector<double> values{};  // of a parameter that one integer cannot hold
   bool operator==(const Argument &) const = default;
 };
 
@@ -84,9 +83,9 @@ struct Program {
   std::string name;
   std::string reference;
   std::vector<Variant> variants;
-  std::vector<std::string> preferred = {};               // variants, the best guess first
-  std::string baseline = {};                             // the variant that speed-ups are against
-  std::vector<std::array<std::uint32_t, 3>> sizes = {};  // of the problem, for measuring
+  std::vector<std::string> preferred{};               // variants, the best guess first
+  std::string baseline{};                             // the variant that speed-ups are against
+  std::vector<std::array<std::uint32_t, 3>> sizes{};  // of the problem, for measuring
 };
 
 struct KernelFacts {
@@ -159,8 +158,9 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 // another hash is a conflict that names both, and leaves `into` as it was. Where both have a
 // binary for one variant and target, the one whose blob name is smaller is kept; where they
 // differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a
-// total order, so that any order of merging gives the same pack, byte for byte. Records are
-// merged as merge_records does.
+// total order, so that any order of merging gives the same pack, byte for byte; a program's hints
+// (preferred, baseline, sizes) come from one side, from that which has more of them. Records
+// are merged as merge_records does.
 Status merge(const Contents &from, Contents *into);
 
 // Unites the cross-checks and tunings alone. Of two results for one device and target the worse
