@@ -152,7 +152,7 @@ int run(const Options &options) {
     const builder::DeviceRow row =
         builder::bench_kernels(open->contents, device, *request, progress);
     end_progress();
-    if (!row.error.empty()) exit_code = kSomeFailed;
+    if (row.failed()) exit_code = kSomeFailed;
     if (!options.json) print("\n" + builder::to_text(row));
     document["devices"].push_back(builder::to_json(row));
   }

@@ -4,6 +4,7 @@
 #include <list>
 
 #include "copy_bandwidth.hpp"
+#include "workbench.hpp"
 #include "workload.hpp"
 
 namespace kiln::builder {
@@ -23,7 +24,7 @@ class Problems {
   MeasuredProblem problem(const packs::Variant &variant, const Size &size) {
     const Size checked = check_size(size);
     const std::vector<Plane> *inputs = inputs_for(checked);
-    return {size, inputs_for(size), {checked, inputs, expected(variant, checked, *inputs)}};
+    return {size, inputs_for(size), {checked, inputs, &expected(variant, checked, *inputs)}};
   }
 
  private:
@@ -70,17 +71,6 @@ std::string unavailable(const packs::Variant &variant, const DeviceInfo &device)
   return not_launched(variant);
 }
 
-// Where the runtime has the work-group size from.
-std::string local_source(const packs::Contents &contents, const packs::Program &program,
-                         const packs::Variant &variant) {
-  const bool stored =
-      std::any_of(contents.tunings.begin(), contents.tunings.end(), [&](const packs::Tuning &t) {
-        return t.program == program.name && t.variant == variant.name && !t.kernel.empty();
-      });
-  if (stored) return "stored";
-  return variant.local_size[0] != 0 ? "variant" : "guess";
-}
-
 std::vector<Size> sizes_of(const packs::Program &program, const KernelBenchOptions &options) {
   if (!options.sizes.empty()) return options.sizes;
   std::vector<Size> sizes;
@@ -121,6 +111,8 @@ class DeviceBench {
  private:
   bool wanted(const packs::Program &program) const {
     const auto &names = options_.programs;
+    if (!options_.variant.empty() && find_variant(program, options_.variant) == nullptr)
+      return false;
     return names.empty() || std::find(names.begin(), names.end(), program.name) != names.end();
   }
 
@@ -156,15 +148,17 @@ class DeviceBench {
       }
       measured = measure_variant(task);
       base.reason = measured.error;
+      base.failed = !measured.error.empty();
     }
     base.available = base.reason.empty();
     base.rung = measured.rung;
-    base.local_from = local_source(contents_, program, variant);
     for (std::size_t i = 0; i < row->sizes.size(); ++i) {
       row->sizes[i].variants.push_back(base);
       if (!base.available) continue;
-      row->sizes[i].variants.back().measured = measured.times[i];
-      row->sizes[i].variants.back().reason = measured.times[i].reason;
+      VariantRow &added = row->sizes[i].variants.back();
+      added.measured = measured.times[i];
+      added.reason = added.measured.reason;
+      added.failed = added.measured.failed;
     }
   }
 
@@ -197,6 +191,19 @@ Size check_size(const Size &size) {
   if (size.height == 1 && size.depth == 1) return {kCheckSize.width * kCheckSize.height, 1, 1};
   return {std::min(size.width, kCheckSize.width), std::min(size.height, kCheckSize.height),
           std::min(size.depth, kCheckSize.depth)};
+}
+
+bool DeviceRow::failed() const {
+  if (!error.empty()) return true;
+  for (const ProgramRow &program : programs) {
+    for (const SizeRow &size : program.sizes) {
+      if (std::any_of(size.variants.begin(), size.variants.end(),
+                      [](const VariantRow &row) { return row.failed; })) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 const VariantRow *SizeRow::find(const std::string &variant) const {

@@ -18,10 +18,10 @@ namespace kiln::builder {
 struct VariantRow {
   std::string variant;
   bool available = false;
-  std::string reason;  // why it is not available, or why there are no figures
+  std::string reason;   // why it is not available, or why there are no figures
+  bool failed = false;  // and that is a fault: of the driver, the variant or the pack
   std::string rung;
   VariantTime measured;
-  std::string local_from;  // "stored", "variant", "guess"
   std::vector<Published> published;
 
   bool has_figures() const { return available && measured.time.samples != 0; }
@@ -58,6 +58,8 @@ struct DeviceRow {
   std::string copy_error;     // why there is none
   std::string error;          // why there are no figures at all
   std::vector<ProgramRow> programs;
+
+  bool failed() const;  // something did that should not
 };
 
 struct KernelBenchOptions {

@@ -43,7 +43,7 @@ json variant_json(const DeviceRow &device, const ProgramRow &program, const Size
   if (m.check != Check::unchecked) out["check_size"] = size_json(m.checked);
   if (!row.has_figures()) return out;
   out["local"] = m.local;
-  out["local_from"] = row.local_from;
+  out["local_from"] = m.local_from;
   out["timer"] = m.wall ? "wall" : "device";
   out["nanoseconds"] = m.time.median;
   out["least"] = m.time.least;
@@ -79,7 +79,7 @@ std::string local_text(const VariantRow &row) {
     text += fmt::format("{}x{}", local[0], local[1]);
     if (local[2] > 1) text += fmt::format("x{}", local[2]);
   }
-  return text + " " + row.local_from;
+  return text + " " + row.measured.local_from;
 }
 
 std::string check_text(const VariantTime &measured, const Size &size) {

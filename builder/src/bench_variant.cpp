@@ -1,9 +1,12 @@
 #include "bench_variant.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "copy_bandwidth.hpp"
 #include "isolate.hpp"
@@ -18,6 +21,23 @@ constexpr double kMostNanoseconds = 2e9;        // of a launch that is worth mea
 constexpr double kMostFirstNanoseconds = 10e9;  // of the first, for which drivers may compile
 constexpr double kWarmUpNanoseconds = 20e6;
 constexpr std::uint8_t kUnwritten = 0xa5;
+
+const char *local_source_name(kiln_local_source source) {
+  constexpr const char *kNames[] = {"device",  "model", "family", "vendor", "default",
+                                    "variant", "guess", "forced", "kernel"};
+  static_assert(std::size(kNames) == KILN_LOCAL_KERNEL + 1);
+  return kNames[source];
+}
+
+// The kiln_load flag by which the runtime chooses for problems of that size.
+unsigned size_flag(const Size &size) {
+  switch (packs::size_class(size.elements())) {
+    case packs::SizeClass::small: return KILN_LOAD_FOR_SMALL;
+    case packs::SizeClass::medium: return KILN_LOAD_FOR_MEDIUM;
+    case packs::SizeClass::large: break;
+  }
+  return 0;
+}
 
 std::string too_slow(double nanoseconds) {
   return fmt::format("one launch takes {:.1f} s", nanoseconds / 1e9);
@@ -43,6 +63,7 @@ class Subject {
     if (std::string error = check_once(problem.check, out); !error.empty()) return error;
     if (out->check == Check::wrong) {
       out->reason = wrong_;
+      out->failed = true;
       return {};
     }
     const auto pixels = static_cast<double>(problem.size.elements());
@@ -68,7 +89,7 @@ class Subject {
   }
 
   std::string check_once(const CheckedProblem &problem, VariantTime *out) {
-    if (problem.expected.empty()) return {};
+    if (problem.expected->empty()) return {};
     if (checked_ != problem.size) {
       if (std::string error = compare(problem); !error.empty()) return error;
       checked_ = problem.size;
@@ -86,8 +107,8 @@ class Subject {
     if (error.empty()) error = session_->download(program_shape(*task_.program), &outputs);
     if (!error.empty()) return error;
     check_ = Check::exact;
-    for (std::size_t i = 0; i < problem.expected.size(); ++i) {
-      const Difference d = difference(outputs[i], problem.expected[i], task_.variant->tolerance);
+    for (std::size_t i = 0; i < problem.expected->size(); ++i) {
+      const Difference d = difference(outputs[i], (*problem.expected)[i], task_.variant->tolerance);
       if (d.elements != 0) check_ = std::max(check_, d.within ? Check::within : Check::wrong);
       if (d.within) continue;
       wrong_ = fmt::format("wrong result: {} values differ from the reference at {}, by {:g}",
@@ -110,6 +131,23 @@ class Subject {
     for (const kiln_ndrange &range : launched.ranges) {
       out->local.push_back({range.local[0], range.local[1], range.local[2]});
     }
+    return find_local_sources(out);
+  }
+
+  // One word, or where the stages differ one for each.
+  std::string find_local_sources(VariantTime *out) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < session_->kernels().size(); ++i) {
+      const Stage &stage = session_->workload().stages[i];
+      const kiln_ndrange range{
+          stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+      kiln_local_source source{};
+      std::string error = take(session_->kernels()[i].local_source(range), &source);
+      if (!error.empty()) return error;
+      words.emplace_back(local_source_name(source));
+    }
+    if (std::equal(words.begin() + 1, words.end(), words.begin())) words.resize(1);
+    out->local_from = fmt::format("{}", fmt::join(words, ", "));
     return {};
   }
 
@@ -141,9 +179,11 @@ class Subject {
 
 json to_json(const VariantTime &time) {
   return {{"reason", time.reason},
+          {"failed", time.failed},
           {"check", static_cast<int>(time.check)},
           {"checked", {time.checked.width, time.checked.height, time.checked.depth}},
           {"local", time.local},
+          {"local_from", time.local_from},
           {"median", time.time.median},
           {"least", time.time.least},
           {"spread", time.time.spread},
@@ -155,9 +195,11 @@ json to_json(const VariantTime &time) {
 VariantTime time_from(const json &in) {
   VariantTime time;
   time.reason = in["reason"];
+  time.failed = in["failed"];
   time.check = static_cast<Check>(in["check"].get<int>());
   time.checked = {in["checked"][0], in["checked"][1], in["checked"][2]};
   time.local = in["local"].get<std::vector<LocalSize>>();
+  time.local_from = in["local_from"];
   time.time = {in["median"], in["least"], in["spread"], in["samples"]};
   time.wall = in["wall"];
   time.wall_median = in["wall_median"];
@@ -182,7 +224,10 @@ json measure_in_child(const VariantTask &task) {
   for (const std::size_t i : by_size(task.problems)) {
     VariantTime time;
     const std::string error = subject.measure(task.problems[i], &time);
-    if (!error.empty()) time.reason = error;
+    if (!error.empty()) {
+      time.reason = error;
+      time.failed = true;
+    }
     times[i] = to_json(time);
   }
   return {{"rung", rung}, {"times", times}};
@@ -209,8 +254,8 @@ json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
   Workbench bench;
   json names = json::array();
   if (!bench.open(device, pack_path).empty()) return names;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    kiln::Loaded loaded = bench.loader.load(program);
+  for (const Size &size : sizes) {
+    kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
     names.push_back(loaded.program ? json::parse(loaded.report.json()).value("variant", "") : "");
   }
   return names;
@@ -237,7 +282,9 @@ VariantMeasurement measure_variant(const VariantTask &task) {
     if (one.error.empty()) result.rung = one.rung;
     any = any || one.error.empty();
     result.times.push_back(one.error.empty() ? one.times.front() : VariantTime{});
-    if (!one.error.empty()) result.times.back().reason = one.error;
+    if (one.error.empty()) continue;
+    result.times.back().reason = one.error;
+    result.times.back().failed = true;
   }
   return any ? result : together;
 }

@@ -21,7 +21,7 @@ const char *check_name(Check check);  // "exact"
 struct CheckedProblem {
   Size size;
   const std::vector<Plane> *inputs = nullptr;
-  std::vector<Plane> expected;  // empty: there is no reference, nothing is checked
+  const std::vector<Plane> *expected = nullptr;  // empty: there is no reference to check with
 };
 
 struct MeasuredProblem {
@@ -43,10 +43,12 @@ struct VariantTask {
 
 // What one variant did with one problem.
 struct VariantTime {
-  std::string reason;  // why there are no figures; empty when there are
+  std::string reason;   // why there are no figures; empty when there are
+  bool failed = false;  // and that is a fault: a wrong result, an error, a death
   Check check = Check::unchecked;
   Size checked;                  // the problem's size at the check
   std::vector<LocalSize> local;  // of each stage, as launched
+  std::string local_from;        // where the runtime has them from: "device", "guess"
   Statistics time;
   bool wall = false;       // `time` is by the host's clock
   double wall_median = 0;  // by the host's clock, from the first enqueue until all was done
