@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMostCheckedElements = 4'000'000;
 constexpr Size kCheckSize{641, 479, 65};
 constexpr double kLeastSampling = 2e6;  // nanoseconds of samples, however small the budget
+constexpr std::size_t kLeastSamples = 3;
 
 // Inputs and expected outputs of one program, made once for all variants.
 class Problems {
@@ -167,6 +168,7 @@ class DeviceBench {
   StopRule rule() const {
     StopRule rule = options_.rule;
     if (options_.budget_seconds <= 0) return rule;
+    rule.least = rule.least == rule.most ? rule.least : kLeastSamples;
     const std::chrono::duration<double> spent = Clock::now() - start_;
     const double left = std::max(options_.budget_seconds - spent.count(), 0.0);
     const double share = left * 1e9 / 2 / static_cast<double>(cells_);

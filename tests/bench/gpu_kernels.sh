@@ -17,7 +17,7 @@ set -euo pipefail
 kiln=$(realpath "$1") base=$(realpath "$2") check=$(realpath "$3")
 here=$(dirname "$(realpath "$0")")
 work=${4:-$(mktemp -d)} device=${5:-NVIDIA*}
-steps=${STEPS:-build check tune bench startup opencv}
+steps=${STEPS:-build check tune startup bench opencv}
 mkdir -p "$work/vendors" "$work/checks"
 cd "$work"
 
@@ -79,16 +79,17 @@ if step tune; then
   fi
 fi
 
-if step bench; then
-  words=()
-  [ ! -s tune.json ] || words+=(--tuning tune.json)
-  "$kiln" bench kernels --pack "$(pack)" --device "$device" --budget "${BENCH:-120s}" --json \
-    --html page.html "${words[@]}" >kernels.json || status=1
-fi
-
 if step startup; then
   "$kiln" bench startup --pack "$(pack)" --device "$device" --rounds 3 --json >startup.json ||
     status=1
+fi
+
+if step bench; then
+  words=()
+  [ ! -s tune.json ] || words+=(--tuning tune.json)
+  [ ! -s startup.json ] || words+=(--startup startup.json)
+  "$kiln" bench kernels --pack "$(pack)" --device "$device" --budget "${BENCH:-120s}" --json \
+    --html page.html "${words[@]+"${words[@]}"}" >kernels.json || status=1
 fi
 
 if step opencv; then

@@ -174,6 +174,8 @@ def compare(cv2, numpy, options, device, operation):
     on_device, planes = start(cv2, operation, picture(numpy, operation.size, operation.channels))
     row["opencv_programs"] = sorted(
         path.name.split("_")[0] for path in set(options.cache.rglob("*.bin")) - before)
+    if operation.same and not row["opencv_programs"]:
+        row["note"] += "; no program of OpenCV's was seen: not proven to run on the device"
     rows = kiln_rows(options.kiln, options.pack, device, operation, "--budget", options.budget)
     best = min(rows, key=lambda found: found["nanoseconds"])
     row["variant"] = best["variant"]
