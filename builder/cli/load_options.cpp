@@ -41,7 +41,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   command.add_option("--device", options->selector,
                      "Index, or glob over platform and device name; default: the first device");
   command.add_option("--variant", options->variant,
-                     "Variant; default: the first by name that the device can run");
+                     "Variant; default: the one that the runtime chooses");
   command.add_flag("--no-binary", options->no_binary,
                    "Leave out the overlay, exact and compatible rungs");
   command.add_flag("--no-il", options->no_il, "Leave out the IL rung");

@@ -264,10 +264,12 @@ void summarise(const Options &options, const builder::RunResult &result,
     return;
   }
   print(report_text(result.report));
+  const std::string time =
+      fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6);
   for (const kiln_ndrange &range : launched.ranges) {
-    print(fmt::format("launched {}\n", stage_text(options, range)));
+    const bool last = &range == &launched.ranges.back();
+    print(fmt::format("launched {}{}", stage_text(options, range), last ? ": " + time : "\n"));
   }
-  print(fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6));
   if (!verdict.is_null()) {
     print(verdict["different_elements"] == 0
               ? std::string("equals the reference byte for byte\n")
@@ -288,6 +290,10 @@ bool write_report(const Options &options, const builder::RunResult &result) {
 int run(const Options &options) {
   const auto parameters = parse_parameters(options.parameters);
   if (!parameters) return kUsage;
+  if (options.image.empty() && options.size.empty()) {
+    complain("kiln run needs --image or --size; see 'kiln run --help'");
+    return kUsage;
+  }
   int exit_code = kDone;
   const auto pack = open_program(options.load, &exit_code);
   if (!pack) return exit_code;
@@ -336,10 +342,9 @@ void add_run(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand("run", "Launch a program and check its result");
   add_load_options(*sub, &options->load);
-  CLI::Option_group *work = sub->add_option_group("work", "What to work on");
-  work->add_option("--image", options->image, "PNG to work on");
-  work->add_option("--size", options->size, "WxH or WxHxD: values made for a problem of that size");
-  work->require_option(1);
+  CLI::Option *image = sub->add_option("--image", options->image, "PNG to work on");
+  sub->add_option("--size", options->size, "WxH or WxHxD: work on values made for that size")
+      ->excludes(image);
   sub->add_option("--output", options->output,
                   "PNG to write; several planes give OUT-x.png, OUT-y.png");
   sub->add_option("--report", options->report, "Write the load report here, as a JSON array");

@@ -124,18 +124,33 @@ std::string load_through_kiln(const ChildDevice &child, const std::vector<Item> 
   return {};
 }
 
+// The variants of the program that are measured: those with a binary, and where the program has
+// an order of preference the first of it alone, as an application would load.
+std::vector<std::pair<const packs::Variant *, const packs::Binary *>> measured_variants(
+    const packs::Contents &contents, const std::string &key, const packs::Program &program) {
+  std::vector<std::pair<const packs::Variant *, const packs::Binary *>> found;
+  for (const packs::Variant &variant : program.variants) {
+    const packs::Binary *binary = earlier_binary(contents.targets, key, variant.hash);
+    if (binary != nullptr && variant.source) found.emplace_back(&variant, binary);
+  }
+  for (const std::string &name : program.preferred) {
+    const auto it = std::find_if(found.begin(), found.end(),
+                                 [&](const auto &pair) { return pair.first->name == name; });
+    if (it != found.end()) return {*it};
+  }
+  return found;
+}
+
 packs::Status collect_items(const packs::Contents &contents, const DeviceInfo &device,
                             const std::string &program_name, std::vector<Item> *items) {
   const std::string key = runtime::key_text(device.description.key);
   for (const packs::Program &program : contents.programs) {
     if (!program_name.empty() && program.name != program_name) continue;
-    for (const packs::Variant &variant : program.variants) {
-      const packs::Binary *binary = earlier_binary(contents.targets, key, variant.hash);
-      if (binary == nullptr || !variant.source) continue;
-      Item item{program.name, variant.name, variant.options, {}, {}, {}};
-      if (auto s = variant.source->read(&item.source); !s.ok()) return s;
+    for (const auto &[variant, binary] : measured_variants(contents, key, program)) {
+      Item item{program.name, variant->name, variant->options, {}, {}, {}};
+      if (auto s = variant->source->read(&item.source); !s.ok()) return s;
       if (auto s = binary->blob.read(&item.binary); !s.ok()) return s;
-      for (const packs::Kernel &kernel : variant.kernels) item.kernels.push_back(kernel.name);
+      for (const packs::Kernel &kernel : variant->kernels) item.kernels.push_back(kernel.name);
       items->push_back(std::move(item));
     }
   }

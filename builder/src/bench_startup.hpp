@@ -13,7 +13,8 @@
 
 namespace kiln::builder {
 
-// Milliseconds until every kernel of the measured variants exists, each the median over
+// Milliseconds until every kernel of the measured variants exists (all that have a binary; of a
+// program with an order of preference the first of these), each the median over
 // fresh processes with empty driver caches; loading OpenCL and making the context are in
 // none of them.
 struct StartupRow {

@@ -54,9 +54,8 @@ struct Case {
 };
 
 void run_bezier(const Call &c) {
-  reference::bezier(c.numbers("x", 16).data(), c.numbers("y", 16).data(),
-                    c.numbers("z", 16).data(), c.out<float>(0), c.out<float>(1), c.size.width,
-                    c.size.height);
+  reference::bezier(c.numbers("x", 16).data(), c.numbers("y", 16).data(), c.numbers("z", 16).data(),
+                    c.out<float>(0), c.out<float>(1), c.size.width, c.size.height);
 }
 
 void run_bicubic(const Call &c) {

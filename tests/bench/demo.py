@@ -12,12 +12,17 @@ import sys
 from pathlib import Path
 
 import startup_table
+from contact_sheet import contact_sheet
 from startup_table import TESTS, host_devices, registry, run_on
 
 MANIFEST = TESTS.parent / "manifests" / "case-studies.toml"
 PHOTO = TESTS / "data" / "raccoon.png"
-PROGRAMS = ("laplace", "sobel", "epsilon")
-ROUNDS = 20
+PROGRAMS = ("laplace", "sobel", "epsilon", "box", "bicubic")
+# Of the contact sheet: a part of the photograph, and the pictures with their scale.
+PART = (400, 180, 320, 240)
+SHEET = (("photo.png", 1), ("laplace-{}.png", 1), ("sobel-{}-x.png", 1), ("sobel-{}-y.png", 1),
+         ("epsilon-{}.png", 1), ("box-{}.png", 1), ("bicubic-{}.png", 2))
+ROUNDS = 10
 
 
 def say(text):
@@ -103,6 +108,11 @@ def main():
     build_packs(kiln, work, devices)
     say("The case studies, from the pack, on the photograph")
     pictures = run_programs(work, devices)
+    first = next((device["id"] for device in devices if device["executes"]), None)
+    if first:
+        sheet = [(work / name.format(first), scale) for name, scale in SHEET]
+        contact_sheet(sheet, work / "contact-sheet.png", PART, 4)
+        pictures.append(work / "contact-sheet.png")
     say("What a start costs")
     print(measured_table(kiln, work, devices))
     targets = count_targets(kiln, work / "demo.kiln")

@@ -6,7 +6,7 @@
 #   tests/bench/gpu.sh KILN BASE_PACK PHOTO.png [WORK]
 #
 # KILN is build/release/bin/kiln, BASE_PACK what `kiln compile` made of
-# manifests/case-studies.toml.
+# manifests/tour.toml.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,11p' "$0" | cut -c3-; exit 2; }
 kiln=$(realpath "$1") base=$(realpath "$2") photo=$(realpath "$3")
@@ -38,11 +38,11 @@ row() { # rung program variant pack
     python3 - "$rung" <<'PYTHON'
 import json, sys
 r = json.load(open("result.json"))
-t, c, report = r["times"], r["check"], r["report"]
-wrong = "byte for byte" if c["different_bytes"] == 0 else (
-    f"{c['different_bytes']} bytes, at most {c['worst_level']} level")
+t, c, report = r["device_nanoseconds"], r["check"], r["report"]
+wrong = "byte for byte" if c["different_elements"] == 0 else (
+    f"{c['different_elements']} values, at most {c['worst']:g}")
 print(f"{report['program'] + '/' + report['variant']:22} {report['rung']:7} "
-      f"{report['milliseconds']:9.2f} {(t['end'] - t['start']) / 1e3:10.1f}   {wrong}")
+      f"{report['milliseconds']:9.2f} {t / 1e3:10.1f}   {wrong}")
 if report["rung"] != sys.argv[1]:
     sys.exit(f"expected rung {sys.argv[1]}")
 PYTHON

@@ -19,13 +19,20 @@ def base_pack(suite, fleet, manifest):
             "copy of the sources, are byte-identical", _same_base_packs, fleet, manifest)
 
 
+def plain_base_pack(fleet, manifest):
+    """Makes the base pack, once."""
+    fleet.base = fleet.work / "base.kiln"
+    fleet.host("compile", manifest, "-o", fleet.base).expect_code(0, "kiln compile")
+    _remember_programs(fleet)
+
+
 def device_packs(suite, fleet, names):
     """Opens a station for every device and builds its pack there."""
     with suite.phase("every device builds"):
         suite.check_each(names, "{} is a device of the fleet", fleet.open_station)
         fleet.stations = {name: fleet.stations[name] for name in names if name in fleet.stations}
         suite.check_each(list(fleet.stations), "{} builds every variant that it can run",
-                         lambda name: _build(fleet, name))
+                         lambda name: build(fleet, name))
         suite.check_each([name for name, station in fleet.stations.items()
                           if station.device["driver"] not in NEVER_SAME],
                          "{} builds the same bytes in another folder",
@@ -63,12 +70,17 @@ def _same_base_packs(fleet, manifest):
     different = [str(pack) for pack in packs if pack.read_bytes() != packs[0].read_bytes()]
     expect(not different, f"these differ from {packs[0]}: {', '.join(different)}")
     fleet.base = packs[0]
+    _remember_programs(fleet)
+
+
+def _remember_programs(fleet):
+    """What the base pack holds."""
     fleet.programs = inspect(fleet, fleet.base)["programs"]
     fleet.variants = [(program["name"], variant["name"])
                       for program in fleet.programs for variant in program["variants"]]
 
 
-def _build(fleet, name):
+def build(fleet, name):
     """The device's own pack. A variant is left out for its requirements.
 
     `station.refused` are the variants that a moving suite's driver cannot compile.

@@ -1,11 +1,11 @@
-"""Just enough PNG for the tests: 8-bit grey or RGB, not interlaced."""
+"""Just enough PNG for the tests: 8-bit grey, RGB or RGBA, not interlaced."""
 
 import struct
 import zlib
 from pathlib import Path
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-COLOUR_TYPES = {1: 0, 3: 2}
+COLOUR_TYPES = {1: 0, 3: 2, 4: 6}
 CHANNELS = {kind: channels for channels, kind in COLOUR_TYPES.items()}
 
 
@@ -36,7 +36,7 @@ def read(path, rows=None):
             data += body
     width, height, bits, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
     if bits != 8 or interlaced or colour not in CHANNELS:
-        raise ValueError(f"{path}: not 8-bit grey or RGB without interlacing")
+        raise ValueError(f"{path}: not 8-bit grey, RGB or RGBA without interlacing")
     channels = CHANNELS[colour]
     count = min(height, rows or height)
     return Picture(width, channels, _unfiltered(zlib.decompress(data), width, channels, count))

@@ -27,6 +27,7 @@ constexpr LocalSize kLocalSizes[] = {{8, 4, 1}, {7, 3, 1}, {1, 1, 1}};
 constexpr LocalSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
 // Sizes beyond the range that is walked through, with the local size that the runtime chooses.
 constexpr Size kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
+constexpr Size kLight[] = {{17, 5, 9}, {33, 3, 18}, {5, 34, 3}, {67, 2, 7}};
 constexpr Size kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
 constexpr double kThresholds[] = {20, 0, 1, 127, 254, 255};  // of filters that keep edges
 
@@ -89,13 +90,14 @@ class Checker {
         const std::uint32_t depth = deep ? plan_.from + (width * 5 + height) % plan_.to : 1;
         check_size({width, flat ? height : 1, depth});
       }
+      ++turn_;  // so that no width has the same pattern in every row
     }
-    if (plan_.light) return;
-    for (Size size : kLarge) {
+    const std::span<const Size> larger = plan_.light ? std::span(kLight) : std::span(kLarge);
+    for (const Size &size : larger) {
       if (flat) check_size({size.width, size.height, deep ? size.depth : 1});
     }
     for (const Size &size : kLong) {
-      if (!flat) check_size(size);
+      if (!flat && !plan_.light) check_size(size);
     }
   }
 
@@ -107,13 +109,14 @@ class Checker {
     require(session_->bind(std::get<Workload>(planned), plan_.light ? 0 : kGuard, plan_.light));
   }
 
-  // A random plane, and one of the others by turns.
+  // A random plane or one of the others, by turns.
   void check_size(const Size &size) {
     const bool large = size.width > plan_.to * plan_.to || size.height > plan_.to ||
                        (size.width > plan_.to && size.height > 1);
-    check_launch(size, Pattern::random, large);
-    if (plan_.light) return;
-    check_launch(size, kPatterns[1 + turn_ / local_sizes_.size() % (kPatterns.size() - 1)], large);
+    const std::size_t other = 1 + turn_ / 2 % (kPatterns.size() - 1);
+    const bool random = plan_.light || turn_ % 2 == 0;
+    check_launch(size, random ? Pattern::random : kPatterns[other], large);
+    ++turn_;
   }
 
   Parameters next_parameters() const {
@@ -128,7 +131,7 @@ class Checker {
 
   void check_launch(const Size &size, Pattern pattern, bool large) {
     const Parameters parameters = next_parameters();
-    LocalSize local = local_sizes_[plan_.light ? 0 : turn_++ % local_sizes_.size()];
+    LocalSize local = local_sizes_[plan_.light ? 0 : turn_ % local_sizes_.size()];
     if (large) local = {};
     const std::vector<Plane> inputs = make_planes(pattern, shape_.inputs, size);
     prepare(size, parameters);

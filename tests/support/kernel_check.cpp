@@ -1,12 +1,14 @@
-// kiln_kernel_check [--light] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
+// kiln_kernel_check [--light] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
 //
 // Loads every variant that the device can run from the pack, through the runtime and by
 // whatever rung, and compares its result with the C++ reference for every width and height
 // from FROM to TO: several kinds of image, parameters and local sizes. Outputs hold a
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
-// one kind of image and one local size, for devices that check every access.
+// one kind of image and one local size, for devices that check every access. --special takes the
+// variants alone that need half precision, sub-groups or integer dot products.
 //
 // Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 5 no device.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +32,7 @@ struct Arguments {
   CheckPlan plan;
   std::string program;
   std::string variant;
+  bool special = false;
 };
 
 bool parse(int argc, char **argv, Arguments *out) {
@@ -37,6 +40,8 @@ bool parse(int argc, char **argv, Arguments *out) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--light") == 0) {
       out->plan.light = true;
+    } else if (std::strcmp(argv[i], "--special") == 0) {
+      out->special = true;
     } else {
       words.emplace_back(argv[i]);
     }
@@ -80,6 +85,14 @@ bool check(const Arguments &arguments, const builder::DeviceInfo &device,
   return answer["failed"] == 0;
 }
 
+bool is_special(const packs::Variant &variant) {
+  return std::any_of(variant.requirements.begin(), variant.requirements.end(),
+                     [](const std::string &requirement) {
+                       return requirement == "fp16" || requirement == "subgroups" ||
+                              requirement == "integer_dot_product";
+                     });
+}
+
 int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
               const packs::Contents &contents) {
   bool all = true;
@@ -89,6 +102,7 @@ int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
     if (program.reference.empty()) continue;
     for (const packs::Variant &variant : program.variants) {
       if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
+      if (arguments.special && !is_special(variant)) continue;
       all = check(arguments, device, program, variant) && all;
       std::fflush(stdout);
       ++checked;
@@ -104,7 +118,8 @@ int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
 int main(int argc, char **argv) {
   Arguments arguments;
   if (!parse(argc, argv, &arguments)) {
-    fmt::print(stderr, "usage: {} [--light] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]\n", argv[0]);
+    fmt::print(stderr, "usage: {} [--light] [--special] PACK DEVICE FROM TO "
+               "[PROGRAM[/VARIANT]]\n", argv[0]);
     return 2;
   }
   std::shared_ptr<const packs::Pack> pack;

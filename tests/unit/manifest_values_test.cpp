@@ -3,6 +3,7 @@
 #include "manifest_project.hpp"
 
 using kiln::test::Project;
+using namespace kiln::builder;
 
 TEST_CASE("Names are letters, digits, '_', '-' and '.'") {
   const std::string rule =
@@ -95,7 +96,7 @@ TEST_CASE("An unknown requirement gets the list and the nearest of it") {
       "expected one of: fp16, fp64, images, integer_dot_product, subgroups, unified_memory, "
       "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
       "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
-      "extension:NAME";
+      "extension:NAME, work_group:N";
   CHECK(Project().variant_error(head + "requires = [\"image\"]") ==
         "m.toml:5:13: error: unknown requirement \"image\" in [program.p.variant.v]\n"
         "requires = [\"image\"]\n"
@@ -131,22 +132,23 @@ TEST_CASE("Arguments have a known role and only the keys of that role") {
         "m.toml:4:12: error: unknown role \"inptu\" in argument 1 of [program.p]\n"
         "  { role = \"inptu\" },\n"
         "           ^\n"
-        "expected one of: height, input, output, parameter, width; did you mean \"input\"?\n");
+        "expected one of: depth, height, input, output, parameter, scratch, width; did you mean "
+        "\"input\"?\n");
   CHECK(Project().argument_error("  { role = \"width\" }, { channels = 3 },") ==
         "m.toml:4:23: error: missing key \"role\" in argument 2 of [program.p]\n"
         "  { role = \"width\" }, { channels = 3 },\n"
         "                      ^\n"
-        "expected one of: height, input, output, parameter, width\n");
+        "expected one of: depth, height, input, output, parameter, scratch, width\n");
   CHECK(Project().argument_error("  { role = \"width\", value = 3 },") ==
         "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
         "  { role = \"width\", value = 3 },\n"
         "                    ^\n"
         "expected one of: role\n");
-  CHECK(Project().argument_error("  { role = \"input\", name = \"y\" },") ==
-        "m.toml:4:21: error: unknown key \"name\" in argument 1 of [program.p]\n"
-        "  { role = \"input\", name = \"y\" },\n"
+  CHECK(Project().argument_error("  { role = \"input\", value = 1 },") ==
+        "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", value = 1 },\n"
         "                    ^\n"
-        "expected one of: channels, role, storage\n");
+        "expected one of: channels, extent, name, role, storage, type\n");
   CHECK(Project().argument_error("  \"input\",") ==
         "m.toml:4:3: error: argument 1 of [program.p] is not a table\n"
         "  \"input\",\n"
@@ -166,7 +168,7 @@ TEST_CASE("Storage and channels are within what images and buffers have") {
         "                               ^\n"
         "expected 1 to 4\n");
   CHECK(Project().argument_error("  { role = \"output\", storage = \"image\", channels = 3 },") ==
-        "m.toml:4:52: error: \"channels\" in argument 1 of [program.p] is 3, which no 8-bit "
+        "m.toml:4:52: error: \"channels\" in argument 1 of [program.p] is 3, which no "
         "image has\n"
         "  { role = \"output\", storage = \"image\", channels = 3 },\n"
         "                                                   ^\n"
@@ -212,11 +214,92 @@ TEST_CASE("A reference must be one that there is, and fit the arguments") {
         "m.toml:3:13: error: unknown reference \"laplase\" in [program.p]\n"
         "reference = \"laplase\"\n"
         "            ^\n"
-        "expected one of: epsilon, laplace, sobel; did you mean \"laplace\"?\n");
+        "expected one of: bezier, bicubic, block_match_sad, block_match_ssd, box, dot, epsilon, "
+        "fill, gemm_u8, laplace, matrix_add, reduce, sobel, vector_add; did you mean "
+        "\"laplace\"?\n");
   const std::string fault = Project().program_error(
       "reference = \"laplace\"\narguments = [{ role = \"input\" }, { role = \"output\" }]");
   CHECK(fault.find("the arguments of [program.p.variant.v] do not fit reference \"laplace\"") !=
         std::string::npos);
-  CHECK(fault.find("expected one input and 1 output(s), each with channels = 3") !=
-        std::string::npos);
+  CHECK(fault.find("expected inputs: 3 x uchar; outputs: 3 x uchar") != std::string::npos);
+}
+
+TEST_CASE("Memory has a type, and an extent in terms of the problem's size") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\narguments = [\n"
+      "{ role = \"scratch\", name = \"s\", type = \"float\", extent = [\"width/4\", \"height+6\"] "
+      "},\n"
+      "{ role = \"output\", type = \"uint\", extent = [\"1\"], accumulates = true },\n]\n");
+  const auto &arguments = manifest.programs[0].variants[0].arguments;
+  CHECK(arguments[0].type == Type::float_);
+  CHECK(arguments[0].extent == "width/4 height+6");
+  CHECK(arguments[1].accumulates);
+  CHECK(Project().argument_error("  { role = \"input\", extent = [\"wide\"] },") ==
+        "m.toml:4:31: error: bad term \"wide\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", extent = [\"wide\"] },\n"
+        "                              ^\n"
+        "expected [N*]NAME[/N][+N] with width, height or depth as NAME, or a number\n");
+  CHECK(Project().argument_error("  { role = \"input\", storage = \"image\", type = \"uint\" },") ==
+        "m.toml:4:47: error: \"type\" in argument 1 of [program.p] is of no image that Kiln makes\n"
+        "  { role = \"input\", storage = \"image\", type = \"uint\" },\n"
+        "                                              ^\n"
+        "expected uchar, float or half\n");
+}
+
+TEST_CASE("Parameters may be vectors of floats") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\narguments = [\n"
+      "{ role = \"parameter\", name = \"c\", type = \"float\", channels = 2, value = [1.5, -2] "
+      "},\n]\n");
+  CHECK(manifest.programs[0].variants[0].arguments[0].values == std::vector<double>{1.5, -2});
+  CHECK(Project().argument_error("  { role = \"parameter\", name = \"c\", type = \"float\", "
+                                 "channels = 2, value = [1] },") ==
+        "m.toml:4:75: error: \"value\" in argument 1 of [program.p] has 1 items\n"
+        "  { role = \"parameter\", name = \"c\", type = \"float\", channels = 2, value = [1] },\n"
+        "                                                                          ^\n"
+        "expected an array of 2 numbers\n");
+}
+
+TEST_CASE("The kernels after the first have arguments of their own") {
+  const std::string head =
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const Manifest manifest = Project().good(
+      head +
+      "arguments = [{ role = \"width\" }]\nstages = [\n  { kernel = \"second\", pixels = [4, 1], "
+      "arguments = [{ role = \"height\" }] },\n]\n");
+  const Variant &variant = manifest.programs[0].variants[0];
+  REQUIRE(variant.kernels.size() == 2);
+  CHECK(variant.kernels[1].name == "second");
+  CHECK(variant.kernels[1].range == "width/4 height/1");
+  REQUIRE(variant.arguments.size() == 2);
+  CHECK(variant.arguments[1].stage == 1);
+  CHECK(Project().error(head + "stages = [{ kernel = \"k\" }]\n") ==
+        "m.toml:5:11: error: kernel k is in [program.p.variant.v] twice\n"
+        "stages = [{ kernel = \"k\" }]\n"
+        "          ^\n"
+        "expected each kernel once\n");
+}
+
+TEST_CASE("A program's hints name variants that it has, and sizes of two or three sides") {
+  const std::string variant = "[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const auto with = [&](const std::string &hints) {
+    return "schema = 1\n[program.p]\n" + hints + "\n" + variant;
+  };
+  const Program program =
+      Project()
+          .good(with("prefer = [\"v\"]\nbaseline = \"v\"\nsizes = [[7, 5], [4, 3, 2]]"))
+          .programs[0];
+  CHECK(program.preferred == std::vector<std::string>{"v"});
+  CHECK(program.baseline == "v");
+  CHECK(program.sizes == std::vector<Size>{{7, 5, 1}, {4, 3, 2}});
+  CHECK(Project().error(with("prefer = [\"w\"]")) ==
+        "m.toml:3:11: error: unknown variant \"w\" in \"prefer\" of [program.p]\n"
+        "prefer = [\"w\"]\n"
+        "          ^\n"
+        "expected one of: v\n");
+  CHECK(Project().error(with("sizes = [[0, 5]]")) ==
+        "m.toml:3:10: error: bad item of \"sizes\" in [program.p]\n"
+        "sizes = [[0, 5]]\n"
+        "         ^\n"
+        "expected [width, height] or [width, height, depth]\n");
 }

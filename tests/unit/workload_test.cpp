@@ -79,7 +79,7 @@ TEST_CASE("Parameters are passed as the type that the manifest gives them") {
   program.variants[0].kernels[1].arguments = 5;
   program.variants[0].arguments.push_back(number);
   program.variants[0].arguments.push_back(curve);
-  const auto &bindings = planned(program, {9, 4, 1}).stages[1].bindings;
+  const auto bindings = planned(program, {9, 4, 1}).stages[1].bindings;
   CHECK(bindings[3].bytes == std::vector<std::uint8_t>{7, 0, 0, 0});
   CHECK(bindings[4].bytes == std::vector<std::uint8_t>{0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0});
   CHECK(parameter_fault(program.variants[0], "n", {7}).empty());
