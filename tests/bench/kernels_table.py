@@ -106,18 +106,15 @@ def every_variant(programs):
 def gains(tuning):
     """One row for each kernel of a best variant: what tuning gained over the driver's default."""
     rows = []
-    for device in tuning["devices"]:
-        for program in device.get("programs", []):
-            for variant in program["variants"]:
-                if variant["variant"] != program["best"]:
-                    continue
-                for kernel in variant["kernels"]:
-                    rows.append([program["program"], size_name(program["size"]), kernel["kernel"],
-                                 local_name([kernel["local"]]),
-                                 number(kernel["default_nanoseconds"] / 1e3, 1),
-                                 number(kernel["nanoseconds"] / 1e3, 1),
-                                 number(kernel["default_nanoseconds"] / kernel["nanoseconds"])])
-    return table(["program", "size", "kernel", "work-group", "driver's default, us", "tuned, us",
+    for program in [p for device in tuning["devices"] for p in device.get("programs", [])]:
+        best = next((v for v in program["variants"] if v["variant"] == program["best"]), {})
+        for kernel in best.get("kernels", []):
+            default, tuned = kernel.get("default_nanoseconds"), kernel["nanoseconds"]
+            rows.append([f"{program['program']}/{best['variant']}", size_name(program["size"]),
+                         kernel["kernel"], local_name([kernel["local"]]),
+                         number(default and default / 1e3, 1), number(tuned / 1e3, 1),
+                         number(default / tuned if default and tuned else None)])
+    return table(["variant", "size", "kernel", "work-group", "driver's default, us", "tuned, us",
                   "gain"], rows)
 
 
