@@ -21,9 +21,10 @@ struct CopyBandwidth {
 // device's clock is sensible is told also then, where it came so far.
 CopyBandwidth measure_copy_bandwidth(const DeviceInfo &device);
 
-// Whether a time on the device's clock can be the time of what the host waited for.
+// Whether a time on the device's clock can be the time of what the host waited for; two clocks
+// may differ by a hundredth.
 inline bool sensible_time(double device_nanoseconds, double host_nanoseconds) {
-  return device_nanoseconds > 0 && device_nanoseconds <= host_nanoseconds;
+  return device_nanoseconds > 0 && device_nanoseconds <= 1.01 * host_nanoseconds;
 }
 
 }  // namespace kiln::builder
