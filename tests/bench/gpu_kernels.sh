@@ -73,7 +73,7 @@ PYTHON
 fi
 
 if step tune; then
-  if "$kiln" --help | grep -q "^  tune "; then
+  if "$kiln" --help | grep "^  tune " >/dev/null; then
     "$kiln" tune built.kiln --device "$device" -o tuned.kiln --budget "${TUNE:-240s}" --json \
       >tune.json || status=1
   else
