@@ -14,6 +14,8 @@
 namespace kiln::cli {
 namespace {
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+
 struct Options {
   LoadOptions load;
   std::string image;
@@ -170,8 +172,14 @@ int read_work(const Options &options, const packs::Program &program, Work *work)
   if (options.image.empty()) {
     const auto size = builder::parse_size(options.size);
     if (!size) {
-      complain("--size takes WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
+      complain("--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
       return kUsage;
+    }
+    const std::uint64_t bytes = builder::bytes_moved(program, *size);
+    if (bytes > kMostBytes) {
+      complain(fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
+                           options.size, bytes, kMostBytes));
+      return kSomeFailed;
     }
     *work = {*size, builder::make_inputs(program, *size)};
     return kDone;

@@ -75,7 +75,7 @@ Launched launched_from(const json &in) {
 }
 
 // Launches what was loaded and puts the results into `answer`.
-std::string launch(const RunRequest &request, const kiln::Loader &loader,
+std::string launch(const RunRequest &request, cl_device_id device, const kiln::Loader &loader,
                    const kiln::Program &loaded, json *answer) {
   packs::Program program;
   std::string error = read_program(request, &program);
@@ -87,6 +87,7 @@ std::string launch(const RunRequest &request, const kiln::Loader &loader,
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
   error = load_and_list(&cl, &ids);
+  if (error.empty()) error = over_limits(*cl, device, std::get<Workload>(planned));
   kiln::Queue queue;
   if (error.empty()) error = take(kiln::Queue::create(loader), &queue);
   if (!error.empty()) return error;
@@ -130,7 +131,7 @@ json run_in_child(const RunRequest &request) {
   answer["report"] = json::parse(loaded.report.json());
   answer["variant"] = answer["report"]["variant"];
   if (!loaded.program || !request.launch) return answer;
-  const std::string error = launch(request, *loader, *loaded.program, &answer);
+  const std::string error = launch(request, device->cl(), *loader, *loaded.program, &answer);
   if (!error.empty()) answer.update(failed(KILN_ERROR_OPENCL, error));
   return answer;
 }

@@ -36,6 +36,28 @@ kiln_ndrange range_of(const Stage &stage, const LocalSize &local) {
 
 }  // namespace
 
+std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload) {
+  const auto limit = [&](cl_device_info what) {
+    std::uint64_t value = 0;  // size_t or cl_ulong; little-endian in both
+    const cl_int code = cl.clGetDeviceInfo(device, what, sizeof(value), &value, nullptr);
+    return code == CL_SUCCESS && value != 0 ? value : UINT64_MAX;
+  };
+  const std::uint64_t columns = limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
+  const std::uint64_t rows = limit(CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  const std::uint64_t bytes = limit(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+  for (const Memory &memory : workload.memories) {
+    if (memory.storage == Storage::image && (memory.columns > columns || memory.rows > rows)) {
+      return fmt::format("an image of {}x{} is larger than the {}x{} that this device takes",
+                         memory.columns, memory.rows, columns, rows);
+    }
+    if (memory.bytes() > bytes) {
+      return fmt::format("{} bytes of memory are more than the {} that this device takes at once",
+                         memory.bytes(), bytes);
+    }
+  }
+  return {};
+}
+
 double Launched::device_nanoseconds() const {
   if (times.empty() || times.front().start == 0 || times.back().end <= times.front().start) {
     return 0;

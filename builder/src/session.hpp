@@ -25,6 +25,10 @@ struct Launched {
   double device_nanoseconds() const;
 };
 
+// What of the workload's memory is larger than the device takes, as a sentence; empty when all
+// of it fits.
+std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
+
 // Every call gives an empty text or the error's message. Not for more than one thread.
 class Session {
  public:
