@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+
 struct Options {
   std::string pack;
   std::string selector;
@@ -65,6 +67,22 @@ bool knows(const packs::Contents &contents, const Options &options) {
   return false;
 }
 
+// Whether this machine can hold the problems.
+bool fits(const packs::Contents &contents, const builder::KernelBenchOptions &request) {
+  for (const packs::Program &program : contents.programs) {
+    if (!request.programs.empty() && !contains(request.programs, program.name)) continue;
+    for (const builder::Size &size : request.sizes) {
+      const std::uint64_t w = size.width, h = size.height, d = size.depth;
+      const bool countable = std::max({w * h, w * d, h * d}) <= kMostBytes;
+      if (countable && builder::bytes_moved(program, size) <= kMostBytes) continue;
+      complain(fmt::format("{} of {} has more than {} bytes of inputs and outputs", program.name,
+                           builder::size_text(size), kMostBytes));
+      return false;
+    }
+  }
+  return true;
+}
+
 // "60s", "4m", or a number of seconds; 0 for any other text.
 double parse_budget(const std::string &text) {
   char *end = nullptr;
@@ -84,7 +102,7 @@ std::optional<builder::KernelBenchOptions> make_request(const Options &options) 
   for (const std::string &text : options.sizes) {
     const auto size = builder::parse_size(text);
     if (!size) {
-      complain("--sizes takes WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
+      complain("--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
       return std::nullopt;
     }
     request.sizes.push_back(*size);
@@ -136,6 +154,7 @@ int run(const Options &options) {
   const auto open = open_pack(options.pack);
   if (!open) return kBadPack;
   if (!knows(open->contents, options)) return kUsage;
+  if (!fits(open->contents, *request)) return kSomeFailed;
   const auto tuning = read_document(options.tuning);
   const auto startup = read_document(options.startup);
   if (!tuning || !startup) return kSomeFailed;
@@ -173,7 +192,8 @@ void add_stop_options(CLI::App *sub, Options *options) {
       ->check(CLI::Range(0.0001, 1.0))
       ->excludes(rounds)
       ->capture_default_str();
-  sub->add_option("--budget", options->budget, "About how long one device may take: 60s, 4m");
+  sub->add_option("--budget", options->budget,
+                  "Time for one device's launches, 60s or 4m; loads and checks come on top");
 }
 
 }  // namespace
@@ -188,7 +208,8 @@ void add_bench_kernels(CLI::App *bench, Command *command) {
   sub->add_option("--program", options->programs, "Only these programs; default: all")
       ->allow_extra_args(false);
   sub->add_option("--variant", options->variant, "Only this variant; default: all");
-  sub->add_option("--sizes", options->sizes, "WxH or WxHxD, several; default: each program's own");
+  sub->add_option("--sizes", options->sizes,
+                  "W, WxH or WxHxD, several; default: each program's own");
   add_stop_options(sub, options.get());
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->add_option("--html", options->html, "Write a page with plots here");

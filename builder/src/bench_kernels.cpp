@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMostCheckedElements = 4'000'000;
 constexpr Size kCheckSize{641, 479, 65};
 constexpr double kLeastSampling = 2e6;  // nanoseconds of samples, however small the budget
+constexpr double kLeastLimit = 0.1e9;   // nanoseconds of a launch, likewise
 constexpr std::size_t kLeastSamples = 3;
 
 // Inputs and expected outputs of one program, made once for all variants.
@@ -87,7 +88,10 @@ class DeviceBench {
               const std::function<void(const std::string &, std::size_t, std::size_t)> &progress)
       : contents_(contents), device_(device), options_(options), progress_(progress) {
     for (const packs::Program &program : contents.programs) {
-      if (wanted(program)) cells_ += program.variants.size() * sizes_of(program, options).size();
+      for (const packs::Variant &variant : program.variants) {
+        if (!wanted(program) || !measured(variant)) continue;
+        cells_ += sizes_of(program, options).size();
+      }
     }
     all_ = cells_;
   }
@@ -117,6 +121,11 @@ class DeviceBench {
     return names.empty() || std::find(names.begin(), names.end(), program.name) != names.end();
   }
 
+  bool measured(const packs::Variant &variant) const {
+    if (!options_.variant.empty() && variant.name != options_.variant) return false;
+    return unavailable(variant, device_).empty();
+  }
+
   ProgramRow bench(const packs::Program &program) {
     ProgramRow row{program.name, program.baseline, {}};
     const std::vector<Size> sizes = sizes_of(program, options_);
@@ -129,7 +138,7 @@ class DeviceBench {
       if (!options_.variant.empty() && variant.name != options_.variant) continue;
       if (progress_) progress_(program.name + "/" + variant.name, all_ - cells_, all_);
       add(program, variant, &problems, &row);
-      cells_ -= sizes.size();
+      if (measured(variant)) cells_ -= sizes.size();
     }
     return row;
   }
@@ -143,7 +152,8 @@ class DeviceBench {
     base.reason = unavailable(variant, device_);
     VariantMeasurement measured;
     if (base.reason.empty()) {
-      VariantTask task{&device_, options_.pack_path, &program, &variant, {}, rule(), row_.wall};
+      VariantTask task{&device_, options_.pack_path, &program, &variant, {}, {}, 2e9, row_.wall};
+      limit(&task);
       for (const SizeRow &size : row->sizes) {
         task.problems.push_back(problems->problem(variant, size.size));
       }
@@ -163,17 +173,17 @@ class DeviceBench {
     }
   }
 
-  // What is left of the budget is shared by what is left to measure; half of it goes into
+  // What is left of the budget is shared by what is left to measure: half of a share goes into
   // processes, loads and checks.
-  StopRule rule() const {
-    StopRule rule = options_.rule;
-    if (options_.budget_seconds <= 0) return rule;
-    rule.least = rule.least == rule.most ? rule.least : kLeastSamples;
+  void limit(VariantTask *task) const {
+    task->rule = options_.rule;
+    if (options_.budget_seconds <= 0) return;
+    if (task->rule.least != task->rule.most) task->rule.least = kLeastSamples;
     const std::chrono::duration<double> spent = Clock::now() - start_;
     const double left = std::max(options_.budget_seconds - spent.count(), 0.0);
-    const double share = left * 1e9 / 2 / static_cast<double>(cells_);
-    rule.nanoseconds = std::min(rule.nanoseconds, std::max(share, kLeastSampling));
-    return rule;
+    const double share = left * 1e9 / static_cast<double>(cells_);
+    task->rule.nanoseconds = std::min(task->rule.nanoseconds, std::max(share / 2, kLeastSampling));
+    task->most_nanoseconds = std::min(task->most_nanoseconds, std::max(share, kLeastLimit));
   }
 
   const packs::Contents &contents_;

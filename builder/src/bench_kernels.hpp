@@ -68,7 +68,9 @@ struct KernelBenchOptions {
   std::string variant;                // empty: all
   std::vector<Size> sizes;            // empty: each program's own
   StopRule rule;
-  double budget_seconds = 0;  // for one device, in the main for samples; 0: none
+  // For one device's launches, roughly: the smaller, the fewer samples, and the shorter the
+  // launches that are measured at all. 0: none.
+  double budget_seconds = 0;
 };
 
 // Measures one device, each variant in a process of its own. `progress` may be empty.

@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kMostNanoseconds = 2e9;        // of a launch that is worth measuring
 constexpr double kMostFirstNanoseconds = 10e9;  // of the first, for which drivers may compile
 constexpr double kWarmUpNanoseconds = 20e6;
 constexpr std::uint8_t kUnwritten = 0xa5;
@@ -67,12 +66,14 @@ class Subject {
       return {};
     }
     const auto pixels = static_cast<double>(problem.size.elements());
-    if (pixels * per_element_ > 2 * kMostNanoseconds) {
-      out->reason = fmt::format("one launch would take about {:.0f} s, by a smaller size",
+    if (pixels * per_element_ > 2 * task_.most_nanoseconds) {
+      out->reason = fmt::format("one launch would take about {:.1f} s, by a smaller size",
                                 pixels * per_element_ / 1e9);
       return {};
     }
-    std::string error = bind(problem.size, *problem.inputs, 0);
+    std::string error = find_limit(problem.size, &out->reason);
+    if (!error.empty() || !out->reason.empty()) return error;
+    error = bind(problem.size, *problem.inputs, 0);
     if (error.empty()) error = warm_up(out);
     if (error.empty() && out->reason.empty()) error = sample(out);
     if (out->time.samples != 0) per_element_ = out->time.median / pixels;
@@ -80,10 +81,25 @@ class Subject {
   }
 
  private:
-  std::string bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
+  std::string plan(const Size &size, Workload *out) const {
     auto planned = plan_workload(*task_.program, *task_.variant, size, {});
     if (const auto *why = std::get_if<std::string>(&planned)) return *why;
-    std::string error = session_->bind(std::get<Workload>(planned));
+    *out = std::move(std::get<Workload>(planned));
+    return {};
+  }
+
+  // What of the problem is too large for the device, if anything is.
+  std::string find_limit(const Size &size, std::string *reason) const {
+    Workload workload;
+    std::string error = plan(size, &workload);
+    if (error.empty()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload);
+    return error;
+  }
+
+  std::string bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
+    Workload workload;
+    std::string error = plan(size, &workload);
+    if (error.empty()) error = session_->bind(workload);
     if (error.empty()) error = session_->upload(inputs);
     return error.empty() ? session_->fill_outputs(fill) : error;
   }
@@ -123,7 +139,7 @@ class Subject {
     for (int i = 0; i < 2 || spent < kWarmUpNanoseconds; ++i) {
       if (std::string error = session_->launch({}, &launched); !error.empty()) return error;
       spent += launched.host_nanoseconds;
-      if (launched.host_nanoseconds > (i == 0 ? kMostFirstNanoseconds : kMostNanoseconds)) {
+      if (launched.host_nanoseconds > (i == 0 ? kMostFirstNanoseconds : task_.most_nanoseconds)) {
         out->reason = too_slow(launched.host_nanoseconds);
         return {};
       }

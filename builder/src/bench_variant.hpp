@@ -38,7 +38,8 @@ struct VariantTask {
   const packs::Variant *variant = nullptr;
   std::vector<MeasuredProblem> problems;
   StopRule rule;
-  bool wall = false;  // by the host's clock, whatever the device's says
+  double most_nanoseconds = 2e9;  // of a launch that is worth measuring
+  bool wall = false;              // by the host's clock, whatever the device's says
 };
 
 // What one variant did with one problem.

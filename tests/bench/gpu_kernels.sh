@@ -95,8 +95,11 @@ if step bench; then
 fi
 
 if step opencv; then
-  if python3 -c 'import cv2' 2>/dev/null; then
-    python3 "$here/opencv_compare.py" --kiln "$kiln" --pack "$(pack)" --device "$device" \
+  python=$(for p in python3 /usr/bin/python3; do
+    "$p" -c 'import cv2' 2>/dev/null && echo "$p" && break
+  done) || true
+  if [ -n "$python" ]; then
+    "$python" "$here/opencv_compare.py" --kiln "$kiln" --pack "$(pack)" --device "$device" \
       --budget "${OPENCV:-15s}" --json >opencv.json || { rm -f opencv.json; status=1; }
   else
     echo "python3 has no cv2: not compared with OpenCV"
