@@ -95,7 +95,8 @@ def every_variant(programs):
             else:
                 rows.append(name + [
                     local_name(variant["local"]) + " " + variant["local_from"],
-                    number(variant["nanoseconds"] / 1e3, 1), number(100 * variant["spread"], 1, "%"),
+                    number(variant["nanoseconds"] / 1e3, 1),
+                    number(100 * variant["spread"], 1, "%"),
                     number(variant["gigabytes_per_second"], 1), number(variant["copy_share"]),
                     number(variant["speedup"]),
                     result(variant, size["size"])])

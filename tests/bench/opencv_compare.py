@@ -203,11 +203,11 @@ def table(device, version, rows):
     for row in rows:
         width, height = row["size"]
         lines.append(
-            f"| {row['operation']}: {row['note']} | {width}x{height} | {row['opencv_call'] / 1e3:.1f}"
-            f" | {row['kiln_call'] / 1e3:.1f} | {row['ratio_call']:.2f}"
-            f" ({row['ratio_call_least']:.2f}) | {row['opencv_in_a_row'] / 1e3:.1f}"
-            f" | {row['kiln_in_a_row'] / 1e3:.1f} | {row['ratio_in_a_row']:.2f}"
-            f" | {row['variant']} |")
+            f"| {row['operation']}: {row['note']} | {width}x{height}"
+            f" | {row['opencv_call'] / 1e3:.1f} | {row['kiln_call'] / 1e3:.1f}"
+            f" | {row['ratio_call']:.2f} ({row['ratio_call_least']:.2f})"
+            f" | {row['opencv_in_a_row'] / 1e3:.1f} | {row['kiln_in_a_row'] / 1e3:.1f}"
+            f" | {row['ratio_in_a_row']:.2f} | {row['variant']} |")
     return "\n".join(lines)
 
 
