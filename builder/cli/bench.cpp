@@ -1,4 +1,4 @@
-// kiln bench: what a start and what a launch costs.
+// kiln bench: what a start and what a launch costs, and with bench_kernels.cpp what kernels do.
 #include <fmt/format.h>
 
 #include "bench_launch.hpp"
@@ -133,6 +133,7 @@ void add_bench(CLI::App &app, Command *command) {
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
   add_launch(bench, command);
+  add_bench_kernels(bench, command);
 }
 
 }  // namespace kiln::cli

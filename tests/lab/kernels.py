@@ -45,7 +45,9 @@ def _check(fleet, name, program):
     environment, findings = pixels.checker_log(station)
     environment = {**environment, "POCL_MAX_PTHREAD_COUNT": "1", "LP_NUM_THREADS": "1"}
     checked = station.device["way"] == "oclgrind"
-    options = ["--light"] if checked else ["--special"] if name in SPECIAL else []
+    options = ["--light"] if checked else ["--thin"] if name.startswith("rusticl") else []
+    if name in SPECIAL:
+        options.append("--special")
     done = station.call("./kiln_kernel_check", *options, "base.kiln", station.device["select"],
                         *(CHECKED_SIZES if checked else SIZES), environment=environment)
     if done.code != 0 and station.device["moving"]:

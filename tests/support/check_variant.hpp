@@ -14,6 +14,7 @@ namespace kiln::test {
 struct CheckPlan {
   std::uint32_t from = 1;  // widths and heights
   std::uint32_t to = 64;
+  bool thin = false;   // a quarter of the pairs of width and height over 16
   bool light = false;  // one kind of image, one local size, the default parameters
 };
 

@@ -1,10 +1,11 @@
-// kiln_kernel_check [--light] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
+// kiln_kernel_check [--light] [--thin] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
 //
 // Loads every variant that the device can run from the pack, through the runtime and by
 // whatever rung, and compares its result with the C++ reference for every width and height
 // from FROM to TO: several kinds of image, parameters and local sizes. Outputs hold a
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
-// one kind of image and one local size, for devices that check every access. --special takes the
+// one kind of image and one local size, for devices that check every access. --thin takes a quarter of
+// the pairs of widths and heights over 16, for slow devices. --special takes the
 // variants alone that need half precision, sub-groups or integer dot products.
 //
 // Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 5 no device.
@@ -40,6 +41,8 @@ bool parse(int argc, char **argv, Arguments *out) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--light") == 0) {
       out->plan.light = true;
+    } else if (std::strcmp(argv[i], "--thin") == 0) {
+      out->plan.thin = true;
     } else if (std::strcmp(argv[i], "--special") == 0) {
       out->special = true;
     } else {
@@ -118,7 +121,7 @@ int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
 int main(int argc, char **argv) {
   Arguments arguments;
   if (!parse(argc, argv, &arguments)) {
-    fmt::print(stderr, "usage: {} [--light] [--special] PACK DEVICE FROM TO "
+    fmt::print(stderr, "usage: {} [--light] [--thin] [--special] PACK DEVICE FROM TO "
                "[PROGRAM[/VARIANT]]\n", argv[0]);
     return 2;
   }

@@ -1,0 +1,222 @@
+// kiln bench kernels: what every variant of a pack does on each device.
+#include "bench_kernels.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "bench_page.hpp"
+#include "common.hpp"
+#include "suggest.hpp"
+#include "whole_file.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+
+struct Options {
+  std::string pack;
+  std::string selector;
+  std::vector<std::string> programs;
+  std::string variant;
+  std::vector<std::string> sizes;
+  std::size_t rounds = 0;  // 0: by the precision
+  double precision = 0.01;
+  std::string budget;
+  bool json = false;
+  std::string html;
+  std::string tuning;
+  std::string startup;
+};
+
+template <typename Named>
+std::vector<std::string> names_of(const std::vector<Named> &all) {
+  std::vector<std::string> names;
+  for (const Named &one : all) names.push_back(one.name);
+  return names;
+}
+
+bool contains(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether the pack has what is asked for.
+bool knows(const packs::Contents &contents, const Options &options) {
+  const auto programs = names_of(contents.programs);
+  for (const std::string &name : options.programs) {
+    if (contains(programs, name)) continue;
+    complain(fmt::format("{} has no program {}: {}", options.pack, name,
+                         builder::expected_one_of(name, programs)));
+    return false;
+  }
+  std::vector<std::string> variants;
+  for (const packs::Program &program : contents.programs) {
+    if (!options.programs.empty() && !contains(options.programs, program.name)) continue;
+    for (const std::string &name : names_of(program.variants)) {
+      if (!contains(variants, name)) variants.push_back(name);
+    }
+  }
+  if (options.variant.empty() || contains(variants, options.variant)) return true;
+  complain(fmt::format("no program has a variant {}: {}", options.variant,
+                       builder::expected_one_of(options.variant, variants)));
+  return false;
+}
+
+// Whether this machine can hold the problems.
+bool fits(const packs::Contents &contents, const builder::KernelBenchOptions &request) {
+  for (const packs::Program &program : contents.programs) {
+    if (!request.programs.empty() && !contains(request.programs, program.name)) continue;
+    for (const builder::Size &size : request.sizes) {
+      const std::uint64_t w = size.width, h = size.height, d = size.depth;
+      const bool countable = std::max({w * h, w * d, h * d}) <= kMostBytes;
+      if (countable && builder::bytes_moved(program, size) <= kMostBytes) continue;
+      complain(fmt::format("{} of {} has more than {} bytes of inputs and outputs", program.name,
+                           builder::size_text(size), kMostBytes));
+      return false;
+    }
+  }
+  return true;
+}
+
+// "60s", "4m", or a number of seconds; 0 for any other text.
+double parse_budget(const std::string &text) {
+  char *end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double seconds = unit == "m" ? 60 * value : value;
+  const bool known = unit.empty() || unit == "s" || unit == "m";
+  return known && seconds > 0 && seconds <= 86400 ? seconds : 0;
+}
+
+// What the options ask for; complains and gives nothing when they ask for nonsense.
+std::optional<builder::KernelBenchOptions> make_request(const Options &options) {
+  builder::KernelBenchOptions request;
+  request.pack_path = options.pack;
+  request.programs = options.programs;
+  request.variant = options.variant;
+  for (const std::string &text : options.sizes) {
+    const auto size = builder::parse_size(text);
+    if (!size) {
+      complain("--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
+      return std::nullopt;
+    }
+    request.sizes.push_back(*size);
+  }
+  request.rule.precision = options.precision;
+  if (options.rounds != 0) {
+    request.rule.least = request.rule.most = options.rounds;
+  }
+  if (!options.budget.empty()) {
+    request.budget_seconds = parse_budget(options.budget);
+    if (request.budget_seconds == 0) {
+      complain("--budget takes seconds or minutes, such as 60s or 4m, not " + options.budget);
+      return std::nullopt;
+    }
+  }
+  return request;
+}
+
+// A document that another command printed; null where the path is empty. Complains and gives
+// nothing for a file that holds no such thing.
+std::optional<json> read_document(const std::string &path) {
+  if (path.empty()) return json();
+  std::ifstream file(path);
+  json document = json::parse(file, nullptr, false);
+  if (document.is_object() && document.value("schema", json()) == 1) return document;
+  complain(path + (file.is_open() ? ": not JSON of schema 1" : ": cannot be read"));
+  return std::nullopt;
+}
+
+std::string conditions(const builder::KernelBenchOptions &request) {
+  const std::string stop =
+      request.rule.least == request.rule.most
+          ? fmt::format("{} launches", request.rule.most)
+          : fmt::format("{} to {} launches, until the median is known to {:g}", request.rule.least,
+                        request.rule.most, request.rule.precision);
+  return fmt::format(
+      "Kiln {}; medians of {}, after a warm-up; bytes by the definition, each input read once and "
+      "each output written once",
+      KILN_VERSION, stop);
+}
+
+int run(const Options &options) {
+  const auto request = make_request(options);
+  if (!request) return kUsage;
+  if (options.html.empty() && !(options.tuning.empty() && options.startup.empty())) {
+    complain("--tuning and --startup need --html");
+    return kUsage;
+  }
+  const auto open = open_pack(options.pack);
+  if (!open) return kBadPack;
+  if (!knows(open->contents, options)) return kUsage;
+  if (!fits(open->contents, *request)) return kSomeFailed;
+  const auto tuning = read_document(options.tuning);
+  const auto startup = read_document(options.startup);
+  if (!tuning || !startup) return kSomeFailed;
+  if (!options.html.empty()) {
+    const int code = check_output(options.html, {options.pack, options.tuning, options.startup});
+    if (code != kDone) return code;
+  }
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  json document = {{"schema", 1}, {"conditions", conditions(*request)}, {"devices", json::array()}};
+  if (!options.json) print(document["conditions"].get<std::string>() + "\n");
+  int exit_code = kDone;
+  for (const builder::DeviceInfo &device : *devices) {
+    const builder::DeviceRow row =
+        builder::bench_kernels(open->contents, device, *request, progress);
+    end_progress();
+    if (row.failed()) exit_code = kSomeFailed;
+    if (!options.json) print("\n" + builder::to_text(row));
+    document["devices"].push_back(builder::to_json(row));
+  }
+  if (options.json) print(document);
+  if (options.html.empty()) return exit_code;
+  const std::string error =
+      builder::write_whole_file(options.html, builder::bench_page(document, *tuning, *startup));
+  if (!error.empty()) complain(error);
+  return error.empty() ? exit_code : kSomeFailed;
+}
+
+void add_stop_options(CLI::App *sub, Options *options) {
+  CLI::Option *rounds =
+      sub->add_option("--rounds", options->rounds, "Launches of each; default: by the precision")
+          ->check(CLI::Range(1, 100000));
+  sub->add_option("--precision", options->precision,
+                  "Launch until the median's standard error is this share of it")
+      ->check(CLI::Range(0.0001, 1.0))
+      ->excludes(rounds)
+      ->capture_default_str();
+  sub->add_option("--budget", options->budget,
+                  "Time for one device's launches, 60s or 4m; loads and checks come on top");
+}
+
+}  // namespace
+
+void add_bench_kernels(CLI::App *bench, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = bench->add_subcommand(
+      "kernels", "Every variant: time, bandwidth, correctness, and what was published of it");
+  sub->add_option("--pack", options->pack, "Pack to load from")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("--program", options->programs, "Only these programs; default: all")
+      ->allow_extra_args(false);
+  sub->add_option("--variant", options->variant, "Only this variant; default: all");
+  sub->add_option("--sizes", options->sizes,
+                  "W, WxH or WxHxD, several; default: each program's own");
+  add_stop_options(sub, options.get());
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->add_option("--html", options->html, "Write a page with plots here");
+  sub->add_option("--tuning", options->tuning, "What kiln tune --json printed, for the page");
+  sub->add_option("--startup", options->startup,
+                  "What kiln bench startup --json printed, for the page");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli
