@@ -29,6 +29,10 @@ Size3 guess(const Size3 &global, const WorkGroupLimits &limits) {
   Size3 local{x, 1, 1};
   const std::size_t items = std::min(kGuess, limits.work_group_size);
   while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
+  // A range of few rows gets its work-items in x.
+  while (local[0] < global[0] && 2 * local[0] * local[1] <= items && 2 * local[0] <= most) {
+    local[0] *= 2;
+  }
   return local;
 }
 
