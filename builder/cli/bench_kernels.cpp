@@ -83,40 +83,23 @@ bool fits(const packs::Contents &contents, const builder::KernelBenchOptions &re
   return true;
 }
 
-// "60s", "4m", or a number of seconds; 0 for any other text.
-double parse_budget(const std::string &text) {
-  char *end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const std::string unit = end;
-  const double seconds = unit == "m" ? 60 * value : value;
-  const bool known = unit.empty() || unit == "s" || unit == "m";
-  return known && seconds > 0 && seconds <= 86400 ? seconds : 0;
-}
-
 // What the options ask for; complains and gives nothing when they ask for nonsense.
 std::optional<builder::KernelBenchOptions> make_request(const Options &options) {
   builder::KernelBenchOptions request;
   request.pack_path = options.pack;
   request.programs = options.programs;
   request.variant = options.variant;
-  for (const std::string &text : options.sizes) {
-    const auto size = builder::parse_size(text);
-    if (!size) {
-      complain("--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
-      return std::nullopt;
-    }
-    request.sizes.push_back(*size);
-  }
+  const auto sizes = read_sizes(options.sizes);
+  if (!sizes) return std::nullopt;
+  request.sizes = *sizes;
   request.rule.precision = options.precision;
   if (options.rounds != 0) {
     request.rule.least = request.rule.most = options.rounds;
   }
   if (!options.budget.empty()) {
-    request.budget_seconds = parse_budget(options.budget);
-    if (request.budget_seconds == 0) {
-      complain("--budget takes seconds or minutes, such as 60s or 4m, not " + options.budget);
-      return std::nullopt;
-    }
+    const auto budget = read_budget(options.budget);
+    if (!budget) return std::nullopt;
+    request.budget_seconds = *budget;
   }
   return request;
 }

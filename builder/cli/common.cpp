@@ -114,6 +114,31 @@ int end_output(int exit_code) {
   return exit_code == kDone ? kSomeFailed : exit_code;
 }
 
+std::optional<double> read_budget(const std::string &text) {
+  char *end = nullptr;
+  double seconds = std::strtod(text.c_str(), &end);
+  const std::string unit(end);
+  const bool known = unit.empty() || unit == "s" || unit == "ms" || unit == "m";
+  if (unit == "ms") seconds /= 1000;
+  if (unit == "m") seconds *= 60;
+  if (known && end != text.c_str() && seconds > 0 && seconds <= 86400) return seconds;
+  complain("--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
+  return std::nullopt;
+}
+
+std::optional<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts) {
+  std::vector<builder::Size> sizes;
+  for (const std::string &text : texts) {
+    const auto size = builder::parse_size(text);
+    if (!size) {
+      complain("--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
+      return std::nullopt;
+    }
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
 std::optional<OpenPack> open_pack(const std::string &path) {
   OpenPack result;
   packs::Status status = packs::Pack::open_file(path.c_str(), &result.pack);

@@ -70,6 +70,12 @@ struct OpenPack {
 // kSomeFailed; without a word where the reader closed the pipe, as `head` does.
 int end_output(int exit_code);
 
+// "90", "90s", "500ms", "2m" in seconds, at most a day; complains of any other text and gives
+// nothing.
+std::optional<double> read_budget(const std::string &text);
+// The sizes of --sizes; complains and gives nothing where one is none.
+std::optional<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts);
+
 // Reads a pack with every section; on failure complains and gives nothing (kBadPack).
 std::optional<OpenPack> open_pack(const std::string &path);
 

@@ -1,5 +1,4 @@
 // kiln tune: which work-group sizes and which variants are fastest on a device.
-#include <cmath>
 #include <cstdlib>
 #include <set>
 
@@ -25,34 +24,12 @@ struct Options {
   bool json = false;
 };
 
-// "90", "90s", "500ms", "2m"; nothing for any other text, and for what is not positive.
-std::optional<double> parse_seconds(const std::string &text) {
-  char *end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  const std::string unit(end);
-  if (end == text.c_str() || !std::isfinite(number) || number <= 0) return std::nullopt;
-  if (unit.empty() || unit == "s") return number;
-  if (unit == "ms") return number / 1000;
-  if (unit == "m") return number * 60;
-  return std::nullopt;
-}
-
 bool parse(const Options &options, builder::TuneOptions *out) {
-  const auto budget = parse_seconds(options.budget);
-  if (!budget || *budget > 86400) {
-    complain(fmt::format("--budget takes a time like 60s, 500ms or 2m of at most a day, not {}",
-                         options.budget));
-    return false;
-  }
+  const auto budget = read_budget(options.budget);
+  const auto sizes = budget ? read_sizes(options.sizes) : std::nullopt;
+  if (!sizes) return false;
   out->budget_seconds = *budget;
-  for (const std::string &text : options.sizes) {
-    const auto size = builder::parse_size(text);
-    if (!size) {
-      complain(fmt::format("--sizes takes WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not {}", text));
-      return false;
-    }
-    out->sizes.push_back(*size);
-  }
+  out->sizes = *sizes;
   out->pack_path = options.input;
   out->programs = options.programs;
   out->variant = options.variant;

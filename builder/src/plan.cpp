@@ -44,7 +44,8 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
         Job job = decide(base.programs[p].variants[v], devices[d], earlier);
-        const bool twin = !hashes.insert(base.programs[p].variants[v].hash).second;
+        const bool runs = job.need != Need::skip;
+        const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
         if (twin) job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
         job.device = d;
         job.program = p;

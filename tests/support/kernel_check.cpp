@@ -4,9 +4,9 @@
 // whatever rung, and compares its result with the C++ reference for every width and height
 // from FROM to TO: several kinds of image, parameters and local sizes. Outputs hold a
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
-// one kind of image and one local size, for devices that check every access. --thin takes a quarter of
-// the pairs of widths and heights over 16, for slow devices. --special takes the
-// variants alone that need half precision, sub-groups or integer dot products.
+// one kind of image and one local size, for devices that check every access. --thin takes a quarter
+// of the pairs of widths and heights over 16, for slow devices. --special takes the variants alone
+// that need half precision, sub-groups or integer dot products.
 //
 // Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 5 no device.
 #include <algorithm>
@@ -121,8 +121,10 @@ int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
 int main(int argc, char **argv) {
   Arguments arguments;
   if (!parse(argc, argv, &arguments)) {
-    fmt::print(stderr, "usage: {} [--light] [--thin] [--special] PACK DEVICE FROM TO "
-               "[PROGRAM[/VARIANT]]\n", argv[0]);
+    fmt::print(stderr,
+               "usage: {} [--light] [--thin] [--special] PACK DEVICE FROM TO "
+               "[PROGRAM[/VARIANT]]\n",
+               argv[0]);
     return 2;
   }
   std::shared_ptr<const packs::Pack> pack;

@@ -93,7 +93,8 @@ TEST_CASE("Pixels and local sizes are two integers within bounds") {
 TEST_CASE("An unknown requirement gets the list and the nearest of it") {
   const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
   const std::string list =
-      "expected one of: fp16, fp64, images, integer_dot_product, opencl_3, subgroups, unified_memory, "
+      "expected one of: fp16, fp64, images, integer_dot_product, opencl_3, subgroups, "
+      "unified_memory, "
       "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
       "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
       "extension:NAME, work_group:N";

@@ -55,6 +55,15 @@ TEST_CASE("devices with one binary key are built for once") {
   CHECK(plan.size() == 2);
 }
 
+TEST_CASE("a variant that cannot run does not keep its twin, which needs less, from its binary") {
+  auto base = two_variants();
+  base.programs[0].variants[0].hash = base.programs[0].variants[1].hash;
+  const auto plan = builder::make_plan(base, {device("1", false)}, {});
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0].need == Need::skip);
+  CHECK(plan[1].need == Need::compile);
+}
+
 TEST_CASE("a variant equal to another in source, options and kernel is compiled once") {
   auto base = two_variants();
   base.programs[0].variants[0].hash = base.programs[0].variants[1].hash;
