@@ -96,7 +96,6 @@ std::string Session::make(const Memory &memory, bool exactly, Held *held) {
 }
 
 std::string Session::make_image(const Memory &memory, Held *held) {
-  held->image = {};
   if (memory.type == Type::uchar_) {
     return take(kiln::Image::create(loader_, memory.columns, memory.rows, memory.channels,
                                     access_of(memory.role, 0)),
@@ -181,9 +180,10 @@ std::string Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyon
 std::string Session::fill_outputs(std::uint8_t value) {
   for (std::size_t i = 0; i < workload_.memories.size(); ++i) {
     const Memory &memory = workload_.memories[i];
-    if (memory.role == Role::input && guard_ == 0) continue;
+    const bool image = memory.storage == Storage::image;
+    // An input that is mapped for writing loses what it holds; only a guard is worth mapping it.
+    if (memory.role == Role::input && (guard_ == 0 || image)) continue;
     std::string error = with_memory(i, [&](const Mapped &to) {
-      const bool image = memory.storage == Storage::image;
       if (!image) std::memset(to.address + memory.bytes(), value, guard_);
       if (memory.role == Role::input) return;
       for (std::size_t y = 0; y < memory.rows; ++y) {
