@@ -187,8 +187,7 @@ TEST_CASE("a used-up budget leaves the rest unmeasured, and says so") {
   driver().rewrite(kMachine);
   shop.options.budget_seconds = 1e-3;
   const TunedDevice tuned = shop.tuned(*device);
-  CHECK(variant(tuned, "a").reason.empty());
-  CHECK_FALSE(variant(tuned, "a").kernels.at(0).finished);
   CHECK(variant(tuned, "b").reason == "the budget was used up");
   CHECK(variant(tuned, "c").reason == "the budget was used up");
+  for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "a");
 }
