@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "isolate.hpp"
+#include "measure.hpp"
 #include "session.hpp"
 #include "workbench.hpp"
 
@@ -105,12 +106,6 @@ std::string measure(const Subject &s, const LaunchBenchOptions &options, Way (&w
     }
   }
   return {};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 const char *recording_name(kiln_recording kind) {

@@ -8,6 +8,7 @@
 #include "isolate.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/writer.hpp"
+#include "measure.hpp"
 #include "plan.hpp"
 
 namespace kiln::builder {
@@ -155,13 +156,6 @@ packs::Status collect_items(const packs::Contents &contents, const DeviceInfo &d
     }
   }
   return {};
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  if (values.empty()) return 0;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 // One fresh process with empty caches; the error's text, or empty with the time appended.

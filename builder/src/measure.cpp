@@ -13,6 +13,12 @@ double middle(const std::vector<double> &sorted) {
 
 }  // namespace
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return middle(values);
+}
+
 void Sampler::add(double nanoseconds) {
   sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), nanoseconds), nanoseconds);
   total_ += nanoseconds;
@@ -34,8 +40,7 @@ Statistics Sampler::statistics() const {
   s.samples = sorted_.size();
   std::vector<double> deviations;
   for (const double sample : sorted_) deviations.push_back(std::abs(sample - s.median));
-  std::sort(deviations.begin(), deviations.end());
-  if (s.median > 0) s.spread = middle(deviations) / s.median;
+  if (s.median > 0) s.spread = median(std::move(deviations)) / s.median;
   return s;
 }
 

@@ -21,6 +21,9 @@ struct Statistics {
   std::size_t samples = 0;
 };
 
+// Of two middle values their mean; 0 of none.
+double median(std::vector<double> values);
+
 // Collects samples. The noise is taken from the median absolute deviation, which one late sample
 // does not move: the standard error of a median is about 1.253 deviations over the root of their
 // number.

@@ -29,6 +29,8 @@ TEST_CASE("The median, the least and the spread are those of the samples in any 
   CHECK(s.samples == 5);
   CHECK(after({}, {10, 20}).median == 15);
   CHECK(after({}, {}).samples == 0);
+  CHECK(median({3, 1, 2, 10}) == 2.5);
+  CHECK(median({}) == 0);
 }
 
 TEST_CASE("Quiet samples are enough when there are the least number of them") {
