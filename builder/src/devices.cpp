@@ -25,6 +25,7 @@ runtime::Capabilities capabilities_from(const json &in) {
   c.unified_memory = in.at("unified_memory");
   c.compiler = in.at("compiler");
   c.address_bits = in.at("address_bits");
+  c.compute_capability = in.at("compute_capability");
   c.max_work_group_size = in.at("max_work_group_size");
   c.local_memory = in.at("local_memory");
   c.il_versions = in.at("il_versions").get<std::vector<std::uint32_t>>();
@@ -151,6 +152,7 @@ json to_json(const runtime::Capabilities &c) {
           {"unified_memory", c.unified_memory},
           {"compiler", c.compiler},
           {"address_bits", c.address_bits},
+          {"compute_capability", c.compute_capability},
           {"max_work_group_size", c.max_work_group_size},
           {"local_memory", c.local_memory},
           {"il_versions", c.il_versions},

@@ -27,6 +27,7 @@ std::vector<std::string> read_requirements(const TableReader &table) {
       std::vector<std::string> known = requirement_names();
       known.emplace_back("extension:NAME");
       known.emplace_back("work_group:N");
+      known.emplace_back("compute_capability:M.N");
       table.fail(name.at,
                  fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
                  expected_one_of(name.value, known));

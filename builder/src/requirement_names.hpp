@@ -13,6 +13,8 @@ namespace kiln::builder {
 inline constexpr std::string_view kExtensionPrefix = "extension:";
 // "work_group:N" asks for work-groups of N work-items.
 inline constexpr std::string_view kWorkGroupPrefix = "work_group:";
+// "compute_capability:M.N" asks for NVIDIA's compute capability M.N or more.
+inline constexpr std::string_view kComputeCapabilityPrefix = "compute_capability:";
 
 // Every requirement with a fixed name, sorted: "fp16", ..., "vendor:adreno", ...
 inline std::vector<std::string> requirement_names() {
@@ -23,14 +25,26 @@ inline std::vector<std::string> requirement_names() {
           "vendor:rusticl", "vendor:vivante"};
 }
 
-// Whether `name` is one of requirement_names() or a well-formed "extension:NAME" or
-// "work_group:N".
+// Whether the text is a number from 1 of at most `most` digits.
+inline bool is_number(std::string_view text, std::size_t most) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && text.size() <= most && text.front() != '0' &&
+         std::all_of(text.begin(), text.end(), digit);
+}
+
+// Whether `name` is one of requirement_names() or a well-formed "extension:NAME",
+// "work_group:N" or "compute_capability:M.N".
 inline bool is_requirement(std::string_view name) {
   if (name.starts_with(kWorkGroupPrefix)) {
     name.remove_prefix(kWorkGroupPrefix.size());
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    return !name.empty() && name.size() <= 6 && name.front() != '0' &&
-           std::all_of(name.begin(), name.end(), digit);
+    return is_number(name, 6);
+  }
+  if (name.starts_with(kComputeCapabilityPrefix)) {
+    name.remove_prefix(kComputeCapabilityPrefix.size());
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos || !is_number(name.substr(0, dot), 2)) return false;
+    const std::string_view minor = name.substr(dot + 1);
+    return minor == "0" || is_number(minor, 2);
   }
   if (name.starts_with(kExtensionPrefix)) {
     name.remove_prefix(kExtensionPrefix.size());

@@ -19,6 +19,8 @@ constexpr cl_device_info kDeviceMaxSubGroups = 0x105C;
 constexpr cl_device_info kDeviceNonUniformWorkGroups = 0x1065;
 constexpr cl_device_info kDeviceUuid = 0x106A;
 constexpr cl_device_info kDriverUuid = 0x106B;
+constexpr cl_device_info kDeviceComputeCapabilityMajorNv = 0x4000;
+constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
 constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
 constexpr std::size_t kUuidBytes = 16;
 
@@ -173,6 +175,20 @@ bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabil
   return query_value(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG, &config) && config != 0;
 }
 
+// 0 where the device is not NVIDIA's, or what it says is no version.
+std::uint32_t compute_capability(const OpenCL &cl, cl_device_id device,
+                                 const Capabilities &capabilities) {
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (!capabilities.has_extension("cl_nv_device_attribute_query") ||
+      !query_value(cl, device, kDeviceComputeCapabilityMajorNv, &major) ||
+      !query_value(cl, device, kDeviceComputeCapabilityMinorNv, &minor) || major == 0 ||
+      major > 99 || minor > 99) {
+    return 0;
+  }
+  return 100 * major + minor;
+}
+
 // The first three dimensions; a device may report more, and some fail if asked for fewer.
 void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *capabilities) {
   std::size_t bytes = 0;
@@ -263,6 +279,7 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
+  result.compute_capability = compute_capability(cl, device, result);
   query_value(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &result.max_work_group_size);
   set_work_item_sizes(cl, device, &result);
   cl_ulong local_memory = 0;

@@ -32,23 +32,47 @@ const Feature *find_feature(const std::string &requirement) {
   return nullptr;
 }
 
-// What follows the prefix, if the text starts with it and more follows.
-std::optional<std::string> argument(const std::string &text, const char *prefix) {
-  const std::size_t size = std::char_traits<char>::length(prefix);
-  if (text.size() <= size || text.compare(0, size, prefix) != 0) return std::nullopt;
-  return text.substr(size);
+constexpr char kComputeCapability[] = "compute_capability:";
+
+// What follows the prefix; empty where the text does not start with it.
+std::string_view argument(std::string_view text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix) return {};
+  return text.substr(prefix.size());
 }
 
-// N of "work_group:N", a number of at most nine digits from 1; 0 where it is none.
-std::size_t work_group_of(const std::string &requirement) {
-  const auto digits = argument(requirement, "work_group:");
-  if (!digits || digits->size() > 9) return 0;
-  std::size_t items = 0;
-  for (const char c : *digits) {
-    if (c < '0' || c > '9' || (c == '0' && items == 0)) return 0;
-    items = 10 * items + static_cast<std::size_t>(c - '0');
+// A number from 1 of at most `most` digits; 0 where the text is none.
+std::size_t number_of(std::string_view digits, std::size_t most) {
+  if (digits.size() > most) return 0;
+  std::size_t number = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9' || (c == '0' && number == 0)) return 0;
+    number = 10 * number + static_cast<std::size_t>(c - '0');
   }
-  return items;
+  return number;
+}
+
+// N of "work_group:N", 0 where it is none.
+std::size_t work_group_of(std::string_view requirement) {
+  return number_of(argument(requirement, "work_group:"), 9);
+}
+
+// 100 * M + N of "compute_capability:M.N", M from 1 and both below 100; 0 where it is none.
+std::size_t compute_capability_of(std::string_view requirement) {
+  const std::string_view version = argument(requirement, kComputeCapability);
+  const std::size_t dot = version.find('.');
+  if (dot == std::string_view::npos) return 0;
+  const std::size_t major = number_of(version.substr(0, dot), 2);
+  const std::string_view minor_text = version.substr(dot + 1);
+  const std::size_t minor = number_of(minor_text, 2);
+  return major == 0 || (minor == 0 && minor_text != "0") ? 0 : 100 * major + minor;
+}
+
+std::optional<std::string> missing_capability(std::size_t needed, std::string_view version,
+                                              std::size_t has) {
+  if (has >= needed) return std::nullopt;
+  if (has == 0) return concat({"needs NVIDIA's compute capability ", version});
+  return concat({"needs compute capability ", version, " (this device has ",
+                 packs::decimal(has / 100), ".", packs::decimal(has % 100), ")"});
 }
 
 std::optional<std::string> missing_one(const std::string &requirement, const Capabilities &device) {
@@ -56,18 +80,24 @@ std::optional<std::string> missing_one(const std::string &requirement, const Cap
     if (device.*feature->has) return std::nullopt;
     return concat({"needs ", feature->lack});
   }
-  if (const auto extension = argument(requirement, "extension:")) {
-    if (device.has_extension(*extension)) return std::nullopt;
-    return concat({"needs the extension ", *extension});
+  const std::string_view extension = argument(requirement, "extension:");
+  if (!extension.empty()) {
+    if (device.has_extension(extension)) return std::nullopt;
+    return concat({"needs the extension ", extension});
   }
-  if (const auto profile = argument(requirement, "vendor:")) {
-    if (device.profile == *profile) return std::nullopt;
+  const std::string_view profile = argument(requirement, "vendor:");
+  if (!profile.empty()) {
+    if (device.profile == profile) return std::nullopt;
     return concat(
-        {"needs a device of the profile ", *profile, ", and this one is ", device.profile});
+        {"needs a device of the profile ", profile, ", and this one is ", device.profile});
   }
   if (const std::size_t items = work_group_of(requirement)) {
     if (device.max_work_group_size >= items) return std::nullopt;
     return concat({"needs work-groups of ", packs::decimal(items), " work-items"});
+  }
+  if (const std::size_t needed = compute_capability_of(requirement)) {
+    return missing_capability(needed, argument(requirement, kComputeCapability),
+                              device.compute_capability);
   }
   return concat({"needs \"", requirement, "\", which this version does not know"});
 }
@@ -87,8 +117,9 @@ std::optional<std::string> missing_requirement(const std::vector<std::string> &r
 }
 
 bool is_known_requirement(const std::string &requirement) {
-  return find_feature(requirement) != nullptr || argument(requirement, "extension:") ||
-         argument(requirement, "vendor:") || work_group_of(requirement) != 0;
+  return find_feature(requirement) != nullptr || !argument(requirement, "extension:").empty() ||
+         !argument(requirement, "vendor:").empty() || work_group_of(requirement) != 0 ||
+         compute_capability_of(requirement) != 0;
 }
 
 }  // namespace kiln::runtime

@@ -24,6 +24,7 @@ struct Capabilities {
   bool compiler = false;        // takes source
   bool unequal_groups = false;  // launches ranges that are no multiple of the work-group size
   std::uint32_t address_bits = 0;
+  std::uint32_t compute_capability = 0;  // NVIDIA's: 5.3 is 503
   std::size_t max_work_group_size = 0;
   std::size_t max_work_item_sizes[3] = {0, 0, 0};
   std::uint64_t local_memory = 0;          // bytes
@@ -39,6 +40,7 @@ struct Capabilities {
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
+//   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
 // and anything else counts as missing: a newer builder may know more than this runtime.
 std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
                                                const Capabilities &device);

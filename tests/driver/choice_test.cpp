@@ -98,15 +98,71 @@ json choose_everywhere(const std::string &path, const std::string &variant) {
   return rows;
 }
 
-json choices(const packs::Contents &contents, const std::string &variant = {}) {
-  const ScriptedDriver driver(whole_script());
+json choices(const packs::Contents &contents, const std::string &variant = {},
+             const std::string &script = whole_script(), std::size_t devices = 19) {
+  const ScriptedDriver driver(script);
   const std::string path = driver.path("vendors.kiln");
   REQUIRE(packs::write_pack(contents, path).ok());
   const auto result = driver.run([&] { return choose_everywhere(path, variant); });
   INFO(result.reason());
   REQUIRE(result.ok());
-  REQUIRE(result.answer.size() == 19 * contents.programs.size());
+  REQUIRE(result.answer.size() == devices * contents.programs.size());
   return result.answer;
+}
+
+// A program whose variant with inline PTX is preferred to the generic one.
+packs::Contents ptx_contents() {
+  packs::Contents contents;
+  packs::Program program;
+  program.name = "gemm";
+  program.variants = {make_variant("gemm", "ptx_half"), make_variant("gemm", "generic")};
+  program.variants[0].requirements = {"compute_capability:5.3"};
+  program.preferred = {"ptx_half", "generic"};
+  contents.programs = {program};
+  return contents;
+}
+
+struct CapabilityRow {
+  const char *device;
+  const char *answers;  // of the script
+  const char *lacks;    // null: the variant runs
+};
+
+const CapabilityRow kCapabilities[] = {
+    {"Hopper", "compute_capability_major = 9\ncompute_capability_minor = 0\n", nullptr},
+    {"Blackwell", "compute_capability_major = 12\ncompute_capability_minor = 1\n", nullptr},
+    {"Tegra X1", "compute_capability_major = 5\ncompute_capability_minor = 3\n", nullptr},
+    {"Maxwell", "compute_capability_major = 5\ncompute_capability_minor = 0\n",
+     "needs compute capability 5.3 (this device has 5.0)"},
+    {"GTX 980", "compute_capability_major = 5\ncompute_capability_minor = 2\n",
+     "needs compute capability 5.3 (this device has 5.2)"},
+    {"Kepler", "compute_capability_major = 3\ncompute_capability_minor = 7\n",
+     "needs compute capability 5.3 (this device has 3.7)"},
+    {"no minor", "compute_capability_major = 9\nfails = [\"compute_capability_minor\"]\n",
+     "needs NVIDIA's compute capability 5.3"},
+    {"no major", "compute_capability_minor = 9\nfails = [\"compute_capability_major\"]\n",
+     "needs NVIDIA's compute capability 5.3"},
+    {"junk", "compute_capability_major = 4294967295\ncompute_capability_minor = 4294967295\n",
+     "needs NVIDIA's compute capability 5.3"},
+};
+
+std::string capability_script() {
+  std::string script = "[[platform]]\nname = \"NVIDIA CUDA\"\nvendor = \"NVIDIA Corporation\"\n";
+  for (const CapabilityRow &row : kCapabilities) {
+    script += std::string("[[platform.device]]\nname = \"") + row.device +
+              "\"\nvendor = \"NVIDIA Corporation\"\nversion = \"OpenCL 3.0 CUDA\"\n" +
+              "extensions = \"cl_khr_icd cl_nv_device_attribute_query\"\n" + row.answers;
+  }
+  return script;
+}
+
+// One device that would answer 9.0, and whose driver dies where it is asked for that number.
+std::string deadly_script(const std::string &extensions, const std::string &query) {
+  return "[[platform]]\nname = \"Scripted\"\n[[platform.device]]\nname = \"GPU\"\nextensions = \"" +
+         extensions +
+         "\"\ncompute_capability_major = 9\ncompute_capability_minor = 0\n"
+         "[[fault]]\nat = \"clGetDeviceInfo\"\ndo = \"exit\"\ncode = 7\nquery = \"" +
+         query + "\"\n";
 }
 
 // The variant that a device by that name should be given.
@@ -180,4 +236,48 @@ TEST_CASE("what was measured on one Adreno decides for its vendor, and for nobod
   CHECK(reasons["Qualcomm(R) Adreno(TM) X1-85 GPU"] ==
         "the only one measured on a device of this vendor" + in_place);
   CHECK(reasons["NVIDIA H200"] == "preferred by the pack");
+}
+
+TEST_CASE("inline PTX with half precision goes to devices of compute capability 5.3 and later") {
+  constexpr std::size_t kDevices = std::size(kCapabilities);
+  const json given = choices(ptx_contents(), {}, capability_script(), kDevices);
+  const json asked = choices(ptx_contents(), "ptx_half", capability_script(), kDevices);
+  for (std::size_t i = 0; i < kDevices; ++i) {
+    const CapabilityRow &row = kCapabilities[i];
+    CAPTURE(given[i].dump(), asked[i].dump());
+    REQUIRE(given[i][0] == row.device);
+    CHECK(given[i][2] == (row.lacks == nullptr ? "ptx_half" : "generic"));
+    CHECK(asked[i][2] == (row.lacks == nullptr ? "ptx_half"
+                                               : std::string("program gemm, variant ptx_half ") +
+                                                     row.lacks + ", which this device lacks"));
+  }
+}
+
+TEST_CASE("of the known drivers only NVIDIA's has a compute capability") {
+  std::size_t running = 0;
+  for (const json &row : choices(ptx_contents(), "ptx_half")) {
+    CAPTURE(row.dump());
+    const bool nvidia = row[0] == "NVIDIA H200";
+    running += nvidia ? 1 : 0;
+    CHECK(row[2] == (nvidia ? "ptx_half"
+                            : "program gemm, variant ptx_half needs NVIDIA's compute capability "
+                              "5.3, which this device lacks"));
+  }
+  CHECK(running == 1);
+}
+
+TEST_CASE("a device without NVIDIA's extension is not asked for its compute capability") {
+  for (const char *query :
+       {"CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV", "CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV"}) {
+    CAPTURE(query);
+    const json row = choices(ptx_contents(), "ptx_half", deadly_script("cl_khr_fp16", query), 1)[0];
+    CHECK(row[2] ==
+          "program gemm, variant ptx_half needs NVIDIA's compute capability 5.3, which this "
+          "device lacks");
+    // The same device with the extension is asked, and dies of it.
+    const ScriptedDriver deadly(deadly_script("cl_nv_device_attribute_query", query));
+    const auto died = deadly.run([] { return json(bool(kiln::OpenCL::open()->device(0))); });
+    CHECK(died.end == kiln::builder::ChildEnd::exited);
+    CHECK(died.code == 7);
+  }
 }

@@ -251,7 +251,9 @@ TEST_CASE("kiln devices says which rungs a scripted device takes") {
       "[[platform.device]]\nname = \"old\"\nversion = \"OpenCL 1.2 x\"\n"
       "compiler_available = false\nimages = false\nextensions = \"cl_khr_fp16\"\n"
       "[[platform.device]]\nname = \"new\"\nversion = \"OpenCL 3.0 x\"\nil = \"SPIR-V_1.2\"\n"
-      "max_work_group_size = 77\nlocal_memory = 5\n");
+      "max_work_group_size = 77\nlocal_memory = 5\n"
+      "extensions = \"cl_nv_device_attribute_query\"\n"
+      "compute_capability_major = 8\ncompute_capability_minor = 6\n");
   kiln::builder::ProcessRequest request;
   request.program = KILN_EXECUTABLE;
   request.arguments = {"devices", "--json"};
@@ -263,7 +265,9 @@ TEST_CASE("kiln devices says which rungs a scripted device takes") {
   CHECK(printed[0]["rungs"] == json{"exact"});
   CHECK(printed[0]["capabilities"]["images"] == false);
   CHECK(printed[0]["capabilities"]["fp16"] == true);
+  CHECK(printed[0]["capabilities"]["compute_capability"] == 0);
   CHECK(printed[1]["rungs"] == json{"exact", "il", "source"});
   CHECK(printed[1]["capabilities"]["max_work_group_size"] == 77);
   CHECK(printed[1]["capabilities"]["local_memory"] == 5);
+  CHECK(printed[1]["capabilities"]["compute_capability"] == 806);
 }

@@ -97,7 +97,7 @@ TEST_CASE("An unknown requirement gets the list and the nearest of it") {
       "unified_memory, "
       "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
       "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
-      "extension:NAME, work_group:N";
+      "extension:NAME, work_group:N, compute_capability:M.N";
   CHECK(Project().variant_error(head + "requires = [\"image\"]") ==
         "m.toml:5:13: error: unknown requirement \"image\" in [program.p.variant.v]\n"
         "requires = [\"image\"]\n"

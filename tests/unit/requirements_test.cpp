@@ -49,7 +49,7 @@ TEST_CASE("a device that says nothing misses every requirement", "[requirements]
   const Capabilities nothing;
   for (const char *requirement :
        {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "opencl_3", "unified_memory",
-        "extension:cl_khr_icd", "vendor:adreno", "work_group:1"}) {
+        "extension:cl_khr_icd", "vendor:adreno", "work_group:1", "compute_capability:1.0"}) {
     CAPTURE(requirement);
     CHECK(is_known_requirement(requirement));
     CHECK(missing_requirement({requirement}, nothing));
@@ -63,10 +63,37 @@ TEST_CASE("an extension counts only under its whole name", "[requirements]") {
 }
 
 TEST_CASE("a requirement that is not known counts as missing", "[requirements]") {
-  for (const char *requirement :
-       {"", "fp8", "extension:", "vendor:", "Images", "images ", "work_group",
-        "work_group:", "work_group:0", "work_group:064", "work_group:-1", "work_group:6x",
-        "work_group: 64", "work_group:64 ", "work_group:1234567890"}) {
+  for (const char *requirement : {"",
+                                  "fp8",
+                                  "extension:",
+                                  "vendor:",
+                                  "Images",
+                                  "images ",
+                                  "work_group",
+                                  "work_group:",
+                                  "work_group:0",
+                                  "work_group:064",
+                                  "work_group:-1",
+                                  "work_group:6x",
+                                  "work_group: 64",
+                                  "work_group:64 ",
+                                  "work_group:1234567890",
+                                  "compute_capability",
+                                  "compute_capability:",
+                                  "compute_capability:5",
+                                  "compute_capability:.3",
+                                  "compute_capability:5.",
+                                  "compute_capability:0.3",
+                                  "compute_capability:05.3",
+                                  "compute_capability:5.03",
+                                  "compute_capability:5.00",
+                                  "compute_capability:100.0",
+                                  "compute_capability:5.100",
+                                  "compute_capability:5.3.1",
+                                  "compute_capability:5.x",
+                                  "compute_capability:-5.3",
+                                  "compute_capability: 5.3",
+                                  "compute_capability:5.3 "}) {
     CAPTURE(requirement);
     CHECK_FALSE(is_known_requirement(requirement));
     CHECK(missing(requirement) ==
@@ -87,6 +114,29 @@ TEST_CASE("a work-group fits where the device's largest has as many work-items",
   device.max_work_group_size = 127;
   CHECK(missing_requirement({"work_group:128"}, device) ==
         std::string("needs work-groups of 128 work-items"));
+}
+
+TEST_CASE("a compute capability is compared by its two numbers", "[requirements]") {
+  Capabilities device = phone();
+  device.compute_capability = 503;
+  for (const char *version : {"1.0", "3.5", "4.99", "5.0", "5.3"}) {
+    CAPTURE(version);
+    CHECK_FALSE(missing_requirement({std::string("compute_capability:") + version}, device));
+  }
+  for (const char *version : {"5.4", "5.10", "5.30", "6.0", "10.0", "53.0", "99.99"}) {
+    CAPTURE(version);
+    CHECK(missing_requirement({std::string("compute_capability:") + version}, device) ==
+          "needs compute capability " + std::string(version) + " (this device has 5.3)");
+  }
+  device.compute_capability = 1210;
+  CHECK_FALSE(missing_requirement({"compute_capability:12.9"}, device));
+  CHECK(missing_requirement({"compute_capability:12.11"}, device) ==
+        std::string("needs compute capability 12.11 (this device has 12.10)"));
+}
+
+TEST_CASE("a device without a compute capability is told whose it is", "[requirements]") {
+  CHECK(missing("compute_capability:5.3") == std::string("needs NVIDIA's compute capability 5.3"));
+  CHECK(missing("compute_capability:9.0") == std::string("needs NVIDIA's compute capability 9.0"));
 }
 
 TEST_CASE("an extension list is sorted and holds each name once", "[requirements]") {
