@@ -33,11 +33,10 @@ bool write_all(int fd, const std::uint8_t *data, std::size_t size) {
   return true;
 }
 
-[[noreturn]] void child(const std::function<nlohmann::json()> &work, int answer_fd, int output_fd) {
+[[noreturn]] void child(const std::function<nlohmann::json()> &work, pid_t parent, int answer_fd,
+                        int output_fd) {
   setpgid(0, 0);
-#ifdef __linux__
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // an interrupt ends the parent alone: no driver outlives it
-#endif
+  end_with(parent);  // an interrupt ends the parent alone: no driver outlives it
   for (const int fatal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGINT, SIGTERM}) {
     std::signal(fatal, SIG_DFL);
   }
@@ -109,14 +108,11 @@ void wait_for(pid_t pid, ChildResult *result) {
 }
 
 void finish(pid_t pid, bool in_time, const std::vector<std::uint8_t> &answer, ChildResult *result) {
-  if (!in_time) kill(-pid, SIGKILL);
-  if (!in_time) kill(pid, SIGKILL);
   // What the driver may have left behind goes before the child is reaped: its id is the
-  // group's.
-  siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-  }
+  // group's. A child whose answer has ended is at its end, too, unless a driver closed every
+  // file and stays.
   kill(-pid, SIGKILL);
+  kill(pid, SIGKILL);
   wait_for(pid, result);
   if (!in_time) result->end = ChildEnd::timed_out;
   if (!result->ok()) return;
@@ -155,11 +151,12 @@ ChildResult run_isolated(const std::function<nlohmann::json()> &work,
     close(answer_pipe[1]);
     return result;
   }
+  const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
     close(answer_pipe[0]);
     close(output_pipe[0]);
-    child(work, answer_pipe[1], output_pipe[1]);
+    child(work, parent, answer_pipe[1], output_pipe[1]);
   }
   close(answer_pipe[1]);
   close(output_pipe[1]);
@@ -175,6 +172,13 @@ ChildResult run_isolated(const std::function<nlohmann::json()> &work,
   close(answer_pipe[0]);
   close(output_pipe[0]);
   return result;
+}
+
+void end_with(pid_t parent) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != parent) _exit(127);
 }
 
 TemporaryFolder::TemporaryFolder() {

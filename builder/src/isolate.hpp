@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
 #include <nlohmann/json.hpp>
 
 namespace kiln::builder {
@@ -38,6 +39,9 @@ struct ChildResult {
 // Binary answers travel as nlohmann::json::binary.
 ChildResult run_isolated(const std::function<nlohmann::json()> &work,
                          std::chrono::milliseconds timeout);
+
+// For a process that was just forked: it ends when `parent`, which forked it, does.
+void end_with(pid_t parent);
 
 // A folder that is removed, with what is in it, on destruction.
 class TemporaryFolder {

@@ -73,6 +73,17 @@ TEST_CASE("a hang is ended by the timeout") {
   CHECK(result.reason() == "gave no answer in time and was killed");
 }
 
+TEST_CASE("a driver that closes every file and stays is ended") {
+  const auto result = run_isolated(
+      []() -> json {
+        for (int fd = 3; fd < 1024; ++fd) close(fd);
+        for (;;) pause();
+      },
+      kLong);
+  CHECK(result.end == ChildEnd::crashed);
+  CHECK(result.code == SIGKILL);
+}
+
 TEST_CASE("an exception in a child is its output, not the parent's death") {
   const auto result = run_isolated([]() -> json { throw std::runtime_error("broken"); }, kLong);
   CHECK(result.end == ChildEnd::exited);
