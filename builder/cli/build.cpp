@@ -1,13 +1,17 @@
 // kiln build: the on-device build.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "common.hpp"
+#include "cpus.hpp"
 #include "device_build.hpp"
 
 namespace kiln::cli {
 namespace {
+
+constexpr std::size_t kMostJobs = 256;  // each holds two descriptors
 
 struct Options {
   std::string input;
@@ -15,6 +19,7 @@ struct Options {
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
+  std::optional<std::size_t> jobs;  // that run beside each other; none: one for each CPU
   bool fresh = false;
   packs::WriteOptions write;
   bool json = false;
@@ -66,6 +71,7 @@ int run(const Options &options) {
   if (!devices) return kNoDevice;
   builder::BuildOptions build;
   build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMostJobs));
   builder::BuildResult result = builder::build_on_devices(
       *base, *devices, earlier->targets, build,
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
@@ -99,6 +105,9 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("--timeout", options->timeout_seconds, "Seconds that one job may take")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
+  sub->add_option("-j,--jobs", options->jobs,
+                  "Jobs to run beside each other; default: the number of usable CPUs")
+      ->check(CLI::Range(std::size_t{1}, kMostJobs));
   sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);

@@ -5,125 +5,11 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
-
-#include "build.hpp"
-#include "child_device.hpp"
-#include "isolate.hpp"
+#include "build_job.hpp"
+#include "worker_pool.hpp"
 
 namespace kiln::builder {
 namespace {
-
-using nlohmann::json;
-using runtime::Form;
-
-struct Input {
-  Form form = Form::source;
-  packs::Bytes bytes;
-};
-
-// What the driver compiles: the source, or the IL where it takes no source.
-packs::Status job_input(const packs::Variant &variant, const DeviceInfo &device, Input *out) {
-  const auto &il = device.capabilities.address_bits == 32 ? variant.il32 : variant.il64;
-  const bool takes_il = !device.capabilities.il_versions.empty() &&
-                        device.capabilities.il_versions.back() >= variant.il_version;
-  if (variant.source && device.capabilities.compiler) return variant.source->read(&out->bytes);
-  if (il && takes_il) {
-    out->form = Form::il;
-    return il->read(&out->bytes);
-  }
-  return packs::Status::error(packs::Fault::bad_argument,
-                              "the device takes neither the variant's source nor its IL");
-}
-
-std::vector<runtime::ExpectedKernel> expected(const packs::Variant &variant) {
-  std::vector<runtime::ExpectedKernel> kernels;
-  for (const packs::Kernel &kernel : variant.kernels) {
-    kernels.push_back({kernel.name, kernel.arguments});
-  }
-  return kernels;
-}
-
-template <typename T>
-std::uint64_t kernel_number(const runtime::Device &device, cl_kernel kernel,
-                            cl_kernel_work_group_info what) {
-  T value = 0;
-  device.cl->clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(T), &value, nullptr);
-  return value;
-}
-
-json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
-  return {kernel_number<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE),
-          kernel_number<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE),
-          kernel_number<cl_ulong>(device, kernel, CL_KERNEL_PRIVATE_MEM_SIZE),
-          kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
-}
-
-// In the child: {"binary", "log", "kernels"} or {"error", "log"}.
-json compile_job(const DeviceInfo &info, const packs::Variant &variant, const Input &input) {
-  ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
-  const auto outcome = runtime::build_program(*child.device, child.context.get(), input.form,
-                                              {input.bytes.data(), input.bytes.size()},
-                                              variant.options, expected(variant));
-  if (!outcome.error.ok()) return {{"error", outcome.error.message}, {"log", outcome.log}};
-  json kernels = json::array();
-  for (const auto &kernel : outcome.built.kernels) {
-    kernels.push_back(kernel_facts(*child.device, kernel.get()));
-  }
-  packs::Bytes binary;
-  const runtime::Error error =
-      runtime::program_binary(*child.device, outcome.built.program.get(), &binary);
-  if (!error.ok()) return {{"error", error.message}, {"log", outcome.log}};
-  return {{"binary", json::binary(std::move(binary))}, {"log", outcome.log}, {"kernels", kernels}};
-}
-
-// In another child: {} when the driver takes its own binary back.
-json prove_job(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &binary) {
-  ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
-  const auto outcome =
-      runtime::build_program(*child.device, child.context.get(), Form::binary,
-                             {binary.data(), binary.size()}, {}, expected(variant));
-  if (outcome.error.ok()) return json::object();
-  return {{"error", "the driver refuses its own binary: " + outcome.error.message},
-          {"log", outcome.log}};
-}
-
-// A child's answer, or the text of what went wrong.
-std::optional<std::string> complaint(const ChildResult &child) {
-  if (!child.ok()) return child.reason();
-  if (!child.answer.contains("error")) return std::nullopt;
-  std::string text = child.answer["error"];
-  const std::string log = child.answer.value("log", "");
-  return log.empty() ? text : text + "\n" + log;
-}
-
-std::optional<packs::Binary> run_job(const DeviceInfo &device, const packs::Variant &variant,
-                                     const BuildOptions &options, std::string *error) {
-  Input input;
-  if (const packs::Status status = job_input(variant, device, &input); !status.ok()) {
-    *error = status.message;
-    return std::nullopt;
-  }
-  const ChildResult made =
-      run_isolated([&] { return compile_job(device, variant, input); }, options.timeout);
-  if (const auto text = complaint(made)) {
-    *error = *text;
-    return std::nullopt;
-  }
-  const packs::Bytes bytes = made.answer["binary"].get_binary();
-  const ChildResult proof =
-      run_isolated([&] { return prove_job(device, variant, bytes); }, options.timeout);
-  if (const auto text = complaint(proof)) {
-    *error = "loading the new binary: " + *text;
-    return std::nullopt;
-  }
-  packs::Binary binary{
-      variant.hash, packs::BlobSource(bytes), without_paths(made.answer["log"]), {}};
-  for (const json &k : made.answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
-  return binary;
-}
 
 packs::Target make_target(const DeviceInfo &device) {
   packs::Target target;
@@ -162,24 +48,93 @@ void keep_others(const std::vector<packs::Target> &earlier, packs::Contents *con
   }
 }
 
-}  // namespace
+// A job that compiles, and how far it is.
+struct Task {
+  enum class State { waiting, running, over };
 
-std::string without_paths(const std::string &log) {
-  const std::string_view ends = " \t\r\n:;,'\"()[]<>";
-  std::string kept;
-  for (std::size_t i = 0; i < log.size();) {
-    const bool starts = i == 0 || ends.find(log[i - 1]) != std::string_view::npos;
-    const bool path = starts && log[i] == '/' && i + 1 < log.size() && log[i + 1] != '/' &&
-                      log[i + 1] != '*' && ends.find(log[i + 1]) == std::string_view::npos;
-    if (!path) {
-      kept += log[i++];
-      continue;
-    }
-    kept += "<path>";
-    i = std::min(log.find_first_of(ends, i), log.size());
-  }
-  return kept;
+  std::string name;
+  const packs::Variant &variant;
+  const DeviceInfo &device;
+  const packs::BlobSource *input;  // as job_input gives it
+  State state = State::waiting;
+  std::optional<packs::Binary> binary{};  // once it is over; without one:
+  std::string error = "no process could be started";
+};
+
+const packs::Variant &variant_of(const packs::Contents &base, const Job &job) {
+  return base.programs[job.program].variants[job.variant];
 }
+
+// In the plan's order.
+std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                             const std::vector<Job> &plan) {
+  std::vector<Task> tasks;
+  for (const Job &job : plan) {
+    if (job.need != Need::compile) continue;
+    const DeviceInfo &device = devices[job.device];
+    const packs::Variant &variant = variant_of(base, job);
+    tasks.push_back({job_name(base, devices, job), variant, device, job_input(variant, device)});
+  }
+  return tasks;
+}
+
+bool same_input(const Task &a, const Task &b) {
+  return a.input != nullptr && b.input != nullptr && a.input->name() == b.input->name() &&
+         a.variant.options == b.variant.options;
+}
+
+// The next to start, or null. Drivers cache what they compile by source and options, and not each
+// of them expects another process in the same entry: tasks that would share one take turns.
+Task *next_task(std::vector<Task> &tasks) {
+  for (Task &task : tasks) {
+    if (task.state != Task::State::waiting) continue;
+    const bool entry_in_use = std::any_of(tasks.begin(), tasks.end(), [&](const Task &other) {
+      return other.state == Task::State::running && same_input(task, other);
+    });
+    if (!entry_in_use) return &task;
+  }
+  return nullptr;
+}
+
+// Names the first of those that run.
+void tell(const std::vector<Task> &tasks, std::size_t done, const JobProgress &progress) {
+  if (!progress) return;
+  const auto running = std::find_if(tasks.begin(), tasks.end(), [](const Task &task) {
+    return task.state == Task::State::running;
+  });
+  if (running != tasks.end()) progress(running->name, done, tasks.size());
+}
+
+void end_task(Task *task, const WorkerPool::Done &done) {
+  task->state = Task::State::over;
+  if (!done.answer) {
+    task->error = "the process that ran the job died";
+  } else if (done.answer->contains("error")) {
+    task->error = (*done.answer)["error"];
+  } else {
+    task->binary = job_binary(task->variant, *done.answer);
+  }
+}
+
+void run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress) {
+  WorkerPool pool(std::clamp<std::size_t>(options.jobs, 1, tasks.size()), [&](std::size_t place) {
+    return run_job(tasks[place].device, tasks[place].variant, options.timeout);
+  });
+  for (std::size_t done = 0; done < tasks.size(); ++done) {
+    while (pool.has_idle()) {
+      Task *task = next_task(tasks);
+      if (task == nullptr) break;
+      task->state = Task::State::running;
+      pool.start(static_cast<std::size_t>(task - tasks.data()));
+    }
+    if (!pool.has_busy()) return;  // no worker is left
+    tell(tasks, done, progress);
+    const WorkerPool::Done piece = pool.wait();
+    end_task(&tasks[piece.piece], piece);
+  }
+}
+
+}  // namespace
 
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Target> &earlier, const BuildOptions &options,
@@ -187,28 +142,24 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   BuildResult result;
   result.contents = base;
   const std::vector<Job> plan = make_plan(base, devices, earlier);
-  const auto all = static_cast<std::size_t>(std::count_if(
-      plan.begin(), plan.end(), [](const Job &job) { return job.need == Need::compile; }));
+  std::vector<Task> tasks = make_tasks(base, devices, plan);
+  if (!tasks.empty()) run_tasks(tasks, options, progress);
+  auto task = tasks.begin();
   std::map<std::size_t, packs::Target> targets;
   for (const Job &job : plan) {
-    const DeviceInfo &device = devices[job.device];
-    const packs::Variant &variant = base.programs[job.program].variants[job.variant];
-    packs::Target &target = targets.try_emplace(job.device, make_target(device)).first->second;
+    packs::Target &target =
+        targets.try_emplace(job.device, make_target(devices[job.device])).first->second;
     if (job.need == Need::skip) {
       ++result.skipped;
     } else if (job.need == Need::reuse) {
       ++result.reused;
-      target.binaries.push_back(*earlier_binary(earlier, target.key, variant.hash));
+      target.binaries.push_back(*earlier_binary(earlier, target.key, variant_of(base, job).hash));
+    } else if (task->binary) {
+      ++result.compiled;
+      target.binaries.push_back(std::move(*task++->binary));
     } else {
-      const std::string name = job_name(base, devices, job);
-      if (progress) progress(name, result.compiled + result.failures.size(), all);
-      std::string error;
-      if (auto binary = run_job(device, variant, options, &error)) {
-        ++result.compiled;
-        target.binaries.push_back(std::move(*binary));
-      } else {
-        result.failures.push_back({name, std::move(error)});
-      }
+      result.failures.push_back({task->name, std::move(task->error)});
+      ++task;
     }
   }
   for (auto &[index, target] : targets) {

@@ -11,7 +11,8 @@
 namespace kiln::builder {
 
 struct BuildOptions {
-  std::chrono::milliseconds timeout{120'000};  // for each job
+  std::chrono::milliseconds timeout{120'000};  // for each process of a job, from its start
+  std::size_t jobs = 1;                        // that run beside each other
 };
 
 // A job that gave no binary: what the driver said, or how it died.
@@ -28,11 +29,7 @@ struct BuildResult {
   std::size_t skipped = 0;
 };
 
-// A build log as packs keep it: each absolute path in it is replaced by "<path>", since a
-// driver may name its temporary files.
-std::string without_paths(const std::string &log);
-
-// Told before each job that compiles.
+// Told whenever jobs began or ended: the first of those that run, and how many are over.
 using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
 
 // Targets of `earlier` for other devices are kept, with those of their binaries that belong
@@ -42,7 +39,8 @@ using JobProgress = std::function<void(const std::string &job, std::size_t done,
 // process builds the program from its source (from IL where the device takes no source),
 // creates the kernels, and only then reads the driver's binary; a second child gives the
 // binary back to the driver and checks that it is taken. A crash, a hang or an error fails
-// that job by name; the others complete.
+// that job by name; the others complete. `options.jobs` of them run beside each other, but not
+// two with the same source and options; the result is in the plan's order, however many there were.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Target> &earlier, const BuildOptions &options,
                              const JobProgress &progress);

@@ -1,8 +1,8 @@
 #include "plan.hpp"
 
 #include "base_pack.hpp"
+#include "build_job.hpp"
 #include "catch.hpp"
-#include "device_build.hpp"
 
 using namespace kiln;
 using builder::DeviceInfo;

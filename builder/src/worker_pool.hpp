@@ -1,0 +1,63 @@
+// Processes that do pieces of work beside each other. POSIX.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <sys/types.h>
+#include <nlohmann/json.hpp>
+
+namespace kiln::builder {
+
+// The workers are forked with the pool, wait for orders, and fork again for each piece. So each
+// piece starts from the memory that the caller had when it made the pool, whatever was done before
+// and in which order: some compilers order by address, and give other bytes from other memory.
+// The caller must be single-threaded and must not have loaded a driver.
+class WorkerPool {
+ public:
+  static constexpr std::size_t kMost = 256;
+
+  using Work = std::function<nlohmann::json(std::size_t piece)>;
+  struct Done {
+    std::size_t piece;
+    std::optional<nlohmann::json> answer;  // none where the process died; see isolate.hpp
+  };
+
+  // At most kMost workers, and fewer where the system gives no more. `work` is called in a process
+  // of its own, which may fork in turn.
+  WorkerPool(std::size_t workers, const Work &work);
+  WorkerPool(const WorkerPool &) = delete;
+  // Ends the workers, and what they are at.
+  ~WorkerPool();
+
+  // Whether start() may be called, and whether wait().
+  bool has_idle() const;
+  bool has_busy() const;
+
+  void start(std::size_t piece);
+  // Waits until one of the pieces is done. Any worker's death is the end of its piece alone.
+  Done wait();
+
+ private:
+  enum class State { absent, idle, busy };
+  struct Worker {
+    State state = State::absent;
+    pid_t pid = -1;
+    int orders = -1;   // a socket: a piece's number out, its process's end back
+    int answers = -1;  // a pipe, read without blocking
+    std::size_t piece = 0;
+    std::vector<std::uint8_t> answer;
+  };
+
+  bool open(Worker *worker, const Work &work);
+  void close(Worker *worker);
+  Worker *wait_for_end();
+  Done finish(Worker *worker);
+
+  std::array<Worker, kMost> workers_;  // of one size for any number: see above
+};
+
+}  // namespace kiln::builder
