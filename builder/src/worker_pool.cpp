@@ -39,6 +39,7 @@ int wait_for(pid_t pid) {
 // A worker's life. Nothing here allocates: its memory stays as it was.
 [[noreturn]] void serve(const WorkerPool::Work &work, int orders, int answers) {
   const pid_t worker = getpid();
+  std::signal(SIGCHLD, SIG_DFL);  // whoever started the caller may have it ignored
   for (;;) {
     std::size_t piece = 0;
     const ssize_t n = recv(orders, &piece, sizeof(piece), MSG_WAITALL);
