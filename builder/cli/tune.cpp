@@ -106,6 +106,9 @@ std::string table(const builder::TunedDevice &tuned) {
     for (const builder::TunedVariant &variant : size.variants) {
       text += row_text(variant, &variant == size.best());
     }
+    if (!size.complete() && size.best() != nullptr) {
+      text += "    no choice is stored: the budget was not enough for all variants\n";
+    }
   }
   std::size_t measured = 0;
   const double gain = tuned.mean_gain(&measured);

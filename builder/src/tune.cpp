@@ -84,12 +84,13 @@ class Tuning {
     }
     if (variants.empty()) return;
     const std::size_t first = result_.sizes.size();
+    const std::size_t first_pending = pending_.size();
     for (const Size &size : sizes) {
       result_.sizes.push_back({program.name, size, std::vector<TunedVariant>(variants.size())});
     }
     for (std::size_t v = 0; v < variants.size(); ++v) {
       Pending pending{&program, variants[v], {}};
-      for (std::size_t s = first; s < result_.sizes.size(); ++s) {
+      for (std::size_t s = result_.sizes.size(); s-- > first;) {  // the largest counts most
         TunedVariant &out = result_.sizes[s].variants[v];
         out.variant = variants[v]->name;
         out.reason = why_not(program, *variants[v], result_.sizes[s].size);
@@ -97,6 +98,17 @@ class Tuning {
       }
       if (!pending.places.empty()) pending_.push_back(std::move(pending));
     }
+    // What is preferred is likely to be fast, and saves searching what is not.
+    std::stable_sort(pending_.begin() + static_cast<std::ptrdiff_t>(first_pending), pending_.end(),
+                     [&](const Pending &a, const Pending &b) {
+                       return preference(program, *a.variant) < preference(program, *b.variant);
+                     });
+  }
+
+  static std::size_t preference(const packs::Program &program, const packs::Variant &variant) {
+    const auto &order = program.preferred;
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), variant.name) -
+                                    order.begin());
   }
 
   std::string why_not(const packs::Program &program, const packs::Variant &variant,
@@ -112,6 +124,7 @@ class Tuning {
 
   void measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size());
+    double opening = 0;  // seconds that the last variant took beyond what it was given
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const Pending &p = pending_[i];
       if (progress) {
@@ -120,7 +133,8 @@ class Tuning {
             pending_.size());
       }
       const double share = budget.share();
-      const TuneJob job = share > 0 ? job_of(p, share) : TuneJob{};
+      const double asked = std::max(share - opening, share / 4);
+      const TuneJob job = share > 0 ? job_of(p, asked) : TuneJob{};
       const auto start = Clock::now();
       bool died = false;
       std::vector<TunedVariant> results;
@@ -133,6 +147,7 @@ class Tuning {
       }
       // The time that a driver hangs is not taken from the others.
       const std::chrono::duration<double> taken = Clock::now() - start;
+      if (!died) opening = std::max(taken.count() - asked, 0.0);
       budget.spend(died ? std::min(taken.count(), share) : taken.count());
     }
   }
@@ -145,7 +160,9 @@ class Tuning {
     job.variant = p.variant->name;
     for (const auto &[size, variant] : p.places) {
       const Planes &planes = planes_for(p, result_.sizes[size].size, size);
-      job.works.push_back({result_.sizes[size].size, &planes.inputs, &planes.expected});
+      const TunedVariant *best = result_.sizes[size].best();
+      job.works.push_back({result_.sizes[size].size, &planes.inputs, &planes.expected,
+                           best == nullptr ? 0 : best->nanoseconds});
     }
     job.seconds = seconds;
     job.timeout = options_.timeout;

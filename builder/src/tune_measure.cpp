@@ -25,6 +25,7 @@ constexpr std::uint8_t kUntouched = 0xa5;  // what outputs hold before the launc
 constexpr StopRule kSearchRule{3, 15, 0.02, 50e6};
 constexpr StopRule kFinalRule{5, 51, 0.01, 300e6};
 constexpr std::size_t kFinalists = 3;
+constexpr double kFarBehind = 2;  // times the fastest other's time: no work-group size makes up
 
 template <typename T>
 T device_fact(const runtime::OpenCL &cl, cl_device_id device, cl_device_info what) {
@@ -209,7 +210,7 @@ class Tuner {
     std::size_t failures = 0;
     while (const auto local = search.next()) {
       const bool seeded = !search.ranking().empty();
-      if ((seeded && spent() > until) || failures == kFailures) {
+      if ((seeded && (spent() > until || far_behind(search))) || failures == kFailures) {
         kernel.finished = false;
         break;
       }
@@ -218,6 +219,12 @@ class Tuner {
       search.took(*local, time);
     }
     choose(s, &kernel);
+  }
+
+  // Whether the sizes to start from, of the only kernel, leave no hope.
+  bool far_behind(const Search &search) const {
+    return work_.best > 0 && stages() == 1 && search.ranking().size() >= 2 &&
+           search.best() > kFarBehind * work_.best;
   }
 
   // Median, or infinity where it failed, which is noted.
@@ -328,9 +335,10 @@ class Tuner {
   bool device_clock_ = false;
 };
 
-json tune_in_child(const TuneJob &job, Clock::time_point start) {
+json tune_in_child(const TuneJob &job) {
   Subject subject;
   const std::string error = subject.open(job);
+  auto start = Clock::now();
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
   std::string rejected;
@@ -354,10 +362,8 @@ json tune_in_child(const TuneJob &job, Clock::time_point start) {
 }  // namespace
 
 std::vector<TunedVariant> tune_variant(const TuneJob &job) {
-  const auto start = Clock::now();
   const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));
-  const ChildResult child =
-      run_isolated([&] { return tune_in_child(job, start); }, part + job.timeout);
+  const ChildResult child = run_isolated([&] { return tune_in_child(job); }, part + job.timeout);
   std::vector<TunedVariant> results;
   for (std::size_t i = 0; i < job.works.size(); ++i) {
     TunedVariant &result = results.emplace_back();

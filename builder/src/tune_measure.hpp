@@ -15,6 +15,7 @@ struct TuneWork {
   Size size;
   const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
   const std::vector<Plane> *expected = nullptr;  // the reference's; empty: there is none
+  double best = 0;                               // nanoseconds of the fastest other; 0: none yet
 };
 
 struct TuneJob {
@@ -23,15 +24,16 @@ struct TuneJob {
   std::string program;
   std::string variant;
   std::vector<TuneWork> works;
-  double seconds = 1;                         // from the start of the process, for all sizes
+  double seconds = 1;                         // for all sizes, once the variant is loaded
   std::chrono::milliseconds timeout{60'000};  // on top, until the driver counts as dead
 };
 
 // Loads the variant, and for each size launches it with the work-group sizes left to the driver,
 // compares the result, searches each kernel's sizes, the others at the best known, and at last
 // measures the best against the driver's choice, taking turns. Each size gets an equal part of
-// the time that is left; when a part is over what is known by then is taken. One result for each
-// size; a variant that is rejected at one is not tried at those that follow.
+// the time that is left; when a part is over, or the variant is far behind the fastest other, what
+// is known by then is taken. One result for each size, in the order given; a variant that is
+// rejected at one is not tried at those that follow.
 std::vector<TunedVariant> tune_variant(const TuneJob &job);
 
 struct DeviceMemory {

@@ -139,6 +139,7 @@ std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const Tuned
 
 // Times of variants compare under the same conditions alone, so of one program and class those
 // stay that the most variants were measured under; of equally many those of the largest problem.
+// A size for some of whose variants there was no time left says nothing of which is the fastest.
 std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
   struct Group {
     std::uint64_t elements = 0;
@@ -147,6 +148,7 @@ std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
   };
   std::map<std::pair<std::string, packs::SizeClass>, std::map<std::string, Group>> groups;
   for (const TunedSize &size : tuned.sizes) {
+    if (!size.complete()) continue;
     for (const TunedVariant &variant : size.variants) {
       if (!variant.reason.empty()) continue;
       packs::Tuning row = row_of(variant);
@@ -178,6 +180,11 @@ const TunedVariant *TunedSize::best() const {
     if (best == nullptr || variant.nanoseconds < best->nanoseconds) best = &variant;
   }
   return best;
+}
+
+bool TunedSize::complete() const {
+  return std::none_of(variants.begin(), variants.end(),
+                      [](const TunedVariant &variant) { return variant.reason == kUsedUp; });
 }
 
 double TunedDevice::mean_gain(std::size_t *count) const {

@@ -68,6 +68,8 @@ struct TunedSize {
 
   // The fastest, or null where none has a time.
   const TunedVariant *best() const;
+  // Whether the budget was enough for every variant: only then is the fastest chosen.
+  bool complete() const;
 };
 
 struct TunedDevice {

@@ -114,7 +114,7 @@ TEST_CASE("a variant that kills the driver or does nothing is told, and costs no
   CHECK(variant(tuned, "good").check == "exact");
   CHECK(starts_with(variant(tuned, "dies").reason, "the driver died: crashed with signal 11"));
   CHECK(starts_with(variant(tuned, "hangs").reason, "the driver died: gave no answer in time"));
-  CHECK(variant(tuned, "idle").reason == "the result is wrong: not tuned");
+  CHECK(variant(tuned, "idle", 1).reason == "the result is wrong: not tuned");
   CHECK(starts_with(variant(tuned, "refused").reason, "clEnqueueNDRangeKernel returned"));
   CHECK(variant(tuned, "lacking").reason == "needs the extension cl_no_such_extension");
   for (const std::size_t size : {0, 1}) {
@@ -122,8 +122,8 @@ TEST_CASE("a variant that kills the driver or does nothing is told, and costs no
     CHECK(variant(tuned, "hangs", size).rejected);
     CHECK_FALSE(variant(tuned, "lacking", size).rejected);
   }
-  CHECK(variant(tuned, "idle").rejected);
-  CHECK(variant(tuned, "idle", 1).reason == "rejected at 48x32: the result is wrong: not tuned");
+  CHECK(variant(tuned, "idle", 1).rejected);
+  CHECK(variant(tuned, "idle").reason == "rejected at 96x64: the result is wrong: not tuned");
   CHECK(tuned.sizes[0].best()->variant == "good");
   for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "good");
 }
