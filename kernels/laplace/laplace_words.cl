@@ -2,17 +2,21 @@
  * Laplace sharpening for a GPU whose memory keeps up with about eight integer operations a byte:
  * the same definition as in laplace.cl, on words of four bytes.
  *
- *   laplace_words       16 bytes by 4 rows an item
- *   laplace_words_tall  16 bytes by 16 rows an item: fewer rows are loaded twice, fewer items
+ *   laplace_words  16 bytes by LAPLACE_ROWS rows an item
  *
- * Dimension 0 of the NDRange counts 16 bytes of a row, of 3 * width; dimension 1 counts 4 or 16
- * rows. A pixel's neighbours in x are 3 bytes away, so channels need no telling apart: an even
- * lane's left neighbours are the odd lanes of the word before, an odd lane's right neighbours
- * the even lanes of the word after.
+ * Dimension 0 of the NDRange counts 16 bytes of a row, of 3 * width; dimension 1 counts
+ * LAPLACE_ROWS rows. A pixel's neighbours in x are 3 bytes away, so channels need no telling apart:
+ * an even lane's left neighbours are the odd lanes of the word before, an odd lane's right
+ * neighbours the even lanes of the word after.
  *
  * Compile with the kernels folder on the include path.
  */
 #include "common/words.clh"
+
+/* More rows: fewer are loaded twice, and there are fewer items. */
+#ifndef LAPLACE_ROWS
+#define LAPLACE_ROWS 4
+#endif
 
 /* The even lanes of six words in s0 to s5, the odd ones in s8 to sd. */
 static uint16 laplace_lanes(uint8 words) { return (uint16)(even_lanes(words), odd_lanes(words)); }
@@ -55,47 +59,38 @@ static uint laplace_clamp(uint y, uint step, uint height) {
   return min(max(y + step, 1u) - 1u, height - 1u);
 }
 
-static uint8 laplace_load(__global const uchar *source, uint x, uint y, uint step, uint stride,
-                          uint height) {
-  return load_whole(source, laplace_clamp(y, step, height) * stride, x, stride);
-}
-
-/* Four rows at a time, whose loads are all begun before the first is waited for. */
+/* All rows are asked for before the first is waited for. */
 static void laplace_whole(__global const uchar *source, __global uchar *destination, uint x, uint y,
-                          uint rows, uint stride, uint height) {
+                          uint stride, uint height) {
   const uint4 ring =
       (uint4)(x == 0u ? 0x00ffffffu : 0u, 0u, 0u, x + 16u == stride ? 0xffffff00u : 0u);
-  const uint end = min(y + rows, height);
-  uint16 row0 = laplace_lanes(laplace_load(source, x, y, 0u, stride, height));
-  uint16 row1 = laplace_lanes(laplace_load(source, x, y, 1u, stride, height));
+  uint8 words[LAPLACE_ROWS + 2];
+  uint i;
 
-  for (; y < end; y += 4u) {
-    __global uchar *to = destination + (y * stride + x);
-    const uint8 words2 = laplace_load(source, x, y, 2u, stride, height);
-    const uint8 words3 = laplace_load(source, x, y, 3u, stride, height);
-    const uint8 words4 = laplace_load(source, x, y, 4u, stride, height);
-    const uint8 words5 = laplace_load(source, x, y, 5u, stride, height);
+  WORDS_UNROLL
+  for (i = 0u; i < LAPLACE_ROWS + 2; ++i)
+    words[i] = load_whole(source, laplace_clamp(y, i, height) * stride, x, stride);
 
-    const uint16 row2 = laplace_lanes(words2);
-    store_whole(laplace_row(row0, row1, row2, ring, y, height), to);
-    if (y + 1u == height) return;
-    const uint16 row3 = laplace_lanes(words3);
-    store_whole(laplace_row(row1, row2, row3, ring, y + 1u, height), to + stride);
-    if (y + 2u == height) return;
-    row0 = laplace_lanes(words4);
-    store_whole(laplace_row(row2, row3, row0, ring, y + 2u, height), to + 2u * stride);
-    if (y + 3u == height) return;
-    row1 = laplace_lanes(words5);
-    store_whole(laplace_row(row3, row0, row1, ring, y + 3u, height), to + 3u * stride);
+  uint16 above = laplace_lanes(words[0]);
+  uint16 here = laplace_lanes(words[1]);
+  WORDS_UNROLL
+  for (i = 0u; i < LAPLACE_ROWS; ++i) {
+    const uint16 below = laplace_lanes(words[i + 2u]);
+    const uint row = y + i;
+    if (row < height)
+      store_whole(laplace_row(above, here, below, ring, row, height),
+                  destination + (row * stride + x));
+    above = here;
+    here = below;
   }
 }
 
 /* Any alignment and any width. The bytes `from` to `until` - 1 are this item's own. */
 static void laplace_any(__global const uchar *source, __global uchar *destination, uint from,
-                        uint until, uint y, uint rows, uint stride, uint height) {
+                        uint until, uint y, uint stride, uint height) {
   /* A row's last item computes the row's last 16 bytes and stores those that are its own. */
   const uint x = stride < 16u ? 0u : min(from, stride - 16u);
-  const uint end = min(y + rows, height);
+  const uint end = min(y + LAPLACE_ROWS, height);
   const uint first = max(y, 1u) - 1u;
   const uint4 ring = laplace_ring(x, stride);
   uint16 above = (uint16)(0u);
@@ -114,27 +109,17 @@ static void laplace_any(__global const uchar *source, __global uchar *destinatio
   }
 }
 
-static void laplace_words_rows(__global const uchar *source, __global uchar *destination,
-                               uint width, uint height, uint rows) {
+__kernel void laplace_words(__global const uchar *restrict source,
+                            __global uchar *restrict destination, uint width, uint height) {
   const uint stride = 3u * width;
   const uint x = 16u * (uint)get_global_id(0);
-  const uint y = rows * (uint)get_global_id(1);
+  const uint y = LAPLACE_ROWS * (uint)get_global_id(1);
 
   if (x >= stride || y >= height) return;
 
   if (((address_bits(source) | address_bits(destination) | stride) & 15u) == 0u) {
-    laplace_whole(source, destination, x, y, rows, stride, height);
+    laplace_whole(source, destination, x, y, stride, height);
   } else {
-    laplace_any(source, destination, x, min(x + 16u, stride), y, rows, stride, height);
+    laplace_any(source, destination, x, min(x + 16u, stride), y, stride, height);
   }
-}
-
-__kernel void laplace_words(__global const uchar *restrict source,
-                            __global uchar *restrict destination, uint width, uint height) {
-  laplace_words_rows(source, destination, width, height, 4u);
-}
-
-__kernel void laplace_words_tall(__global const uchar *restrict source,
-                                 __global uchar *restrict destination, uint width, uint height) {
-  laplace_words_rows(source, destination, width, height, 16u);
 }

@@ -2,16 +2,56 @@
  * Sobel gradients for a GPU at the speed of its memory: the same definition as in sobel.cl, on
  * words of four bytes.
  *
- *   sobel_words       16 pixels by 4 rows an item
- *   sobel_words_tall  16 pixels by 16 rows an item: fewer rows are loaded twice, fewer items
+ *   sobel_words  16 pixels by SOBEL_ROWS rows an item; with -DSOBEL_HALF in half precision, exact
+ * too
  *
- * Dimension 0 of the NDRange counts 16 pixels, dimension 1 counts 4 or 16 rows. A row is split into
- * lanes and summed along x only once, for the three rows of results that it is part of.
+ * Dimension 0 of the NDRange counts 16 pixels, dimension 1 counts SOBEL_ROWS rows. A row is split
+ * into lanes and summed along x only once, for the three rows of results that it is part of.
  *
  * Compile with the kernels folder on the include path.
  */
 #include "common/words.clh"
 
+/* More rows: fewer are loaded twice, and there are fewer items. */
+#ifndef SOBEL_ROWS
+#define SOBEL_ROWS 4
+#endif
+
+#ifdef SOBEL_HALF
+#include "common/half8.clh"
+
+/* Sums along x of a row's 16 pixels: [-1 0 1] in s01234567, [1 2 1] + 1024 in s89abcdef. */
+static uint16 sobel_sums(uint8 words) {
+  const uint8 even = even_lanes(words) | HALF8_1024;
+  const uint8 odd = odd_lanes(words) | HALF8_1024;
+  const uint4 before_even = join_lanes(odd.s0123, odd.s1234);
+  const uint4 after_odd = join_lanes(even.s1234, even.s2345);
+  const uint4 bias = half8_of(-3072.0f);
+  const uint4 two = half8_of(2.0f);
+  return (uint16)(half8_subtract(odd.s1234, before_even), half8_subtract(after_odd, even.s1234),
+                  half8_add(half8_mad(even.s1234, two, half8_add(before_even, bias)), odd.s1234),
+                  half8_add(half8_mad(odd.s1234, two, half8_add(even.s1234, bias)), after_odd));
+}
+
+/* min(|gradient|, 255) as bytes. */
+static uint4 sobel_magnitude(uint4 even, uint4 odd) {
+  const uint4 most = half8_of(255.0f);
+  const uint4 scale =
+      half8_of(1.0f / 255.0f); /* off by 2^-10 of it at most, less than half a level */
+  const uint4 bias = half8_of(1024.0f);
+  return low_bytes(half8_mad(half8_share(even, scale), most, bias),
+                   half8_mad(half8_share(odd, scale), most, bias));
+}
+
+/* |Gx| and |Gy| from the sums of three rows. */
+static uint8 sobel_gradients(uint16 above, uint16 here, uint16 below) {
+  const uint4 two = half8_of(2.0f);
+  return (uint8)(sobel_magnitude(half8_add(half8_mad(here.s0123, two, above.s0123), below.s0123),
+                                 half8_add(half8_mad(here.s4567, two, above.s4567), below.s4567)),
+                 sobel_magnitude(half8_subtract(below.s89ab, above.s89ab),
+                                 half8_subtract(below.scdef, above.scdef)));
+}
+#else
 /* Four of these make the 0x7f00 that high_bits() is asked about. */
 #define QUARTER_BIAS 0x1fc01fc0u
 
@@ -41,6 +81,13 @@ static uint4 sobel_magnitude(uint8 biased) {
          above_255;
 }
 
+/* |Gx| and |Gy| from the sums of three rows. */
+static uint8 sobel_gradients(uint16 above, uint16 here, uint16 below) {
+  return (uint8)(sobel_magnitude(above.lo + 2u * here.lo + below.lo),
+                 sobel_magnitude(below.hi + 0x7f007f00u - above.hi));
+}
+#endif
+
 /* All bits of the bytes that are not in the ring's left and right columns. */
 static uint4 sobel_inside(uint x, uint width) {
   const char16 place = (char16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -54,66 +101,50 @@ static uint4 sobel_inside(uint x, uint width) {
  * first and the last row.
  */
 static uint8 sobel_row(uint16 above, uint16 here, uint16 below, uint4 inside, uint y, uint height) {
-  const uint8 gx = above.lo + 2u * here.lo + below.lo;
-  const uint8 gy = below.hi + 0x7f007f00u - above.hi;
   if (y == 0u || y + 1u == height) return (uint8)(0u);
-  return (uint8)(sobel_magnitude(gx) & inside, sobel_magnitude(gy) & inside);
+  return sobel_gradients(above, here, below) & (uint8)(inside, inside);
 }
 
 /* Row y - 1 + `step` of the image; outside it, whose rows are not used, the nearest. */
-static uint8 sobel_load(__global const uchar *source, uint x, uint y, uint step, uint width,
-                        uint height) {
-  const uint row = min(max(y + step, 1u) - 1u, height - 1u);
-  return load_whole(source, row * width, x, width);
+static uint sobel_clamp(uint y, uint step, uint height) {
+  return min(max(y + step, 1u) - 1u, height - 1u);
 }
 
-static void sobel_store(uint8 value, __global uchar *gradient_x, __global uchar *gradient_y,
-                        uint at) {
-  store_whole(value.lo, gradient_x + at);
-  store_whole(value.hi, gradient_y + at);
-}
-
-/* Four rows at a time, whose loads are all begun before the first is waited for. */
+/* All rows are asked for before the first is waited for. */
 static void sobel_whole(__global const uchar *source, __global uchar *gradient_x,
-                        __global uchar *gradient_y, uint x, uint y, uint rows, uint width,
-                        uint height) {
+                        __global uchar *gradient_y, uint x, uint y, uint width, uint height) {
   const uint4 inside =
       (uint4)(x == 0u ? 0xffffff00u : ~0u, ~0u, ~0u, x + 16u == width ? 0x00ffffffu : ~0u);
-  const uint end = min(y + rows, height);
-  uint16 row0 = sobel_sums(sobel_load(source, x, y, 0u, width, height));
-  uint16 row1 = sobel_sums(sobel_load(source, x, y, 1u, width, height));
+  uint8 words[SOBEL_ROWS + 2];
+  uint i;
 
-  for (; y < end; y += 4u) {
-    const uint at = y * width + x;
-    const uint8 words2 = sobel_load(source, x, y, 2u, width, height);
-    const uint8 words3 = sobel_load(source, x, y, 3u, width, height);
-    const uint8 words4 = sobel_load(source, x, y, 4u, width, height);
-    const uint8 words5 = sobel_load(source, x, y, 5u, width, height);
+  WORDS_UNROLL
+  for (i = 0u; i < SOBEL_ROWS + 2; ++i)
+    words[i] = load_whole(source, sobel_clamp(y, i, height) * width, x, width);
 
-    const uint16 row2 = sobel_sums(words2);
-    sobel_store(sobel_row(row0, row1, row2, inside, y, height), gradient_x, gradient_y, at);
-    if (y + 1u == height) return;
-    const uint16 row3 = sobel_sums(words3);
-    sobel_store(sobel_row(row1, row2, row3, inside, y + 1u, height), gradient_x, gradient_y,
-                at + width);
-    if (y + 2u == height) return;
-    row0 = sobel_sums(words4);
-    sobel_store(sobel_row(row2, row3, row0, inside, y + 2u, height), gradient_x, gradient_y,
-                at + 2u * width);
-    if (y + 3u == height) return;
-    row1 = sobel_sums(words5);
-    sobel_store(sobel_row(row3, row0, row1, inside, y + 3u, height), gradient_x, gradient_y,
-                at + 3u * width);
+  uint16 above = sobel_sums(words[0]);
+  uint16 here = sobel_sums(words[1]);
+  WORDS_UNROLL
+  for (i = 0u; i < SOBEL_ROWS; ++i) {
+    const uint16 below = sobel_sums(words[i + 2u]);
+    const uint row = y + i;
+    if (row < height) {
+      const uint8 result = sobel_row(above, here, below, inside, row, height);
+      store_whole(result.lo, gradient_x + (row * width + x));
+      store_whole(result.hi, gradient_y + (row * width + x));
+    }
+    above = here;
+    here = below;
   }
 }
 
 /* Any alignment and any width. The pixels `from` to `until` - 1 are this item's own. */
 static void sobel_any(__global const uchar *source, __global uchar *gradient_x,
-                      __global uchar *gradient_y, uint from, uint until, uint y, uint rows,
-                      uint width, uint height) {
+                      __global uchar *gradient_y, uint from, uint until, uint y, uint width,
+                      uint height) {
   /* A row's last item computes the row's last 16 pixels and stores those that are its own. */
   const uint x = width < 16u ? 0u : min(from, width - 16u);
-  const uint end = min(y + rows, height);
+  const uint end = min(y + SOBEL_ROWS, height);
   const uint first = max(y, 1u) - 1u;
   const uint4 inside = sobel_inside(x, width);
   uint16 above = (uint16)(0u);
@@ -134,29 +165,18 @@ static void sobel_any(__global const uchar *source, __global uchar *gradient_x,
   }
 }
 
-static void sobel_words_rows(__global const uchar *source, __global uchar *gradient_x,
-                             __global uchar *gradient_y, uint width, uint height, uint rows) {
+__kernel void sobel_words(__global const uchar *restrict source,
+                          __global uchar *restrict gradient_x, __global uchar *restrict gradient_y,
+                          uint width, uint height) {
   const uint x = 16u * (uint)get_global_id(0);
-  const uint y = rows * (uint)get_global_id(1);
+  const uint y = SOBEL_ROWS * (uint)get_global_id(1);
   const uint outputs = address_bits(gradient_x) | address_bits(gradient_y);
 
   if (x >= width || y >= height) return;
 
   if (((address_bits(source) | outputs | width) & 15u) == 0u) {
-    sobel_whole(source, gradient_x, gradient_y, x, y, rows, width, height);
+    sobel_whole(source, gradient_x, gradient_y, x, y, width, height);
   } else {
-    sobel_any(source, gradient_x, gradient_y, x, min(x + 16u, width), y, rows, width, height);
+    sobel_any(source, gradient_x, gradient_y, x, min(x + 16u, width), y, width, height);
   }
-}
-
-__kernel void sobel_words(__global const uchar *restrict source,
-                          __global uchar *restrict gradient_x, __global uchar *restrict gradient_y,
-                          uint width, uint height) {
-  sobel_words_rows(source, gradient_x, gradient_y, width, height, 4u);
-}
-
-__kernel void sobel_words_tall(__global const uchar *restrict source,
-                               __global uchar *restrict gradient_x,
-                               __global uchar *restrict gradient_y, uint width, uint height) {
-  sobel_words_rows(source, gradient_x, gradient_y, width, height, 16u);
 }

@@ -29,7 +29,7 @@ constexpr LocalSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
 constexpr Size kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
 constexpr Size kLight[] = {{17, 5, 9}, {33, 3, 18}, {5, 34, 3}, {67, 2, 7}};
 constexpr Size kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
-constexpr double kThresholds[] = {20, 0, 1, 127, 254, 255};  // of filters that keep edges
+constexpr double kThresholds[] = {20, 0, 1, 25, 127, 225, 254, 255};  // of filters that keep edges
 
 // A failure that ends the check of a variant.
 struct Failure {
