@@ -27,9 +27,10 @@ bool options_allow_unequal_groups(const char *options);
 
 // The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the
 // preferred multiple in x (at least 8, as that multiple's double, its double, and so on; halved
-// where the range is narrower or the limit lower), then rows up to 64 work-items. What is
-// wanted is halved, largest dimension first, until it fits the limits; a kernel's required size
-// wins over everything. Unused dimensions are 1.
+// where the range is narrower or the limit lower), then rows up to four times the preferred
+// multiple, at least 64 and at most 128 work-items. What is wanted is halved, largest dimension
+// first, until it fits the limits; a kernel's required size wins over everything. Unused dimensions
+// are 1.
 Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLimits &limits);
 
 // `global` rounded up to multiples of `local`. A dimension that would overflow is left.

@@ -77,14 +77,14 @@ TEST_CASE("sides whose product does not fit a number are halved as well", "[work
 }
 
 TEST_CASE("a size is made from the preferred multiple where none is wanted", "[work_group]") {
-  CHECK(fit({0, 0, 0}, limits(256, 32)) == Size3{32, 2, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 64)) == Size3{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32)) == Size3{32, 4, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 64)) == Size3{64, 2, 1});
   CHECK(fit({0, 0, 0}, limits(256, 128)) == Size3{128, 1, 1});
   CHECK(fit({0, 0, 0}, limits(256, 1)) == Size3{8, 8, 1});
   CHECK(fit({0, 0, 0}, limits(256, 3)) == Size3{12, 4, 1});
   CHECK(fit({0, 0, 0}, limits(48, 32)) == Size3{32, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 32), {5, 1000, 1}) == Size3{8, 8, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 32), {1000, 1, 1}) == Size3{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {5, 1000, 1}) == Size3{8, 16, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {1000, 1, 1}) == Size3{128, 1, 1});
   CHECK(fit({0, 0, 0}, limits(256, 8), {1000, 1, 1}) == Size3{64, 1, 1});
   CHECK(fit({0, 0, 0}, limits(256, 8), {20, 1, 1}) == Size3{32, 1, 1});
   CHECK(fit({0, 0, 0}, limits(32, 64)) == Size3{32, 1, 1});
