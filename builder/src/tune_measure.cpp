@@ -76,11 +76,10 @@ struct Subject {
 // Tunes for one size.
 class Tuner {
  public:
-  Tuner(Subject &subject, const TuneWork &work, Clock::time_point start, double seconds)
+  Tuner(Subject &subject, const TuneWork &work, double seconds)
       : bench_(subject.bench),
         subject_(subject),
         work_(work),
-        start_(start),
         seconds_(seconds),
         session_(bench_.cl(), bench_.loader, bench_.queue) {
     result_.variant = subject.variant->name;
@@ -325,7 +324,7 @@ class Tuner {
   const Workbench &bench_;
   Subject &subject_;
   const TuneWork &work_;
-  Clock::time_point start_;
+  const Clock::time_point start_ = Clock::now();
   double seconds_;
   Session session_;
   TunedVariant result_;
@@ -338,23 +337,21 @@ class Tuner {
 json tune_in_child(const TuneJob &job) {
   Subject subject;
   const std::string error = subject.open(job);
-  auto start = Clock::now();
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
   std::string rejected;
   for (const TuneWork &work : job.works) {
+    const auto start = Clock::now();
     TunedVariant tuned;
     tuned.variant = job.variant;
     tuned.reason = !error.empty() ? error : rejected;
     if (tuned.reason.empty() && budget.share() == 0) tuned.reason = kUsedUp;
-    if (tuned.reason.empty()) tuned = Tuner(subject, work, start, budget.share()).tune();
+    if (tuned.reason.empty()) tuned = Tuner(subject, work, budget.share()).tune();
     if (tuned.rejected) {
       rejected = fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason);
     }
     answer.push_back(to_json(tuned));
-    const auto now = Clock::now();
-    budget.spend(std::chrono::duration<double>(now - start).count());
-    start = now;
+    budget.spend(std::chrono::duration<double>(Clock::now() - start).count());
   }
   return answer;
 }

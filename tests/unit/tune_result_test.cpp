@@ -120,9 +120,9 @@ TEST_CASE("Times of variants that are compared are of one clock") {
 }
 
 TEST_CASE("Where time was left for some variants alone, none is chosen by it") {
-  const auto rows = tuning_rows(tuned(
-      {{"laplace", kMedium, {measured("a", 500, 1), measured("b", 400, 1)}},
-       {"laplace", kLarge, {measured("a", 1000, 1), without_times("b", kUsedUp, false)}}}));
+  const auto rows = tuning_rows(
+      tuned({{"laplace", kMedium, {measured("a", 500, 1), measured("b", 400, 1)}},
+             {"laplace", kLarge, {measured("a", 1000, 1), without_times("b", kUsedUp, false)}}}));
   CHECK_FALSE(find(rows, "a", "", SizeClass::large));
   CHECK(find(rows, "a", "run_a", SizeClass::small)->nanoseconds == 1000);
   CHECK(find(rows, "a", "", SizeClass::medium)->nanoseconds == 500);
