@@ -2,8 +2,7 @@
  * Sobel gradients for a GPU at the speed of its memory: the same definition as in sobel.cl, on
  * words of four bytes.
  *
- *   sobel_words  16 pixels by SOBEL_ROWS rows an item; with -DSOBEL_HALF in half precision, exact
- * too
+ *   sobel_words  16 pixels by SOBEL_ROWS rows an item; exact, with -DSOBEL_HALF in half precision
  *
  * Dimension 0 of the NDRange counts 16 pixels, dimension 1 counts SOBEL_ROWS rows. A row is split
  * into lanes and summed along x only once, for the three rows of results that it is part of.
@@ -36,8 +35,7 @@ static uint16 sobel_sums(uint8 words) {
 /* min(|gradient|, 255) as bytes. */
 static uint4 sobel_magnitude(uint4 even, uint4 odd) {
   const uint4 most = half8_of(255.0f);
-  const uint4 scale =
-      half8_of(1.0f / 255.0f); /* off by 2^-10 of it at most, less than half a level */
+  const uint4 scale = half8_of(1.0f / 255.0f); /* with two roundings not half a level off */
   const uint4 bias = half8_of(1024.0f);
   return low_bytes(half8_mad(half8_share(even, scale), most, bias),
                    half8_mad(half8_share(odd, scale), most, bias));
