@@ -125,12 +125,15 @@ std::string load_through_kiln(const ChildDevice &child, const std::vector<Item> 
   return {};
 }
 
-// The variants of the program that are measured: those with a binary, and where the program has
+// The variants of the program that are measured: those that the device can run (a binary may be
+// there for another variant of the same source) and that have a binary, and where the program has
 // an order of preference the first of it alone, as an application would load.
 std::vector<std::pair<const packs::Variant *, const packs::Binary *>> measured_variants(
-    const packs::Contents &contents, const std::string &key, const packs::Program &program) {
+    const packs::Contents &contents, const DeviceInfo &device, const std::string &key,
+    const packs::Program &program) {
   std::vector<std::pair<const packs::Variant *, const packs::Binary *>> found;
   for (const packs::Variant &variant : program.variants) {
+    if (runtime::missing_requirement(variant.requirements, device.capabilities)) continue;
     const packs::Binary *binary = earlier_binary(contents.targets, key, variant.hash);
     if (binary != nullptr && variant.source) found.emplace_back(&variant, binary);
   }
@@ -147,7 +150,7 @@ packs::Status collect_items(const packs::Contents &contents, const DeviceInfo &d
   const std::string key = runtime::key_text(device.description.key);
   for (const packs::Program &program : contents.programs) {
     if (!program_name.empty() && program.name != program_name) continue;
-    for (const auto &[variant, binary] : measured_variants(contents, key, program)) {
+    for (const auto &[variant, binary] : measured_variants(contents, device, key, program)) {
       Item item{program.name, variant->name, variant->options, {}, {}, {}};
       if (auto s = variant->source->read(&item.source); !s.ok()) return s;
       if (auto s = binary->blob.read(&item.binary); !s.ok()) return s;
