@@ -1203,7 +1203,14 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef ProvenanceBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_BUILD_LOG = 4,
-    VT_KERNELS = 6
+    VT_KERNELS = 6,
+    VT_FINALITY = 8,
+    VT_WHY_NOT_FINAL = 10,
+    VT_FINISHER = 12,
+    VT_FINISH_MICROSECONDS = 14,
+    VT_UNFINISHED_SIZE = 16,
+    VT_DRIVER = 18,
+    VT_LOCAL_SIZES = 20
   };
   const flatbuffers::String *build_log() const {
     return GetPointer<const flatbuffers::String *>(VT_BUILD_LOG);
@@ -1211,12 +1218,44 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::KernelFacts *> *kernels() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::KernelFacts *> *>(VT_KERNELS);
   }
+  uint8_t finality() const {
+    return GetField<uint8_t>(VT_FINALITY, 0);
+  }
+  const flatbuffers::String *why_not_final() const {
+    return GetPointer<const flatbuffers::String *>(VT_WHY_NOT_FINAL);
+  }
+  const flatbuffers::String *finisher() const {
+    return GetPointer<const flatbuffers::String *>(VT_FINISHER);
+  }
+  uint64_t finish_microseconds() const {
+    return GetField<uint64_t>(VT_FINISH_MICROSECONDS, 0);
+  }
+  uint64_t unfinished_size() const {
+    return GetField<uint64_t>(VT_UNFINISHED_SIZE, 0);
+  }
+  const flatbuffers::String *driver() const {
+    return GetPointer<const flatbuffers::String *>(VT_DRIVER);
+  }
+  const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *local_sizes() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *>(VT_LOCAL_SIZES);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_BUILD_LOG) &&
            verifier.VerifyString(build_log()) &&
            VerifyOffsetRequired(verifier, VT_KERNELS) &&
            verifier.VerifyVector(kernels()) &&
+           VerifyField<uint8_t>(verifier, VT_FINALITY, 1) &&
+           VerifyOffset(verifier, VT_WHY_NOT_FINAL) &&
+           verifier.VerifyString(why_not_final()) &&
+           VerifyOffset(verifier, VT_FINISHER) &&
+           verifier.VerifyString(finisher()) &&
+           VerifyField<uint64_t>(verifier, VT_FINISH_MICROSECONDS, 8) &&
+           VerifyField<uint64_t>(verifier, VT_UNFINISHED_SIZE, 8) &&
+           VerifyOffset(verifier, VT_DRIVER) &&
+           verifier.VerifyString(driver()) &&
+           VerifyOffset(verifier, VT_LOCAL_SIZES) &&
+           verifier.VerifyVector(local_sizes()) &&
            verifier.EndTable();
   }
 };
@@ -1230,6 +1269,27 @@ struct ProvenanceBuilder {
   }
   void add_kernels(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KernelFacts *>> kernels) {
     fbb_.AddOffset(Provenance::VT_KERNELS, kernels);
+  }
+  void add_finality(uint8_t finality) {
+    fbb_.AddElement<uint8_t>(Provenance::VT_FINALITY, finality, 0);
+  }
+  void add_why_not_final(flatbuffers::Offset<flatbuffers::String> why_not_final) {
+    fbb_.AddOffset(Provenance::VT_WHY_NOT_FINAL, why_not_final);
+  }
+  void add_finisher(flatbuffers::Offset<flatbuffers::String> finisher) {
+    fbb_.AddOffset(Provenance::VT_FINISHER, finisher);
+  }
+  void add_finish_microseconds(uint64_t finish_microseconds) {
+    fbb_.AddElement<uint64_t>(Provenance::VT_FINISH_MICROSECONDS, finish_microseconds, 0);
+  }
+  void add_unfinished_size(uint64_t unfinished_size) {
+    fbb_.AddElement<uint64_t>(Provenance::VT_UNFINISHED_SIZE, unfinished_size, 0);
+  }
+  void add_driver(flatbuffers::Offset<flatbuffers::String> driver) {
+    fbb_.AddOffset(Provenance::VT_DRIVER, driver);
+  }
+  void add_local_sizes(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes) {
+    fbb_.AddOffset(Provenance::VT_LOCAL_SIZES, local_sizes);
   }
   explicit ProvenanceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
@@ -1247,23 +1307,55 @@ struct ProvenanceBuilder {
 inline flatbuffers::Offset<Provenance> CreateProvenance(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> build_log = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KernelFacts *>> kernels = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::KernelFacts *>> kernels = 0,
+    uint8_t finality = 0,
+    flatbuffers::Offset<flatbuffers::String> why_not_final = 0,
+    flatbuffers::Offset<flatbuffers::String> finisher = 0,
+    uint64_t finish_microseconds = 0,
+    uint64_t unfinished_size = 0,
+    flatbuffers::Offset<flatbuffers::String> driver = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0) {
   ProvenanceBuilder builder_(_fbb);
+  builder_.add_unfinished_size(unfinished_size);
+  builder_.add_finish_microseconds(finish_microseconds);
+  builder_.add_local_sizes(local_sizes);
+  builder_.add_driver(driver);
+  builder_.add_finisher(finisher);
+  builder_.add_why_not_final(why_not_final);
   builder_.add_kernels(kernels);
   builder_.add_build_log(build_log);
+  builder_.add_finality(finality);
   return builder_.Finish();
 }
 
 inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
     flatbuffers::FlatBufferBuilder &_fbb,
     const char *build_log = nullptr,
-    const std::vector<kiln::packs::fb::KernelFacts> *kernels = nullptr) {
+    const std::vector<kiln::packs::fb::KernelFacts> *kernels = nullptr,
+    uint8_t finality = 0,
+    const char *why_not_final = nullptr,
+    const char *finisher = nullptr,
+    uint64_t finish_microseconds = 0,
+    uint64_t unfinished_size = 0,
+    const char *driver = nullptr,
+    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr) {
   auto build_log__ = build_log ? _fbb.CreateString(build_log) : 0;
   auto kernels__ = kernels ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KernelFacts>(*kernels) : 0;
+  auto why_not_final__ = why_not_final ? _fbb.CreateString(why_not_final) : 0;
+  auto finisher__ = finisher ? _fbb.CreateString(finisher) : 0;
+  auto driver__ = driver ? _fbb.CreateString(driver) : 0;
+  auto local_sizes__ = local_sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*local_sizes) : 0;
   return kiln::packs::fb::CreateProvenance(
       _fbb,
       build_log__,
-      kernels__);
+      kernels__,
+      finality,
+      why_not_final__,
+      finisher__,
+      finish_microseconds,
+      unfinished_size,
+      driver__,
+      local_sizes__);
 }
 
 struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -1277,7 +1369,10 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_IDENTITY = 14,
     VT_BINARIES = 16,
     VT_PROVENANCE = 18,
-    VT_BLOBS = 20
+    VT_BLOBS = 20,
+    VT_INTERMEDIATES = 22,
+    VT_INTERMEDIATE_PROVENANCE = 24,
+    VT_AUXILIARY = 26
   };
   const flatbuffers::String *key() const {
     return GetPointer<const flatbuffers::String *>(VT_KEY);
@@ -1306,6 +1401,15 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::Blob *> *blobs() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Blob *> *>(VT_BLOBS);
   }
+  const flatbuffers::Vector<const kiln::packs::fb::Binary *> *intermediates() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Binary *> *>(VT_INTERMEDIATES);
+  }
+  const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *intermediate_provenance() const {
+    return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *>(VT_INTERMEDIATE_PROVENANCE);
+  }
+  const flatbuffers::Vector<const kiln::packs::fb::Binary *> *auxiliary() const {
+    return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Binary *> *>(VT_AUXILIARY);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_KEY) &&
@@ -1328,6 +1432,13 @@ struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVectorOfTables(provenance()) &&
            VerifyOffsetRequired(verifier, VT_BLOBS) &&
            verifier.VerifyVector(blobs()) &&
+           VerifyOffset(verifier, VT_INTERMEDIATES) &&
+           verifier.VerifyVector(intermediates()) &&
+           VerifyOffset(verifier, VT_INTERMEDIATE_PROVENANCE) &&
+           verifier.VerifyVector(intermediate_provenance()) &&
+           verifier.VerifyVectorOfTables(intermediate_provenance()) &&
+           VerifyOffset(verifier, VT_AUXILIARY) &&
+           verifier.VerifyVector(auxiliary()) &&
            verifier.EndTable();
   }
 };
@@ -1363,6 +1474,15 @@ struct SectionBuilder {
   void add_blobs(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs) {
     fbb_.AddOffset(Section::VT_BLOBS, blobs);
   }
+  void add_intermediates(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> intermediates) {
+    fbb_.AddOffset(Section::VT_INTERMEDIATES, intermediates);
+  }
+  void add_intermediate_provenance(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>>> intermediate_provenance) {
+    fbb_.AddOffset(Section::VT_INTERMEDIATE_PROVENANCE, intermediate_provenance);
+  }
+  void add_auxiliary(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> auxiliary) {
+    fbb_.AddOffset(Section::VT_AUXILIARY, auxiliary);
+  }
   explicit SectionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1393,8 +1513,14 @@ inline flatbuffers::Offset<Section> CreateSection(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Fact>>> identity = 0,
     flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> binaries = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>>> provenance = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Blob *>> blobs = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> intermediates = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Provenance>>> intermediate_provenance = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Binary *>> auxiliary = 0) {
   SectionBuilder builder_(_fbb);
+  builder_.add_auxiliary(auxiliary);
+  builder_.add_intermediate_provenance(intermediate_provenance);
+  builder_.add_intermediates(intermediates);
   builder_.add_blobs(blobs);
   builder_.add_provenance(provenance);
   builder_.add_binaries(binaries);
@@ -1417,7 +1543,10 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Fact>> *identity = nullptr,
     const std::vector<kiln::packs::fb::Binary> *binaries = nullptr,
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *provenance = nullptr,
-    const std::vector<kiln::packs::fb::Blob> *blobs = nullptr) {
+    const std::vector<kiln::packs::fb::Blob> *blobs = nullptr,
+    const std::vector<kiln::packs::fb::Binary> *intermediates = nullptr,
+    const std::vector<flatbuffers::Offset<kiln::packs::fb::Provenance>> *intermediate_provenance = nullptr,
+    const std::vector<kiln::packs::fb::Binary> *auxiliary = nullptr) {
   auto key__ = key ? _fbb.CreateString(key) : 0;
   auto profile__ = profile ? _fbb.CreateString(profile) : 0;
   auto family__ = family ? _fbb.CreateString(family) : 0;
@@ -1427,6 +1556,9 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
   auto binaries__ = binaries ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*binaries) : 0;
   auto provenance__ = provenance ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Provenance>>(*provenance) : 0;
   auto blobs__ = blobs ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Blob>(*blobs) : 0;
+  auto intermediates__ = intermediates ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*intermediates) : 0;
+  auto intermediate_provenance__ = intermediate_provenance ? _fbb.CreateVector<flatbuffers::Offset<kiln::packs::fb::Provenance>>(*intermediate_provenance) : 0;
+  auto auxiliary__ = auxiliary ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Binary>(*auxiliary) : 0;
   return kiln::packs::fb::CreateSection(
       _fbb,
       key__,
@@ -1437,7 +1569,10 @@ inline flatbuffers::Offset<Section> CreateSectionDirect(
       identity__,
       binaries__,
       provenance__,
-      blobs__);
+      blobs__,
+      intermediates__,
+      intermediate_provenance__,
+      auxiliary__);
 }
 
 inline const kiln::packs::fb::Root *GetRoot(const void *buf) {

@@ -251,9 +251,10 @@ Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
   return {};
 }
 
-Status check_binaries(const fb::Section &section) {
+Status check_entries(const fb::Section &section, const Entries *entries, const char *unsorted) {
   const fb::Binary *previous = nullptr;
-  for (const fb::Binary *binary : *section.binaries()) {
+  if (entries == nullptr) return {};
+  for (const fb::Binary *binary : *entries) {
     if (binary->reserved() != 0) {
       return fault(Fault::reserved_not_zero, "section: reserved field is not zero");
     }
@@ -261,21 +262,47 @@ Status check_binaries(const fb::Section &section) {
       return fault(Fault::out_of_bounds, "section: blob index out of range");
     }
     if (previous != nullptr && compare(previous->variant(), binary->variant()) >= 0) {
-      return section_error("binaries are not sorted and unique");
+      return section_error(unsorted);
     }
     previous = binary;
   }
   return {};
 }
 
-Status check_provenance(const fb::Section &section) {
-  if (section.binaries()->size() != section.provenance()->size()) {
+Status check_binaries(const fb::Section &section) {
+  if (Status s = check_entries(section, section.binaries(), "binaries are not sorted and unique");
+      !s.ok()) {
+    return s;
+  }
+  if (Status s = check_entries(section, section.intermediates(),
+                               "intermediates are not sorted and unique");
+      !s.ok()) {
+    return s;
+  }
+  return check_entries(section, section.auxiliary(), "auxiliary blobs are not sorted and unique");
+}
+
+using Provenances = flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>;
+
+Status check_provenance(const Entries *entries, const Provenances *provenances) {
+  if ((entries == nullptr ? 0 : entries->size()) !=
+      (provenances == nullptr ? 0 : provenances->size())) {
     return section_error("not one provenance per binary");
   }
-  for (const fb::Provenance *provenance : *section.provenance()) {
+  if (provenances == nullptr) return {};
+  for (const fb::Provenance *provenance : *provenances) {
     if (!aligned(*provenance->kernels())) return section_error("kernel facts are not aligned");
+    if (provenance->finality() > static_cast<std::uint8_t>(Finality::no)) {
+      return section_error("unknown finality");
+    }
   }
   return {};
+}
+
+Status check_provenance(const fb::Section &section) {
+  Status status = check_provenance(section.binaries(), section.provenance());
+  if (!status.ok()) return status;
+  return check_provenance(section.intermediates(), section.intermediate_provenance());
 }
 
 }  // namespace

@@ -59,6 +59,34 @@ void read_hints(const fb::Program &in, Program *out) {
   for (const fb::Size3 *size : *in.sizes()) out->sizes.push_back(size3(*size));
 }
 
+Finish read_finish(const fb::Provenance &in) {
+  Finish out{static_cast<Finality>(in.finality()), text(in.why_not_final()), text(in.finisher()),
+             in.finish_microseconds(),             in.unfinished_size(),     text(in.driver()),
+             {}};
+  if (in.local_sizes() == nullptr) return out;
+  for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(size3(*size));
+  return out;
+}
+
+void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &section,
+                   const flatbuffers::Vector<const fb::Binary *> &binaries,
+                   const flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>> &provenances,
+                   std::vector<Binary> *out) {
+  for (unsigned i = 0; i < binaries.size(); ++i) {
+    const fb::Binary &binary = *binaries.Get(i);
+    const fb::Provenance &provenance = *provenances.Get(i);
+    Binary value{to_name(binary.variant()),
+                 BlobSource(pack, *section.blobs()->Get(binary.blob())),
+                 provenance.build_log()->str()};
+    for (const auto *facts : *provenance.kernels()) {
+      value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
+                               facts->private_bytes(), facts->local_bytes()});
+    }
+    value.finish = read_finish(provenance);
+    out->push_back(std::move(value));
+  }
+}
+
 Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &in) {
   Target out{in.key()->str(),
              in.profile()->str(),
@@ -66,22 +94,22 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
              in.model()->str(),
              in.compiler()->str(),
              {},
+             {},
              {}};
   for (const auto *fact : *in.identity()) {
     out.identity.emplace_back(fact->name()->str(), fact->value()->str());
   }
-  for (unsigned i = 0; i < in.binaries()->size(); ++i) {
-    const fb::Binary &binary = *in.binaries()->Get(i);
-    const fb::Provenance &provenance = *in.provenance()->Get(i);
-    Binary value{to_name(binary.variant()),
-                 BlobSource(pack, *in.blobs()->Get(binary.blob())),
-                 provenance.build_log()->str(),
-                 {}};
-    for (const auto *facts : *provenance.kernels()) {
-      value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
-                               facts->private_bytes(), facts->local_bytes()});
-    }
-    out.binaries.push_back(std::move(value));
+  read_binaries(pack, in, *in.binaries(), *in.provenance(), &out.binaries);
+  if (in.intermediates() != nullptr) {
+    read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(),
+                  &out.intermediates);
+  }
+  for (Binary &binary : out.binaries) {
+    std::size_t index = 0;
+    const fb::Hash variant(
+        flatbuffers::span<const std::uint8_t, kNameSize>(binary.variant.data(), kNameSize));
+    const fb::Binary *entry = find_entry(in.auxiliary(), variant, &index);
+    if (entry != nullptr) binary.auxiliary = BlobSource(pack, *in.blobs()->Get(entry->blob()));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "kiln/packs/text.hpp"
 #include "record_rows.hpp"
 
 namespace kiln::packs {
@@ -93,8 +94,23 @@ int order_hints(const Program &a, const Program &b) {
   return order(hints(a), hints(b));
 }
 
+auto fields(const Finish &f) {
+  return std::tie(f.why_not, f.finisher, f.microseconds, f.unfinished_size, f.driver,
+                  f.local_sizes);
+}
+
+// What nobody launched stands behind what is not final, and that behind what is.
+int rank(Finality finality) {
+  return finality == Finality::yes ? 0 : finality == Finality::no ? 1 : 2;
+}
+
+// What is final comes first, then what the older driver made, which a newer one takes, too.
 int order(const Binary &a, const Binary &b) {
+  if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
+  if (const int o = compare_versions(a.finish.driver, b.finish.driver); o != 0) return o;
   if (const int o = order(a.blob.name(), b.blob.name()); o != 0) return o;
+  if (const int o = order(fields(a.finish), fields(b.finish)); o != 0) return o;
+  if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
   if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
   return order(a.blob, b.blob);
@@ -137,10 +153,13 @@ Status merge_program(const Program &from, Program *into) {
 
 Status merge_target(const Target &from, Target *into) {
   if (facts(from) < facts(*into)) facts(*into) = facts(from);
-  return unite(from.binaries, &into->binaries, &Binary::variant, [](const Binary &a, Binary *b) {
+  const auto keep_first = [](const Binary &a, Binary *b) {
     if (order(a, *b) < 0) *b = a;
     return Status{};
-  });
+  };
+  // Neither can fail.
+  (void)unite(from.intermediates, &into->intermediates, &Binary::variant, keep_first);
+  return unite(from.binaries, &into->binaries, &Binary::variant, keep_first);
 }
 
 // References would not outlive a vector that grows.

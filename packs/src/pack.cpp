@@ -238,14 +238,12 @@ Status Pack::read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const {
   return {};
 }
 
-const fb::Binary *find_binary(const fb::Section &section, const fb::Hash &variant,
-                              std::size_t *index) {
-  const auto &binaries = *section.binaries();
+const fb::Binary *find_entry(const Entries *entries, const fb::Hash &variant, std::size_t *index) {
   std::size_t low = 0;
-  std::size_t high = binaries.size();
+  std::size_t high = entries == nullptr ? 0 : entries->size();
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    const fb::Binary *binary = binaries.Get(static_cast<unsigned>(middle));
+    const fb::Binary *binary = entries->Get(static_cast<unsigned>(middle));
     const int order = compare(binary->variant(), variant);
     if (order == 0) {
       *index = middle;

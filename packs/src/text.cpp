@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace kiln::packs {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes the next number off `text`, without its leading zeros; empty: 0, or there is none.
+std::string_view take_number(std::string_view *text) {
+  std::size_t begin = 0;
+  while (begin < text->size() && !is_digit((*text)[begin])) ++begin;
+  while (begin < text->size() && (*text)[begin] == '0') ++begin;
+  std::size_t end = begin;
+  while (end < text->size() && is_digit((*text)[end])) ++end;
+  const std::string_view number = text->substr(begin, end - begin);
+  text->remove_prefix(end);
+  return number;
+}
+
+}  // namespace
 
 std::string concat(std::initializer_list<std::string_view> parts) {
   std::string text;
@@ -18,6 +35,16 @@ std::string decimal(std::uint64_t value) {
     value /= 10;
   } while (value != 0);
   return std::string(begin, digits + sizeof(digits));
+}
+
+int compare_versions(std::string_view a, std::string_view b) {
+  while (!a.empty() || !b.empty()) {
+    const std::string_view x = take_number(&a);
+    const std::string_view y = take_number(&b);
+    if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
+    if (const int order = x.compare(y); order != 0) return order;
+  }
+  return 0;
 }
 
 void sort_names(std::vector<std::string_view> *names) { std::sort(names->begin(), names->end()); }

@@ -41,7 +41,13 @@ std::uint64_t text_size(const Target &target) {
   std::uint64_t size = target.key.size() + target.profile.size() + target.family.size() +
                        target.model.size() + target.compiler.size();
   for (const auto &[name, value] : target.identity) size += name.size() + value.size();
-  for (const Binary &binary : target.binaries) size += binary.build_log.size();
+  for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+    for (const Binary &binary : *binaries) {
+      const Finish &finish = binary.finish;
+      size += binary.build_log.size() + finish.why_not.size() + finish.finisher.size() +
+              finish.driver.size();
+    }
+  }
   return size;
 }
 
@@ -166,24 +172,60 @@ class BlobTable {
   std::vector<fb::Blob> blobs_;
 };
 
+using Text = flatbuffers::Offset<flatbuffers::String>;
+
+// Empty texts and vectors are left out.
+Text optional_text(flatbuffers::FlatBufferBuilder *builder, const std::string &text) {
+  return text.empty() ? Text() : builder->CreateString(text);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> optional_sizes(
+    flatbuffers::FlatBufferBuilder *builder,
+    const std::vector<std::array<std::uint32_t, 3>> &values) {
+  if (values.empty()) return 0;
+  std::vector<fb::Size3> sizes;
+  for (const auto &value : values) sizes.push_back(to_size3(value));
+  return builder->CreateVectorOfStructs(sizes);
+}
+
+flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilder *builder,
+                                                   const Binary &binary) {
+  std::vector<fb::KernelFacts> facts;
+  for (const KernelFacts &k : binary.kernels) {
+    facts.emplace_back(k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes);
+  }
+  const Finish &finish = binary.finish;
+  const auto log = builder->CreateString(binary.build_log);
+  const auto kernels = builder->CreateVectorOfStructs(facts);
+  const Text why_not = optional_text(builder, finish.why_not);
+  const Text finisher = optional_text(builder, finish.finisher);
+  const Text driver = optional_text(builder, finish.driver);
+  const auto sizes = optional_sizes(builder, finish.local_sizes);
+  return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
+                              why_not, finisher, finish.microseconds, finish.unfinished_size,
+                              driver, sizes);
+}
+
+// The binaries of a section, or its intermediates.
+struct Rows {
+  std::vector<fb::Binary> binaries;
+  std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
+  std::vector<fb::Binary> auxiliary;
+};
+
 class PackWriter {
  public:
   explicit PackWriter(const WriteOptions &options) : options_(options) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
-  using Text = flatbuffers::Offset<flatbuffers::String>;
-
-  // Empty texts and vectors are left out.
-  Text optional_text(const std::string &text) {
-    return text.empty() ? Text() : root_.CreateString(text);
-  }
-
   flatbuffers::Offset<fb::Argument> add_argument(const Argument &a);
   Status add_program(const Program &program);
   Status add_variant(const Variant &variant,
                      std::vector<flatbuffers::Offset<fb::Variant>> *variants);
   Status add_optional(const std::optional<BlobSource> &source, std::uint32_t *index);
+  Status add_entries(const std::vector<Binary> &binaries,
+                     flatbuffers::FlatBufferBuilder *builder, BlobTable *blobs, Rows *out);
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
@@ -206,7 +248,7 @@ Status PackWriter::add_optional(const std::optional<BlobSource> &source, std::ui
 
 flatbuffers::Offset<fb::Argument> PackWriter::add_argument(const Argument &a) {
   const Text name = root_.CreateString(a.name);
-  const Text extent = optional_text(a.extent);
+  const Text extent = optional_text(&root_, a.extent);
   flatbuffers::Offset<flatbuffers::Vector<double>> values;
   if (!a.values.empty()) values = root_.CreateVector(a.values);
   return fb::CreateArgument(root_, a.role, a.storage, a.channels, name, a.value, a.type,
@@ -224,7 +266,7 @@ Status PackWriter::add_variant(const Variant &variant,
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
   for (const Kernel &kernel : variant.kernels) {
     const Text kernel_name = root_.CreateString(kernel.name);
-    const Text range = optional_text(kernel.range);
+    const Text range = optional_text(&root_, kernel.range);
     kernels.push_back(fb::CreateKernel(root_, kernel_name, kernel.arguments, range));
   }
   std::vector<flatbuffers::Offset<fb::Argument>> arguments;
@@ -253,13 +295,30 @@ Status PackWriter::add_program(const Program &program) {
   const auto variant_vector = root_.CreateVector(variants);
   flatbuffers::Offset<flatbuffers::Vector<Text>> preferred;
   if (!program.preferred.empty()) preferred = root_.CreateVectorOfStrings(program.preferred);
-  std::vector<fb::Size3> sizes;
-  for (const auto &size : program.sizes) sizes.push_back(to_size3(size));
-  flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> size_vector;
-  if (!sizes.empty()) size_vector = root_.CreateVectorOfStructs(sizes);
-  const Text baseline = optional_text(program.baseline);
+  const auto size_vector = optional_sizes(&root_, program.sizes);
+  const Text baseline = optional_text(&root_, program.baseline);
   programs_.push_back(
       fb::CreateProgram(root_, name, reference, variant_vector, preferred, baseline, size_vector));
+  return {};
+}
+
+Status PackWriter::add_entries(const std::vector<Binary> &binaries,
+                               flatbuffers::FlatBufferBuilder *builder, BlobTable *blobs,
+                               Rows *out) {
+  std::vector<const Binary *> sorted;
+  for (const Binary &binary : binaries) sorted.push_back(&binary);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Binary *a, const Binary *b) { return a->variant < b->variant; });
+  for (const Binary *binary : sorted) {
+    std::uint32_t index = 0;
+    Status status = blobs->add(&stream_, binary->blob, options_.compress_binaries, &index);
+    if (!status.ok()) return status;
+    out->binaries.emplace_back(to_hash(binary->variant), index, 0);
+    out->provenance.push_back(add_provenance(builder, *binary));
+    if (!binary->auxiliary) continue;
+    if (Status s = blobs->add(&stream_, *binary->auxiliary, true, &index); !s.ok()) return s;
+    out->auxiliary.emplace_back(to_hash(binary->variant), index, 0);
+  }
   return {};
 }
 
@@ -269,24 +328,11 @@ Status PackWriter::add_target(const Target &target) {
   }
   flatbuffers::FlatBufferBuilder builder;
   BlobTable blobs;
-  std::vector<const Binary *> sorted;
-  for (const Binary &binary : target.binaries) sorted.push_back(&binary);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Binary *a, const Binary *b) { return a->variant < b->variant; });
-  std::vector<fb::Binary> binaries;
-  std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
-  for (const Binary *binary : sorted) {
-    std::uint32_t index = 0;
-    Status status = blobs.add(&stream_, binary->blob, options_.compress_binaries, &index);
-    if (!status.ok()) return status;
-    binaries.emplace_back(to_hash(binary->variant), index, 0);
-    std::vector<fb::KernelFacts> facts;
-    for (const KernelFacts &k : binary->kernels) {
-      facts.emplace_back(k.max_work_group_size, k.preferred_multiple, k.private_bytes,
-                         k.local_bytes);
-    }
-    const auto log = builder.CreateString(binary->build_log);
-    provenance.push_back(fb::CreateProvenance(builder, log, builder.CreateVectorOfStructs(facts)));
+  Rows final;
+  Rows intermediate;
+  if (Status s = add_entries(target.binaries, &builder, &blobs, &final); !s.ok()) return s;
+  if (Status s = add_entries(target.intermediates, &builder, &blobs, &intermediate); !s.ok()) {
+    return s;
   }
   std::vector<flatbuffers::Offset<fb::Fact>> identity;
   for (const auto &[fact, text] : target.identity) {
@@ -300,11 +346,20 @@ Status PackWriter::add_target(const Target &target) {
   const auto model = builder.CreateString(target.model);
   const auto compiler = builder.CreateString(target.compiler);
   const auto identity_vector = builder.CreateVector(identity);
-  const auto binary_vector = builder.CreateVectorOfStructs(binaries);
-  const auto provenance_vector = builder.CreateVector(provenance);
+  const auto binary_vector = builder.CreateVectorOfStructs(final.binaries);
+  const auto provenance_vector = builder.CreateVector(final.provenance);
   const auto blob_vector = builder.CreateVectorOfStructs(blobs.blobs());
+  flatbuffers::Offset<Entries> intermediates;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>> their_provenance;
+  flatbuffers::Offset<Entries> auxiliary;
+  if (!intermediate.binaries.empty()) {
+    intermediates = builder.CreateVectorOfStructs(intermediate.binaries);
+    their_provenance = builder.CreateVector(intermediate.provenance);
+  }
+  if (!final.auxiliary.empty()) auxiliary = builder.CreateVectorOfStructs(final.auxiliary);
   builder.Finish(fb::CreateSection(builder, key, profile, family, model, compiler, identity_vector,
-                                   binary_vector, provenance_vector, blob_vector));
+                                   binary_vector, provenance_vector, blob_vector, intermediates,
+                                   their_provenance, auxiliary));
   if (builder.GetSize() > kMaxSectionSize) {
     return Status::error(Fault::over_limit, "a target's section is over 64 MiB");
   }

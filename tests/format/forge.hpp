@@ -109,6 +109,10 @@ struct ForgedSection {
   std::vector<fb::Binary> binaries;
   std::vector<fb::Blob> blobs;
   std::size_t provenances = 0;  // beyond one a binary
+  std::vector<fb::Binary> intermediates{};
+  std::size_t intermediate_provenances = 0;
+  std::vector<fb::Binary> auxiliary{};
+  std::uint8_t finality = 0;  // of all provenances
 };
 
 inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &builder,
@@ -174,20 +178,28 @@ inline Bytes forge(const ForgedRoot &root) {
 
 inline Bytes forge(const ForgedSection &section) {
   flatbuffers::FlatBufferBuilder builder;
-  std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
-  for (std::size_t i = 0; i < section.binaries.size() + section.provenances; ++i) {
-    const auto log = builder.CreateString("log");
-    const std::vector<fb::KernelFacts> facts(1);
-    provenance.push_back(fb::CreateProvenance(builder, log, builder.CreateVectorOfStructs(facts)));
-  }
+  const auto provenance_of = [&](std::size_t count) {
+    std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto log = builder.CreateString("log");
+      const std::vector<fb::KernelFacts> facts(1);
+      const auto kernels = builder.CreateVectorOfStructs(facts);
+      provenance.push_back(fb::CreateProvenance(builder, log, kernels, section.finality));
+    }
+    return builder.CreateVector(provenance);
+  };
   const auto key = builder.CreateString(section.key);
   const auto text = builder.CreateString("text");
   const auto facts = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Fact>>{});
   const auto binaries = builder.CreateVectorOfStructs(section.binaries);
-  const auto provenances = builder.CreateVector(provenance);
+  const auto provenances = provenance_of(section.binaries.size() + section.provenances);
   const auto blobs = builder.CreateVectorOfStructs(section.blobs);
-  builder.Finish(
-      fb::CreateSection(builder, key, text, text, text, text, facts, binaries, provenances, blobs));
+  const auto intermediates = builder.CreateVectorOfStructs(section.intermediates);
+  const auto their_provenances = provenance_of(section.intermediate_provenances);
+  const auto auxiliary = builder.CreateVectorOfStructs(section.auxiliary);
+  builder.Finish(fb::CreateSection(builder, key, text, text, text, text, facts, binaries,
+                                   provenances, blobs, intermediates, their_provenances,
+                                   auxiliary));
   return taken(builder);
 }
 

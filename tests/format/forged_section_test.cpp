@@ -96,6 +96,33 @@ TEST_CASE("a section's binaries must rise by variant and have provenance", "[for
   CHECK(spoiled([](ForgedSection *s) { s->provenances = 1; }) == Fault::section_malformed);
 }
 
+TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forged]") {
+  const auto intermediates = [](ForgedSection *s) {
+    s->intermediates = s->binaries;
+    s->intermediate_provenances = s->binaries.size();
+  };
+  CHECK(spoiled([&](ForgedSection *s) { intermediates(s); }) == Fault::none);
+  CHECK(spoiled([&](ForgedSection *s) {
+          intermediates(s);
+          std::swap(s->intermediates[0], s->intermediates[1]);
+        }) == Fault::section_malformed);
+  CHECK(spoiled([&](ForgedSection *s) {
+          intermediates(s);
+          --s->intermediate_provenances;
+        }) == Fault::section_malformed);
+  CHECK(spoiled([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Fault::none);
+  CHECK(spoiled([](ForgedSection *s) { s->auxiliary = {s->binaries[1], s->binaries[0]}; }) ==
+        Fault::section_malformed);
+  CHECK(spoiled([](ForgedSection *s) {
+          s->auxiliary = {fb::Binary(s->binaries[0].variant(), 9, 0)};
+        }) == Fault::out_of_bounds);
+}
+
+TEST_CASE("a finality that the format does not have is refused", "[forged]") {
+  CHECK(spoiled([](ForgedSection *s) { s->finality = 2; }) == Fault::none);
+  CHECK(spoiled([](ForgedSection *s) { s->finality = 3; }) == Fault::section_malformed);
+}
+
 TEST_CASE("a binary's fields are judged", "[forged]") {
   const auto binary = [](std::uint32_t blob, std::uint32_t reserved) {
     return spoiled([=](ForgedSection *section) {

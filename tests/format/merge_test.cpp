@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "forge.hpp"
+#include "kiln/packs/text.hpp"
 
 using namespace kiln::packs;
 using namespace kiln::test;
@@ -112,6 +113,31 @@ TEST_CASE("two binaries for one variant and target merge to one in any order", "
         [=](Contents *c) { c->targets[0].binaries[0].blob = BlobSource(noise(70, seed)); });
   };
   check_any_order(with(11), with(12), with(13));
+}
+
+TEST_CASE("of two binaries the final one is kept, then the older driver's", "[merge]") {
+  const auto with = [](Finality finality, const char *driver, std::uint32_t seed) {
+    return sample_with([=](Contents *c) {
+      Binary &binary = c->targets[0].binaries[0];
+      binary.blob = BlobSource(noise(70, seed));
+      binary.finish.finality = finality;
+      binary.finish.driver = driver;
+    });
+  };
+  const Bytes plain = with(Finality::no, "550.54", 21);
+  const Bytes newer = with(Finality::yes, "580.65.06", 22);
+  const Bytes older = with(Finality::yes, "580.9", 23);
+  check_any_order(plain, newer, older);
+  CHECK(merged({plain, newer, older}) == older);
+}
+
+TEST_CASE("versions compare by their numbers", "[merge]") {
+  CHECK(compare_versions("580.65.06", "580.65.6") == 0);
+  CHECK(compare_versions("580.9", "580.65.06") < 0);
+  CHECK(compare_versions("1000", "999.9") > 0);
+  CHECK(compare_versions("", "0") == 0);
+  CHECK(compare_versions("580", "580.1") < 0);
+  CHECK(compare_versions("99999999999999999999999", "1") > 0);
 }
 
 TEST_CASE("one binary with several logs and facts merges to one in any order", "[merge]") {

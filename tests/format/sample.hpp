@@ -77,7 +77,7 @@ inline packs::Variant variant(const std::string &name, const std::string &source
 
 inline packs::Target target(const std::string &model) {
   return {"profile=test\nmodel=" + model + "\n",   "test", "family", model, "1.0",
-          {{"device_name", model}, {"empty", ""}}, {}};
+          {{"device_name", model}, {"empty", ""}}, {}, {}};
 }
 
 inline packs::Binary binary(const packs::Variant &variant, Bytes bytes) {
@@ -142,8 +142,9 @@ inline Contents records_sample() {
 }
 
 // All of that, hints for a program, and a variant of two kernels that uses every field of a
-// launch. The golden packs are made of it: after a change rewrite them with KILN_REGENERATE=1.
-inline Contents sample() {
+// launch: what packs were before they knew which binaries are final. The bad golden packs are
+// made of it.
+inline Contents launch_sample() {
   Contents contents = records_sample();
   packs::Program &blur = contents.programs[0];
   blur.preferred = {"wide", "not_in_this_pack"};
@@ -158,6 +159,22 @@ inline Contents sample() {
   packs::Tuning whole = tuning(contents.targets[0], packs::SizeClass::large, {1, 1, 1});
   whole.kernel.clear();
   contents.tunings.push_back(whole);
+  return contents;
+}
+
+// All of that, and a target with final binaries, auxiliary blobs and intermediates that use every
+// field. After a change rewrite the golden pack with KILN_REGENERATE=1.
+inline Contents sample() {
+  Contents contents = launch_sample();
+  packs::Target &first = contents.targets[0];
+  first.intermediates = {first.binaries[0], first.binaries[1]};
+  first.intermediates[0].blob = packs::BlobSource(noise(90, 5));
+  first.intermediates[0].finish.driver = "580.65.06";
+  first.binaries[0].finish = {packs::Finality::yes, "",          "linker 12.8", 155'000, 4096,
+                              "580.65.06",          {{8, 8, 1}, {64, 1, 1}}};
+  first.binaries[0].auxiliary = packs::BlobSource(noise(33, 6));
+  first.binaries[1].finish.finality = packs::Finality::no;
+  first.binaries[1].finish.why_not = "its first launch took 57 ms longer than its second";
   return contents;
 }
 
@@ -316,6 +333,25 @@ inline Part root_part(const packs::fb::Root &root) {
   return part;
 }
 
+inline void append_provenance(
+    const flatbuffers::Vector<flatbuffers::Offset<packs::fb::Provenance>> *provenances, Part *part) {
+  if (provenances == nullptr) return;
+  for (const auto *provenance : *provenances) {
+    append(provenance->build_log(), part);
+    for (const auto *text :
+         {provenance->why_not_final(), provenance->finisher(), provenance->driver()}) {
+      if (text != nullptr) append(text, part);
+    }
+    part->bytes.push_back(provenance->finality());
+    if (provenance->local_sizes() == nullptr) continue;
+    for (const packs::fb::Size3 *size : *provenance->local_sizes()) {
+      for (const std::uint32_t side : {size->x(), size->y(), size->z()}) {
+        part->bytes.push_back(static_cast<std::uint8_t>(side));
+      }
+    }
+  }
+}
+
 inline Part section_part(const packs::fb::Section &section) {
   Part part;
   for (const auto *text :
@@ -326,11 +362,16 @@ inline Part section_part(const packs::fb::Section &section) {
     append(fact->name(), &part);
     append(fact->value(), &part);
   }
-  for (const auto *provenance : *section.provenance()) append(provenance->build_log(), &part);
-  for (const auto *binary : *section.binaries()) {
-    const std::uint8_t *hash = binary->variant().bytes()->data();
-    part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
-    part.bytes.push_back(static_cast<std::uint8_t>(binary->blob()));
+  append_provenance(section.provenance(), &part);
+  append_provenance(section.intermediate_provenance(), &part);
+  for (const packs::Entries *entries :
+       {section.binaries(), section.intermediates(), section.auxiliary()}) {
+    if (entries == nullptr) continue;
+    for (const auto *binary : *entries) {
+      const std::uint8_t *hash = binary->variant().bytes()->data();
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+      part.bytes.push_back(static_cast<std::uint8_t>(binary->blob()));
+    }
   }
   return part;
 }

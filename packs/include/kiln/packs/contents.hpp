@@ -95,11 +95,27 @@ struct KernelFacts {
   std::uint64_t local_bytes = 0;
 };
 
+// How a binary was made final, or why it is not.
+struct Finish {
+  Finality finality = Finality::not_launched;
+  std::string why_not{};               // a sentence, unless it is final
+  std::string finisher{};              // its name and version; empty: none ran
+  std::uint64_t microseconds = 0;      // that the finisher took
+  std::uint64_t unfinished_size = 0;   // bytes of what the driver gave before it
+  std::string driver{};                // the driver's version that made it
+  // Work-group sizes that were launched to make it final, ascending, each once; empty where the
+  // driver's code does not depend on them.
+  std::vector<std::array<std::uint32_t, 3>> local_sizes{};
+  bool operator==(const Finish &) const = default;
+};
+
 struct Binary {
   Name variant{};
   BlobSource blob;
   std::string build_log;
-  std::vector<KernelFacts> kernels;  // in the variant's order
+  std::vector<KernelFacts> kernels{};  // in the variant's order
+  Finish finish{};
+  std::optional<BlobSource> auxiliary{};  // what the driver's own cache needs for it to be final
 };
 
 struct Target {
@@ -110,6 +126,9 @@ struct Target {
   std::string compiler;
   std::vector<std::pair<std::string, std::string>> identity;
   std::vector<Binary> binaries;
+  // Forms that the driver still compiles when it loads them, and that later GPUs take, too
+  // (NVIDIA's PTX).
+  std::vector<Binary> intermediates{};
 };
 
 // How a device took the binaries of another target, both named by the XXH3-64 of their keys.

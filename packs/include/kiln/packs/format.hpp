@@ -36,6 +36,14 @@ enum class CrossResult : std::uint32_t {
   wrong = 4,       // kernels were missing, or pixels were wrong
 };
 
+// Whether anything is left to compile when a binary is first launched, as a fresh process with
+// empty driver caches saw it when the pack was built.
+enum class Finality : std::uint8_t {
+  not_launched = 0,  // nobody saw: the target cannot run here, or Kiln cannot launch the variant
+  yes = 1,
+  no = 2,
+};
+
 // Of a launch, by the number of its work-items; of a problem, by that of its elements.
 enum class SizeClass : std::uint8_t { small = 0, medium = 1, large = 2 };
 inline constexpr std::uint8_t kSizeClasses = 3;

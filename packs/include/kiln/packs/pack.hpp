@@ -102,9 +102,15 @@ class Pack {
   mutable std::atomic<ZSTD_DCtx_s *> spare_decoder_{nullptr};
 };
 
-// The binary of a variant in a section, or null; `*index` is its place (for provenance).
-const fb::Binary *find_binary(const fb::Section &section, const fb::Hash &variant,
-                              std::size_t *index);
+using Entries = flatbuffers::Vector<const fb::Binary *>;
+
+// The entry of a variant among a section's binaries, intermediates or auxiliary blobs, or null;
+// `entries` may be null. `*index` is its place (for provenance).
+const fb::Binary *find_entry(const Entries *entries, const fb::Hash &variant, std::size_t *index);
+inline const fb::Binary *find_binary(const fb::Section &section, const fb::Hash &variant,
+                                     std::size_t *index) {
+  return find_entry(section.binaries(), variant, index);
+}
 
 // Memory order of the bytes; negative, zero or positive.
 int compare(const fb::Hash &a, const fb::Hash &b);
