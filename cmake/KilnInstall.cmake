@@ -5,13 +5,14 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(TARGETS kiln_runtime kiln_runtime_shared kiln_packs EXPORT kiln_targets
+install(TARGETS kiln_runtime kiln_runtime_shared kiln_provision kiln_packs EXPORT kiln_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT kiln_targets NAMESPACE kiln:: DESTINATION ${package_dir} FILE kilnTargets.cmake)
 
 set_target_properties(kiln_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(kiln_runtime_shared PROPERTIES EXPORT_NAME runtime_shared)
+set_target_properties(kiln_provision PROPERTIES EXPORT_NAME provision)
 set_target_properties(kiln_packs PROPERTIES EXPORT_NAME packs)
 
 configure_package_config_file(cmake/kilnConfig.cmake.in ${CMAKE_BINARY_DIR}/kilnConfig.cmake

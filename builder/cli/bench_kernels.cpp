@@ -106,12 +106,13 @@ std::optional<builder::KernelBenchOptions> make_request(const Options &options) 
 
 // A document that another command printed; null where the path is empty. Complains and gives
 // nothing for a file that holds no such thing.
-std::optional<json> read_document(const std::string &path) {
+std::optional<json> read_document(const std::string &path, int schema) {
   if (path.empty()) return json();
   std::ifstream file(path);
   json document = json::parse(file, nullptr, false);
-  if (document.is_object() && document.value("schema", json()) == 1) return document;
-  complain(path + (file.is_open() ? ": not JSON of schema 1" : ": cannot be read"));
+  if (document.is_object() && document.value("schema", json()) == schema) return document;
+  complain(file.is_open() ? fmt::format("{}: not JSON of schema {}", path, schema)
+                          : path + ": cannot be read");
   return std::nullopt;
 }
 
@@ -138,8 +139,8 @@ int run(const Options &options) {
   if (!open) return kBadPack;
   if (!knows(open->contents, options)) return kUsage;
   if (!fits(open->contents, *request)) return kSomeFailed;
-  const auto tuning = read_document(options.tuning);
-  const auto startup = read_document(options.startup);
+  const auto tuning = read_document(options.tuning, 1);
+  const auto startup = read_document(options.startup, 2);
   if (!tuning || !startup) return kSomeFailed;
   if (!options.html.empty()) {
     const int code = check_output(options.html, {options.pack, options.tuning, options.startup});

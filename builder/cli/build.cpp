@@ -21,9 +21,28 @@ struct Options {
   double timeout_seconds = 120;
   std::optional<std::size_t> jobs;  // that run beside each other; none: one for each CPU
   bool fresh = false;
+  bool no_finish = false;
+  std::vector<std::string> also;  // "sm_100", ...
   packs::WriteOptions write;
   bool json = false;
 };
+
+// 1000 of "sm_100": 100 times the major version and the minor one, whose digit is the last.
+std::optional<std::uint32_t> parse_architecture(const std::string &text) {
+  const std::string_view digits =
+      std::string_view(text).substr(std::min<std::size_t>(3, text.size()));
+  if (text.rfind("sm_", 0) != 0 || digits.size() < 2 || digits.size() > 3 || digits[0] == '0' ||
+      digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto number = static_cast<std::uint32_t>(std::stoul(std::string(digits)));
+  return 100 * (number / 10) + number % 10;
+}
+
+std::string check_architecture(const std::string &text) {
+  if (parse_architecture(text)) return {};
+  return "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits";
+}
 
 // The pack that stands at the output's place; empty where there is no file. Complains and gives
 // nothing for any other file: it may hold what cannot be made again.
@@ -35,18 +54,29 @@ std::optional<packs::Contents> earlier_contents(const Options &options) {
   return std::nullopt;
 }
 
+bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
+  return std::any_of(devices.begin(), devices.end(), [](const builder::DeviceInfo &device) {
+    return device.description.finishing == runtime::Finishing::linker;
+  });
+}
+
 void summarise(const Options &options, const builder::BuildResult &result) {
   if (!options.json) {
-    print(
-        fmt::format("{}: {}; binaries: {} compiled, {} reused, {} not for the device, "
-                    "{} failed\n",
-                    options.output, count(result.contents.targets.size(), "target"),
-                    result.compiled, result.reused, result.skipped, result.failures.size()));
+    print(fmt::format(
+        "{}: {}; binaries: {} compiled, {} reused, {} not for the device, "
+        "{} failed{}\n",
+        options.output, count(result.contents.targets.size(), "target"), result.compiled,
+        result.reused, result.skipped, result.failures.size(),
+        result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size())));
     return;
   }
   nlohmann::json failures = nlohmann::json::array();
   for (const builder::JobFailure &failure : result.failures) {
     failures.push_back({{"job", failure.job}, {"error", failure.text}});
+  }
+  nlohmann::json unfinished = nlohmann::json::array();
+  for (const builder::JobFailure &one : result.unfinished) {
+    unfinished.push_back({{"job", one.job}, {"reason", one.text}});
   }
   print(nlohmann::json{{"schema", 1},
                        {"output", options.output},
@@ -54,7 +84,8 @@ void summarise(const Options &options, const builder::BuildResult &result) {
                        {"compiled", result.compiled},
                        {"reused", result.reused},
                        {"skipped", result.skipped},
-                       {"failures", failures}});
+                       {"failures", failures},
+                       {"unfinished", unfinished}});
 }
 
 int run(const Options &options) {
@@ -69,17 +100,28 @@ int run(const Options &options) {
   if (!base) return exit_code;
   const auto devices = find_devices(options.selector);
   if (!devices) return kNoDevice;
+  if (!options.also.empty() && !any_linker(*devices)) {
+    complain("--also needs a device of NVIDIA's that tells its compute capability");
+    return kUsage;
+  }
   builder::BuildOptions build;
   build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  build.finish = !options.no_finish;
+  for (const std::string &architecture : options.also) {
+    build.also.push_back(*parse_architecture(architecture));
+  }
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMostJobs));
   builder::BuildResult result = builder::build_on_devices(
-      *base, *devices, earlier->targets, build,
+      *base, *devices, *earlier, build,
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
   packs::merge_records(*earlier, &result.contents);  // measurements outlive a build
   for (const builder::JobFailure &failure : result.failures) {
     complain(fmt::format("{}: {}", failure.job, failure.text));
     exit_code = kSomeFailed;
+  }
+  for (const builder::JobFailure &one : result.unfinished) {
+    complain(fmt::format("{}: not final: {}", one.job, one.text));
   }
   for (const builder::VariantFailure &failure : host_failures) {  // already told
     result.failures.push_back({failure.program + "/" + failure.variant, failure.text});
@@ -106,8 +148,16 @@ void add_build(CLI::App &app, Command *command) {
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();
   sub->add_option("-j,--jobs", options->jobs,
-                  "Jobs to run beside each other; default: the number of usable CPUs")
+                  "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMostJobs));
+  sub->add_flag("--no-finish", options->no_finish,
+                "Leave the drivers' binaries as they are, whatever a first launch then compiles");
+  sub->add_option(
+         "--also", options->also,
+         "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "
+         "never run")
+      ->delimiter(',')
+      ->check(CLI::Validator(check_architecture, "sm_NN"));
   sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);

@@ -44,9 +44,11 @@ void add_inspect(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);
+void add_provision(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
+void add_warm(CLI::App &app, Command *command);
 
 // A result, on standard output.
 void print(const std::string &text);

@@ -71,6 +71,12 @@ nlohmann::json extract_variant(const packs::Program &program, const packs::Varia
           {{"target", builder::target_label(contents.targets[i])},
            {"file", files->write(fmt::format("{}.{}.bin", stem, i), binary.blob)}});
     }
+    for (const packs::Binary &binary : contents.targets[i].intermediates) {
+      if (binary.variant != variant.hash) continue;
+      row["intermediates"].push_back(
+          {{"target", builder::target_label(contents.targets[i])},
+           {"file", files->write(fmt::format("{}.{}.ptx", stem, i), binary.blob)}});
+    }
   }
   return row;
 }

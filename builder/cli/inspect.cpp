@@ -39,6 +39,15 @@ std::string records_text(const packs::Contents &contents) {
   return text;
 }
 
+std::string binary_text(const packs::Contents &contents, const packs::Binary &binary,
+                        const char *kind) {
+  const packs::fb::Blob &blob = binary.blob.blob();
+  return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n",
+                     builder::variant_label(contents, binary.variant), blob.raw_size(),
+                     blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
+                     builder::finish_text(binary.finish), kind);
+}
+
 std::string pack_text(const OpenPack &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
                                  open.pack->superblock().pack_size, open.contents.producer);
@@ -51,10 +60,10 @@ std::string pack_text(const OpenPack &open) {
   for (const packs::Target &target : open.contents.targets) {
     text += fmt::format("target {}\n", builder::target_label(target));
     for (const packs::Binary &binary : target.binaries) {
-      const packs::fb::Blob &blob = binary.blob.blob();
-      text += fmt::format("  {:24} {:8} bytes, {:8} stored  {}\n",
-                          builder::variant_label(open.contents, binary.variant), blob.raw_size(),
-                          blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16));
+      text += binary_text(open.contents, binary, "");
+    }
+    for (const packs::Binary &binary : target.intermediates) {
+      text += binary_text(open.contents, binary, "  intermediate");
     }
   }
   return text + records_text(open.contents);

@@ -43,7 +43,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   command.add_option("--variant", options->variant,
                      "Variant; default: the one that the runtime chooses");
   command.add_flag("--no-binary", options->no_binary,
-                   "Leave out the overlay, exact and compatible rungs");
+                   "Leave out the rungs overlay, exact, compatible and intermediate");
   command.add_flag("--no-il", options->no_il, "Leave out the IL rung");
   command.add_flag("--no-source", options->no_source, "Leave out the source rung");
   command.add_flag("--compatible", options->compatible,
@@ -120,6 +120,13 @@ std::string report_text(const nlohmann::json &report) {
     text += fmt::format("  {:10} {}{}{}\n", rung["rung"].get<std::string>(),
                         rung["outcome"].get<std::string>(), reason.empty() ? "" : ": ", reason);
     if (rung.contains("log")) text += rung["log"].get<std::string>() + "\n";
+  }
+  if (report["final"] == true) text += "  final: its first launch compiles nothing\n";
+  if (report["final"] == false) {
+    text += fmt::format("  not final: {}\n", report.value("why_not_final", ""));
+  }
+  if (report["final"].is_null() && report.contains("why_not_final")) {
+    text += fmt::format("  not known to be final: {}\n", report.value("why_not_final", ""));
   }
   if (report["recompiled"] == true) text += "  the driver silently recompiled the binary\n";
   for (const nlohmann::json &note : report["notes"]) {

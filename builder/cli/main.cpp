@@ -86,6 +86,8 @@ int main(int argc, char **argv) {
   add_build(app, &command);
   add_crosscheck(app, &command);
   add_tune(app, &command);
+  add_provision(app, &command);
+  add_warm(app, &command);
   add_merge(app, &command);
   add_overlay(app, &command);
   add_inspect(app, &command);

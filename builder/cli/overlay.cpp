@@ -4,6 +4,7 @@
 #include "common.hpp"
 #include "kiln/kiln.h"
 #include "overlay_folder.hpp"
+#include "pack_json.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -35,9 +36,10 @@ int show(const Options &options) {
       text += fmt::format("{}: damaged: {}\n", binary.file, binary.fault);
       continue;
     }
-    text += fmt::format("{}/{} for {}: {} bytes{}\n", binary.program, binary.variant, binary.device,
-                        binary.target.binaries.front().blob.raw_size(),
-                        binary.quarantined ? ", quarantined" : "");
+    text +=
+        fmt::format("{}/{} for {}: {} bytes, {}{}\n", binary.program, binary.variant, binary.device,
+                    binary.binary().blob.raw_size(), builder::finish_text(binary.binary().finish),
+                    binary.quarantined ? ", quarantined" : "");
   }
   for (const auto &driver : folder->drivers) {
     text += fmt::format("driver of {}: {} proven, {} recompiled, {} quarantined\n",

@@ -13,6 +13,7 @@ struct Options {
   std::string selector;
   std::string output;
   HostTools tools;
+  bool no_finish = false;
   bool json = false;
 };
 
@@ -31,14 +32,19 @@ int run(const Options &options) {
   if (!base) return exit_code;
   const auto devices = find_devices(options.selector);
   if (!devices) return kNoDevice;
-  std::vector<packs::Target> earlier;
+  packs::Contents earlier;
   if (!options.output.empty()) {
     const auto pack = open_pack(options.output);
     if (!pack) return kBadPack;
-    earlier = pack->contents.targets;
+    earlier = pack->contents;
   }
   nlohmann::json jobs = nlohmann::json::array();
-  for (const builder::Job &job : builder::make_plan(*base, *devices, earlier)) {
+  packs::Contents records;
+  packs::merge_records(*base, &records);
+  packs::merge_records(earlier, &records);
+  const auto plan = builder::make_plan(*base, *devices, earlier.targets,
+                                       {!options.no_finish, records.tunings, {}});
+  for (const builder::Job &job : plan) {
     const packs::Program &program = base->programs[job.program];
     if (options.json) {
       jobs.push_back({{"program", program.name},
@@ -66,6 +72,7 @@ void add_plan(CLI::App &app, Command *command) {
                   "Index, or glob over platform and device name; default: all");
   sub->add_option("--have", options->output, "A pack that was built before");
   add_host_tools(*sub, &options->tools);
+  sub->add_flag("--no-finish", options->no_finish, "As build has it");
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

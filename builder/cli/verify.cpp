@@ -44,6 +44,42 @@ void check_variant(const std::string &program, const packs::Variant &variant, Ve
   if (variant.il64) verifier->check(*variant.il64, name + " SPIR-V, 64-bit");
 }
 
+// How many of the binaries leave nothing to compile at their first launch.
+struct Finals {
+  std::size_t all = 0;
+  std::size_t yes = 0;
+  std::size_t no = 0;
+
+  void add(const packs::Finish &finish) {
+    ++all;
+    yes += finish.finality == packs::Finality::yes ? 1 : 0;
+    no += finish.finality == packs::Finality::no ? 1 : 0;
+  }
+  std::string text() const {
+    if (all == 0) return {};
+    std::string text = fmt::format("; binaries: {} final", yes);
+    if (no != 0) text += fmt::format(", {} not", no);
+    if (all != yes + no) text += fmt::format(", {} not launched", all - yes - no);
+    return text;
+  }
+};
+
+void check_target(const packs::Contents &contents, const packs::Target &target, Verifier *verifier,
+                  Finals *finals) {
+  const auto check = [&](const packs::Binary &binary, const char *kind) {
+    const std::string name =
+        fmt::format("{}{} for {}", builder::variant_label(contents, binary.variant), kind,
+                    builder::target_label(target));
+    verifier->check(binary.blob, name);
+    if (binary.auxiliary) verifier->check(*binary.auxiliary, name + ", auxiliary");
+  };
+  for (const packs::Binary &binary : target.binaries) {
+    finals->add(binary.finish);
+    check(binary, "");
+  }
+  for (const packs::Binary &binary : target.intermediates) check(binary, ", intermediate");
+}
+
 int run(const std::string &path, bool as_json) {
   const auto open = open_pack(path);
   if (!open) return kBadPack;
@@ -51,23 +87,22 @@ int run(const std::string &path, bool as_json) {
   for (const packs::Program &program : open->contents.programs) {
     for (const packs::Variant &v : program.variants) check_variant(program.name, v, &verifier);
   }
+  Finals finals;
   for (const packs::Target &target : open->contents.targets) {
-    for (const packs::Binary &binary : target.binaries) {
-      verifier.check(
-          binary.blob,
-          fmt::format("{} for {}", builder::variant_label(open->contents, binary.variant),
-                      builder::target_label(target)));
-    }
+    check_target(open->contents, target, &verifier, &finals);
   }
   const bool sound = verifier.faults().empty();
   if (as_json) {
     print(nlohmann::json{{"schema", 1},
                          {"sound", sound},
                          {"blobs", verifier.blobs()},
+                         {"binaries", finals.all},
+                         {"final", finals.yes},
+                         {"not_final", finals.no},
                          {"faults", verifier.faults()}});
   } else if (sound) {
-    print(fmt::format("{}: sound, {} of {}\n", path, count(verifier.blobs(), "blob"),
-                      count(open->contents.targets.size(), "target")));
+    print(fmt::format("{}: sound, {} of {}{}\n", path, count(verifier.blobs(), "blob"),
+                      count(open->contents.targets.size(), "target"), finals.text()));
   }
   return sound ? kDone : kBadPack;
 }

@@ -4,12 +4,17 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "child_device.hpp"
+#include "bare_start.hpp"
+#include "build.hpp"
+#include "choice.hpp"
+#include "driver_caches.hpp"
 #include "isolate.hpp"
-#include "kiln/kiln.hpp"
 #include "kiln/packs/writer.hpp"
+#include "launch_twice.hpp"
 #include "measure.hpp"
+#include "mesa_harvest.hpp"
 #include "plan.hpp"
+#include "workbench.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -17,72 +22,11 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// A variant to load and what loading it needs, read before any clock runs.
-struct Item {
-  std::string program;
-  std::string variant;
-  std::string options;
-  packs::Bytes source;
-  packs::Bytes binary;
-  std::vector<std::string> kernels;
-};
+// Everything that the runtime chooses here is for small problems.
+constexpr unsigned kSmall = KILN_LOAD_FOR_SMALL;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// Empty caches of every driver that has one, for this process.
-void empty_driver_caches(const std::string &folder) {
-  setenv("POCL_CACHE_DIR", folder.c_str(), 1);
-  setenv("MESA_SHADER_CACHE_DIR", folder.c_str(), 1);
-  setenv("CUDA_CACHE_DISABLE", "1", 1);
-  setenv("NEO_CACHE_PERSISTENT", "0", 1);
-}
-
-// Runs `work` in a fresh process; it gives an error or leaves its milliseconds in `ms`.
-using Work = std::function<std::string(const ChildDevice &, double *ms)>;
-
-json measure_in_child(const DeviceInfo &info, const Work &work) {
-  ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
-  double ms = 0;
-  const std::string error = work(child, &ms);
-  if (!error.empty()) return {{"error", error}};
-  return {{"ms", ms}};
-}
-
-// The bare calls, without any of Kiln's checks.
-bool bare_load(const ChildDevice &child, const Item &item, bool from_source) {
-  const runtime::OpenCL &cl = *child.device->cl;
-  const cl_device_id id = child.device->id;
-  const packs::Bytes &bytes = from_source ? item.source : item.binary;
-  const unsigned char *data = bytes.data();
-  const std::size_t size = bytes.size();
-  const char *text = reinterpret_cast<const char *>(data);
-  cl_int code = CL_SUCCESS;
-  cl_program program =
-      from_source
-          ? cl.clCreateProgramWithSource(child.context.get(), 1, &text, &size, &code)
-          : cl.clCreateProgramWithBinary(child.context.get(), 1, &id, &size, &data, nullptr, &code);
-  if (code != CL_SUCCESS) return false;
-  const char *options = from_source ? item.options.c_str() : nullptr;
-  if (cl.clBuildProgram(program, 1, &id, options, nullptr, nullptr) != CL_SUCCESS) return false;
-  for (const std::string &kernel : item.kernels) {
-    if (cl.clCreateKernel(program, kernel.c_str(), &code) == nullptr) return false;
-  }
-  return true;
-}
-
-std::string load_bare(const ChildDevice &child, const std::vector<Item> &items, bool from_source,
-                      double *ms) {
-  const auto start = Clock::now();
-  for (const Item &item : items) {
-    if (!bare_load(child, item, from_source)) {
-      return item.program + "/" + item.variant + ": the driver refused it";
-    }
-  }
-  *ms = milliseconds_since(start);
-  return {};
 }
 
 // What Kiln is asked to load, and how.
@@ -91,174 +35,477 @@ struct KilnStart {
   std::string overlay;               // folder; empty: none
   kiln_rung rung = KILN_RUNG_EXACT;  // that everything must come from
   unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
+  bool finish = false;  // afterwards make the overlay's binaries final
 };
 
-std::string load_through_kiln(const ChildDevice &child, const std::vector<Item> &items,
-                              const KilnStart &how, double *ms) {
-  auto opencl = kiln::OpenCL::open();
-  if (!opencl) return opencl.error().message;
-  std::vector<kiln::Program> programs;
-  std::vector<kiln::Kernel> kernels;
-  kiln::LoaderOptions options;
-  options.context = child.context.get();
-  if (!how.overlay.empty()) options.overlay = how.overlay.c_str();
-  const auto start = Clock::now();
-  auto device = opencl->device_from_cl(child.device->id);
-  if (!device) return device.error().message;
-  auto pack = kiln::Pack::open_file(how.pack_path);
-  if (!pack) return pack.error().message;
-  auto loader = kiln::Loader::create(*device, *pack, options);
-  if (!loader) return loader.error().message;
-  for (const Item &item : items) {
-    kiln::Loaded loaded = loader->load(item.program, item.variant, how.flags);
-    if (!loaded.program) return loaded.program.error().message;
-    if (loaded.report.rung() != how.rung)
-      return "loaded from another rung: " + loaded.report.json();
-    for (const std::string &name : item.kernels) {
-      auto kernel = kiln::Kernel::create(*loaded.program, name);
-      if (!kernel) return kernel.error().message;
-      kernels.push_back(std::move(*kernel));
-    }
-    programs.push_back(std::move(*loaded.program));
-  }
-  *ms = milliseconds_since(start);
-  return {};
-}
-
-// The variants of the program that are measured: those that the device can run (a binary may be
-// there for another variant of the same source) and that have a binary, and where the program has
-// an order of preference the first of it alone, as an application would load.
-std::vector<std::pair<const packs::Variant *, const packs::Binary *>> measured_variants(
-    const packs::Contents &contents, const DeviceInfo &device, const std::string &key,
-    const packs::Program &program) {
-  std::vector<std::pair<const packs::Variant *, const packs::Binary *>> found;
-  for (const packs::Variant &variant : program.variants) {
-    if (runtime::missing_requirement(variant.requirements, device.capabilities)) continue;
-    const packs::Binary *binary = earlier_binary(contents.targets, key, variant.hash);
-    if (binary != nullptr && variant.source) found.emplace_back(&variant, binary);
-  }
-  for (const std::string &name : program.preferred) {
-    const auto it = std::find_if(found.begin(), found.end(),
-                                 [&](const auto &pair) { return pair.first->name == name; });
-    if (it != found.end()) return {*it};
-  }
-  return found;
-}
-
-packs::Status collect_items(const packs::Contents &contents, const DeviceInfo &device,
-                            const std::string &program_name, std::vector<Item> *items) {
-  const std::string key = runtime::key_text(device.description.key);
-  for (const packs::Program &program : contents.programs) {
-    if (!program_name.empty() && program.name != program_name) continue;
-    for (const auto &[variant, binary] : measured_variants(contents, device, key, program)) {
-      Item item{program.name, variant->name, variant->options, {}, {}, {}};
-      if (auto s = variant->source->read(&item.source); !s.ok()) return s;
-      if (auto s = binary->blob.read(&item.binary); !s.ok()) return s;
-      for (const packs::Kernel &kernel : variant->kernels) item.kernels.push_back(kernel.name);
-      items->push_back(std::move(item));
+std::string set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
+  for (std::size_t s = 0; s < kernels.size(); ++s) {
+    const auto arguments = memory.arguments(s);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      kiln::Outcome outcome;
+      kiln_kernel_set_value(kernels[s].get(), static_cast<unsigned>(i), arguments[i].data(),
+                            arguments[i].size(), &outcome);
+      if (!outcome) return outcome.message;
     }
   }
   return {};
 }
 
-// One fresh process with empty caches; the error's text, or empty with the time appended.
-std::string measure_once(const DeviceInfo &device, const Work &work,
-                         std::chrono::milliseconds timeout, std::vector<double> *times) {
-  const TemporaryFolder cache;
-  const ChildResult result = run_isolated(
-      [&] {
-        empty_driver_caches(cache.path());
-        return measure_in_child(device, work);
-      },
-      timeout);
-  if (!result.ok()) return result.reason();
-  if (result.answer.contains("error")) return result.answer["error"];
-  times->push_back(result.answer["ms"]);
-  return {};
+std::string launch(const kiln::Queue &queue, const StartItem &item,
+                   std::vector<kiln::Kernel> &kernels) {
+  for (std::size_t s = 0; s < kernels.size(); ++s) {
+    const Stage &stage = item.workload.stages[s];
+    const kiln_ndrange range{
+        stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}};
+    auto event = kernels[s].launch(queue, range);
+    if (!event) return event.error().message;
+  }
+  return text_of(queue.finish());
 }
 
-// The overlay that a first start without any binary leaves, and copies of it for second ones.
-class SecondStart {
+// A start of an application that uses Kiln; one call for each part of it.
+class KilnApplication {
  public:
-  std::string prepare(packs::Contents contents, const DeviceInfo &device,
-                      const std::vector<Item> &items, std::chrono::milliseconds timeout) {
-    contents.targets.clear();
-    const auto status = packs::write_pack(contents, folder_.path() + "/base.kiln");
-    if (!status.ok()) return status.message;
-    const auto first = [&](const ChildDevice &child, double *) {
-      return compile_all(child, items);
-    };
-    std::vector<double> times;
-    return measure_once(device, first, timeout, &times);
-  }
+  KilnApplication(const ChildDevice &child, const std::vector<StartItem> &items,
+                  const KilnStart &how, bool launches)
+      : child_(child), items_(items), how_(how), launches_(launches) {}
 
-  // A fresh copy, as the next start finds it.
-  KilnStart next() {
-    const std::string copy = folder_.path() + "/copy";
-    std::filesystem::remove_all(copy);
-    std::filesystem::copy(folder_.path() + "/first", copy);
-    return {folder_.path() + "/base.kiln", copy, KILN_RUNG_OVERLAY, 0};
+  std::string run(StartTimes *out) {
+    std::string error = take(kiln::OpenCL::open(), &opencl_);
+    memories_ = std::vector<StartMemory>(items_.size());
+    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
+      error = memories_[i].make(child_, items_[i]);
+    }
+    kernels_.resize(items_.size());
+    const auto start = Clock::now();
+    if (error.empty()) error = open();
+    for (std::size_t i = 0; i < items_.size() && error.empty(); ++i) error = begin(i, out);
+    if (!error.empty()) return error;
+    const double all = milliseconds_since(start);
+    out->kernels = all;
+    for (const double first : out->firsts) out->kernels -= first;
+    if (launches_) out->results = all;
+    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
+      const auto second = Clock::now();
+      error = launch(queue_, items_[i], kernels_[i]);
+      out->seconds.push_back(milliseconds_since(second));
+    }
+    if (error.empty() && how_.finish) error = text_of(loader_.finish());
+    return error;
   }
 
  private:
-  std::string compile_all(const ChildDevice &child, const std::vector<Item> &items) const {
-    KilnStart how{folder_.path() + "/base.kiln", folder_.path() + "/first", KILN_RUNG_SOURCE,
-                  KILN_LOAD_NO_IL};
-    double ms = 0;
-    return load_through_kiln(child, items, how, &ms);
+  std::string open() {
+    kiln::LoaderOptions options;
+    options.context = child_.context.get();
+    if (!how_.overlay.empty()) options.overlay = how_.overlay.c_str();
+    std::string error = take(opencl_.device_from_cl(child_.device->id), &device_);
+    if (error.empty()) error = take(kiln::Pack::open_file(how_.pack_path), &pack_);
+    if (error.empty()) error = take(kiln::Loader::create(device_, pack_, options), &loader_);
+    return error.empty() ? take(kiln::Queue::create(loader_), &queue_) : error;
   }
 
-  TemporaryFolder folder_;
+  // Loads an item and launches it.
+  std::string begin(std::size_t index, StartTimes *out) {
+    const StartItem &item = items_[index];
+    kiln::Loaded loaded = loader_.load(item.program, {}, how_.flags | kSmall);
+    if (!loaded.program) return loaded.program.error().message;
+    const kiln_rung rung =
+        how_.rung == KILN_RUNG_EXACT && item.intermediate ? KILN_RUNG_INTERMEDIATE : how_.rung;
+    if (loaded.report.rung() != rung) {
+      return "loaded from another rung: " + loaded.report.json();
+    }
+    for (const Stage &stage : item.workload.stages) {
+      std::string error = take(kiln::Kernel::create(*loaded.program, stage.kernel),
+                               &kernels_[index].emplace_back());
+      if (!error.empty()) return error;
+    }
+    if (!launches_) return {};
+    const auto first = Clock::now();
+    std::string error = set_arguments(memories_[index], kernels_[index]);
+    if (error.empty()) error = launch(queue_, item, kernels_[index]);
+    out->firsts.push_back(milliseconds_since(first));
+    return error;
+  }
+
+  const ChildDevice &child_;
+  const std::vector<StartItem> &items_;
+  const KilnStart &how_;
+  bool launches_;
+  kiln::OpenCL opencl_;
+  kiln::Device device_;
+  kiln::Pack pack_;
+  kiln::Loader loader_;
+  kiln::Queue queue_;
+  std::vector<StartMemory> memories_;
+  std::vector<std::vector<kiln::Kernel>> kernels_;
 };
 
+// In a child: the variant of each program that the runtime takes, {"program": "variant"}; a program
+// that the device cannot run is left out.
+json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
+  ChildDevice child;
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  std::shared_ptr<const packs::Pack> pack;
+  const packs::Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
+  if (!status.ok()) return {{"error", status.message}};
+  json chosen = json::object();
+  for (const auto *program : *pack->root().programs()) {
+    runtime::Choice choice;
+    const runtime::Error error = runtime::choose_variant(
+        *pack, *child.device, program->name()->str(), {}, packs::SizeClass::small, &choice);
+    if (error.ok()) chosen[program->name()->str()] = choice.variant->name()->str();
+  }
+  return {{"chosen", chosen}};
+}
+
+packs::Status read_item(const packs::Program &program, const packs::Variant &variant,
+                        const packs::Binary &binary, std::vector<StartItem> *items) {
+  auto plan = plan_workload(program, variant, small_problem(program), {});
+  if (std::get_if<std::string>(&plan) != nullptr) return {};  // Kiln does not launch it
+  StartItem item;
+  item.program = program.name;
+  item.variant = variant.name;
+  item.options = variant.options;
+  item.workload = std::move(std::get<Workload>(plan));
+  if (auto s = variant.source->read(&item.source); !s.ok()) return s;
+  if (auto s = binary.blob.read(&item.binary); !s.ok()) return s;
+  items->push_back(std::move(item));
+  return {};
+}
+
+packs::Status collect_items(const packs::Contents &contents, const std::string &key,
+                            const json &chosen, const std::string &only,
+                            std::vector<StartItem> *items) {
+  for (const packs::Program &program : contents.programs) {
+    if (!only.empty() && program.name != only) continue;
+    const packs::Variant *variant = find_variant(program, chosen.value(program.name, ""));
+    if (variant == nullptr || !variant->source) continue;
+    const packs::Binary *binary = earlier_binary(contents.targets, key, variant->hash);
+    const bool intermediate = binary == nullptr;
+    if (intermediate) binary = earlier_intermediate(contents.targets, key, variant->hash);
+    if (binary == nullptr) continue;
+    const std::size_t before = items->size();
+    if (auto s = read_item(program, *variant, *binary, items); !s.ok()) return s;
+    if (items->size() > before) items->back().intermediate = intermediate;
+  }
+  return {};
+}
+
+// In a child: what the driver gives as the item's binary before any launch.
+json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items) {
+  ChildDevice child;
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  json binaries = json::array();
+  for (const StartItem &item : items) {
+    std::vector<runtime::ExpectedKernel> none;
+    const auto outcome =
+        runtime::build_program(*child.device, child.context.get(), runtime::Form::source,
+                               {item.source.data(), item.source.size()}, item.options, none);
+    packs::Bytes bytes;
+    runtime::Error error = outcome.error;
+    for (const Stage &stage : item.workload.stages) {
+      cl_int code = CL_SUCCESS;
+      if (error.ok()) {
+        child.device->cl->clCreateKernel(outcome.built.program.get(), stage.kernel.c_str(), &code);
+      }
+    }
+    if (error.ok()) {
+      error = runtime::program_binary(*child.device, outcome.built.program.get(), &bytes);
+    }
+    if (!error.ok()) return {{"error", item.program + ": " + error.message}};
+    binaries.push_back(json::binary(std::move(bytes)));
+  }
+  return {{"binaries", std::move(binaries)}};
+}
+
+// In a child: the work-group sizes that the runtime chooses, and whether the device executes.
+json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
+                  const std::string &pack_path, const std::vector<StartItem> &items) {
+  Workbench bench;
+  if (std::string e = bench.open(info, pack_path); !e.empty()) return {{"error", e}};
+  json local = json::array();
+  bool executes = true;
+  for (const StartItem &item : items) {
+    const packs::Program &program = *find_program(contents, item.program);
+    const packs::Variant &variant = *find_variant(program, item.variant);
+    kiln::Loaded loaded = bench.loader.load(item.program, item.variant);
+    if (!loaded.program) return {{"error", loaded.program.error().message}};
+    Session session(bench.cl(), bench.loader, bench.queue);
+    FirstLaunch launches;
+    std::string error = session.load(*loaded.program, variant);
+    if (error.empty()) error = session.bind(item.workload);
+    if (error.empty()) error = launch_twice(program, variant, &session, &launches);
+    if (!error.empty()) return {{"error", item.program + "/" + error}};
+    executes = executes && launches.executes;
+    json stages = json::array();
+    for (std::size_t s = 0; s < item.workload.stages.size(); ++s) {
+      const Stage &stage = item.workload.stages[s];
+      auto plan = session.kernels()[s].plan(
+          {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}});
+      if (!plan) return {{"error", plan.error().message}};
+      stages.push_back({plan->local[0], std::max<std::size_t>(plan->local[1], 1),
+                        std::max<std::size_t>(plan->local[2], 1)});
+    }
+    local.push_back(stages);
+  }
+  return {{"local", local}, {"executes", executes}};
+}
+
+// Measures one device.
+class StartupBench {
+ public:
+  StartupBench(const packs::Contents &contents, const DeviceInfo &device,
+               const StartupOptions &options)
+      : contents_(contents),
+        device_(device),
+        options_(options),
+        key_(runtime::key_text(device.description.key)),
+        cache_(contents, key_) {
+    row_.device = device.label();
+  }
+
+  StartupRow run(const std::function<void(std::size_t, std::size_t)> &progress) {
+    row_.error = prepare();
+    for (std::size_t round = 0; round < options_.rounds && row_.error.empty(); ++round) {
+      if (progress) progress(round, options_.rounds);
+      row_.error = run_round();
+    }
+    if (row_.error.empty()) summarise();
+    return std::move(row_);
+  }
+
+ private:
+  enum Kind { kSource, kDriver, kFloor, kKiln, kOverlay, kKinds };
+
+  // Runs `work` in a fresh process whose driver caches lie in `caches`.
+  std::string answer(const std::string &caches, const std::function<json()> &work, json *out) {
+    const ChildResult result = run_isolated(
+        [&] {
+          use_driver_caches(caches);
+          return work();
+        },
+        options_.timeout);
+    if (!result.ok()) return result.reason();
+    if (result.answer.contains("error")) return result.answer["error"];
+    *out = result.answer;
+    return {};
+  }
+
+  std::string prepare() {
+    json out;
+    std::string error = answer(
+        empty_caches(), [&] { return choose_variants(device_, options_.pack_path); }, &out);
+    if (!error.empty()) return error;
+    const packs::Status status =
+        collect_items(contents_, key_, out["chosen"], options_.program, &items_);
+    if (!status.ok()) return status.message;
+    if (items_.empty()) return "the pack has no binary for this device";
+    row_.programs = items_.size();
+    error = answer(
+        empty_caches(), [&] { return driver_binaries(device_, items_); }, &out);
+    if (!error.empty()) return error;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].driver = out["binaries"][i].get_binary();
+    }
+    error = answer(
+        cache_.copy(folder_),
+        [&] { return launch_facts(device_, contents_, options_.pack_path, items_); }, &out);
+    if (!error.empty()) return error;
+    row_.executes = out["executes"];
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].local = out["local"][i].get<std::vector<std::array<std::size_t, 3>>>();
+      row_.items.push_back(builder::to_json(items_[i]));
+    }
+    return prepare_overlay();
+  }
+
+  // The overlay that a first start without any binary leaves.
+  std::string prepare_overlay() {
+    packs::Contents base = contents_;
+    base.targets.clear();
+    const auto status = packs::write_pack(base, folder_.path() + "/base.kiln");
+    if (!status.ok()) return status.message;
+    const std::string first = folder_.path() + "/first";
+    std::filesystem::create_directories(first);
+    const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
+                        KILN_LOAD_NO_IL, true};
+    StartTimes times;
+    json out;
+    return answer(
+        first + "/cache",
+        [&] {
+          json done = start_kiln(how, &times);
+          if (!done.contains("error")) await_mesa();
+          return done;
+        },
+        &out);
+  }
+
+  std::string empty_caches() {
+    const std::string caches = folder_.path() + "/empty";
+    std::filesystem::remove_all(caches);
+    std::filesystem::create_directories(caches);
+    return caches;
+  }
+
+  json start_kiln(const KilnStart &how, StartTimes *times) const {
+    ChildDevice child;
+    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    KilnApplication application(child, items_, how, row_.executes);
+    const std::string error = application.run(times);
+    if (!error.empty()) return {{"error", error}};
+    return times_json(*times);
+  }
+
+  json start_without(StartFrom from) const {
+    ChildDevice child;
+    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    StartTimes times;
+    const std::string error = start_bare(child, items_, from, row_.executes, &times);
+    if (!error.empty()) return {{"error", error}};
+    return times_json(times);
+  }
+
+  static json times_json(const StartTimes &times) {
+    return {{"kernels", times.kernels},
+            {"results", times.results},
+            {"firsts", times.firsts},
+            {"seconds", times.seconds}};
+  }
+
+  json start(Kind kind) const {
+    StartTimes times;
+    switch (kind) {
+      case kSource: return start_without(StartFrom::source);
+      case kDriver: return start_without(StartFrom::driver);
+      case kFloor: return start_without(StartFrom::binary);
+      case kKiln: return start_kiln({options_.pack_path, "", KILN_RUNG_EXACT}, &times);
+      default: break;
+    }
+    return start_kiln({folder_.path() + "/base.kiln", folder_.path() + "/second/overlay",
+                       KILN_RUNG_OVERLAY, 0, false},
+                      &times);
+  }
+
+  // Where that kind of start finds its driver's caches.
+  std::string caches_for(Kind kind) {
+    if (kind == kFloor || kind == kKiln) return cache_.copy(folder_);
+    if (kind != kOverlay) return empty_caches();
+    const std::string second = folder_.path() + "/second";
+    std::filesystem::remove_all(second);
+    std::filesystem::copy(folder_.path() + "/first", second,
+                          std::filesystem::copy_options::recursive);
+    // Of a driver's own caches an overlay has Mesa's alone.
+    if (device_.description.finishing == runtime::Finishing::shader_cache) return second + "/cache";
+    return empty_caches();
+  }
+
+  std::string run_round() {
+    for (int kind = 0; kind < kKinds; ++kind) {
+      json out;
+      const auto which = static_cast<Kind>(kind);
+      std::string error = answer(
+          caches_for(which), [&] { return start(which); }, &out);
+      if (!error.empty()) return error;
+      samples_[kind].push_back(std::move(out));
+    }
+    return {};
+  }
+
+  double median_of(Kind kind, const char *name) const {
+    std::vector<double> values;
+    for (const json &sample : samples_[kind]) values.push_back(sample[name]);
+    return median(values);
+  }
+
+  double median_of(const char *launches, std::size_t item) const {
+    std::vector<double> values;
+    for (const json &sample : samples_[kKiln]) values.push_back(sample[launches][item]);
+    return median(values);
+  }
+
+  // What is compiled is compiled in every fresh process; what a busy machine or the first launch of
+  // a process costs is not the same program's in all of them.
+  bool compiles(std::size_t item) const {
+    return std::all_of(samples_[kKiln].begin(), samples_[kKiln].end(), [&](const json &sample) {
+      return FirstLaunch{sample["firsts"][item], sample["seconds"][item], true, {}}.compiles();
+    });
+  }
+
+  void summarise() {
+    const std::pair<Kind, StartupTime *> all[] = {{kSource, &row_.source},
+                                                  {kDriver, &row_.driver},
+                                                  {kFloor, &row_.floor},
+                                                  {kKiln, &row_.kiln},
+                                                  {kOverlay, &row_.overlay}};
+    for (const auto &[kind, time] : all) {
+      *time = {median_of(kind, "kernels"), median_of(kind, "results")};
+    }
+    for (std::size_t i = 0; i < items_.size() && row_.executes; ++i) {
+      row_.firsts.push_back({items_[i].program, items_[i].variant, median_of("firsts", i),
+                             median_of("seconds", i), compiles(i)});
+    }
+  }
+
+  const packs::Contents &contents_;
+  const DeviceInfo &device_;
+  const StartupOptions &options_;
+  const std::string key_;
+  TemporaryFolder folder_;
+  MesaCache cache_;
+  std::vector<StartItem> items_;
+  std::vector<json> samples_[kKinds];
+  StartupRow row_;
+};
+
+json to_json(const StartupTime &time, bool executes) {
+  json out{{"kernels_ms", time.kernels}};
+  out["results_ms"] = executes ? json(time.results) : json();
+  return out;
+}
+
 }  // namespace
+
+std::size_t StartupRow::compiling() const {
+  return static_cast<std::size_t>(
+      std::count_if(firsts.begin(), firsts.end(), [](const FirstResult &f) { return f.compiles; }));
+}
 
 StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
                          const StartupOptions &options,
                          const std::function<void(std::size_t, std::size_t)> &progress) {
-  StartupRow row;
-  row.device = device.label();
-  std::vector<Item> items;
-  const packs::Status status = collect_items(contents, device, options.program, &items);
-  if (!status.ok()) row.error = status.message;
-  if (row.error.empty() && items.empty()) row.error = "the pack has no binary for this device";
-  row.programs = items.size();
-  SecondStart second;
-  if (row.error.empty()) row.error = second.prepare(contents, device, items, options.timeout);
-  KilnStart how{options.pack_path, "", KILN_RUNG_EXACT, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE};
-  KilnStart again;
-  const Work works[] = {
-      [&](const ChildDevice &c, double *ms) { return load_bare(c, items, true, ms); },
-      [&](const ChildDevice &c, double *ms) { return load_bare(c, items, false, ms); },
-      [&](const ChildDevice &c, double *ms) { return load_through_kiln(c, items, how, ms); },
-      [&](const ChildDevice &c, double *ms) { return load_through_kiln(c, items, again, ms); }};
-  std::vector<double> times[4];
-  for (std::size_t round = 0; round < options.rounds && row.error.empty(); ++round) {
-    if (progress) progress(round, options.rounds);
-    again = second.next();
-    for (int kind = 0; kind < 4 && row.error.empty(); ++kind) {
-      row.error = measure_once(device, works[kind], options.timeout, &times[kind]);
-    }
-  }
-  if (!row.error.empty()) return row;
-  row.source = median(times[0]);
-  row.floor = median(times[1]);
-  row.kiln = median(times[2]);
-  row.overlay = median(times[3]);
-  return row;
+  return StartupBench(contents, device, options).run(progress);
 }
 
 json to_json(const StartupRow &row) {
   if (!row.error.empty()) return {{"device", row.device}, {"error", row.error}};
+  json firsts = json::array();
+  for (const FirstResult &f : row.firsts) {
+    firsts.push_back({{"program", f.program},
+                      {"variant", f.variant},
+                      {"first_launch_ms", f.first},
+                      {"second_launch_ms", f.second},
+                      {"remnant_ms", f.first - f.second},
+                      {"compiles_at_first_launch", f.compiles}});
+  }
   return {{"device", row.device},
           {"programs", row.programs},
-          {"source_ms", row.source},
-          {"floor_ms", row.floor},
-          {"kiln_ms", row.kiln},
-          {"ratio_to_floor", row.ratio()},
-          {"overlay_ms", row.overlay},
-          {"overlay_ratio_to_floor", row.overlay_ratio()},
-          {"microseconds_above_floor_per_program", row.microseconds_above_floor()}};
+          {"executes", row.executes},
+          {"source", to_json(row.source, row.executes)},
+          {"driver", to_json(row.driver, row.executes)},
+          {"floor", to_json(row.floor, row.executes)},
+          {"kiln", to_json(row.kiln, row.executes)},
+          {"overlay", to_json(row.overlay, row.executes)},
+          {"ratio_to_floor", row.ratio(row.kiln)},
+          {"overlay_ratio_to_floor", row.ratio(row.overlay)},
+          {"microseconds_above_floor_per_program", row.microseconds_above_floor()},
+          {"compile_at_first_launch", row.compiling()},
+          {"first_results", firsts}};
+}
+
+json items_json(const StartupRow &row) {
+  return {{"device", row.device}, {"executes", row.executes}, {"items", row.items}};
 }
 
 }  // namespace kiln::builder

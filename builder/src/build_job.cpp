@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "build.hpp"
 #include "child_device.hpp"
+#include "driver_caches.hpp"
+#include "finishers.hpp"
 #include "isolate.hpp"
+#include "proof.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -36,9 +38,10 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
           kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
 }
 
-// In the child: {"binary", "log", "kernels"} or {"error", "log"}.
-json compile_job(const DeviceInfo &info, const packs::Variant &variant) {
-  const packs::BlobSource *input = job_input(variant, info);
+// In the child: what make_binaries() says, with "log" and "kernels"; or {"error", "log"}.
+json compile_job(const JobRequest &request, const std::string &caches) {
+  const packs::Variant &variant = request.variant;
+  const packs::BlobSource *input = job_input(variant, request.device);
   if (input == nullptr) {
     return {{"error", "the device takes neither the variant's source nor its IL"}};
   }
@@ -46,34 +49,24 @@ json compile_job(const DeviceInfo &info, const packs::Variant &variant) {
   if (const packs::Status status = input->read(&bytes); !status.ok()) {
     return {{"error", status.message}};
   }
+  use_driver_caches(caches);
   const bool is_source = variant.source && input == &*variant.source;
   ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
-  const auto outcome = runtime::build_program(
-      *child.device, child.context.get(), is_source ? Form::source : Form::il,
-      {bytes.data(), bytes.size()}, variant.options, expected(variant));
+  if (std::string error = child.open(request.device); !error.empty()) return {{"error", error}};
+  const auto build = [&] {
+    return runtime::build_program(*child.device, child.context.get(),
+                                  is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
+                                  variant.options, expected(variant));
+  };
+  const runtime::BuildOutcome outcome = build();
   if (!outcome.error.ok()) return {{"error", outcome.error.message}, {"log", outcome.log}};
-  json kernels = json::array();
+  json answer = make_binaries(*child.device, request, outcome.built, build);
+  answer["log"] = outcome.log;
+  answer["kernels"] = json::array();
   for (const auto &kernel : outcome.built.kernels) {
-    kernels.push_back(kernel_facts(*child.device, kernel.get()));
+    answer["kernels"].push_back(kernel_facts(*child.device, kernel.get()));
   }
-  packs::Bytes binary;
-  const runtime::Error error =
-      runtime::program_binary(*child.device, outcome.built.program.get(), &binary);
-  if (!error.ok()) return {{"error", error.message}, {"log", outcome.log}};
-  return {{"binary", json::binary(std::move(binary))}, {"log", outcome.log}, {"kernels", kernels}};
-}
-
-// In another child: {} when the driver takes its own binary back.
-json prove_job(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &binary) {
-  ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
-  const auto outcome =
-      runtime::build_program(*child.device, child.context.get(), Form::binary,
-                             {binary.data(), binary.size()}, {}, expected(variant));
-  if (outcome.error.ok()) return json::object();
-  return {{"error", "the driver refuses its own binary: " + outcome.error.message},
-          {"log", outcome.log}};
+  return answer;
 }
 
 // A child's answer, or the text of what went wrong.
@@ -113,22 +106,52 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
   return il && takes_il ? &*il : nullptr;
 }
 
-json run_job(const DeviceInfo &device, const packs::Variant &variant,
-             std::chrono::milliseconds timeout) {
-  ChildResult made = run_isolated([&] { return compile_job(device, variant); }, timeout);
+json run_job(const JobRequest &request) {
+  const TemporaryFolder caches;
+  const auto compile = [&](const JobRequest &how) {
+    return run_isolated([&] { return compile_job(how, caches.path()); }, how.timeout);
+  };
+  JobRequest how = request;
+  ChildResult made = compile(how);
+  std::string also_died;
+  if (!made.ok() && !how.also.empty()) {
+    // What may have died is the work for other devices.
+    also_died = made.reason();
+    how.also.clear();
+    made = compile(how);
+  }
+  if (!made.ok() && how.finish) {
+    // What may have died is the finisher: without it there may still be a binary.
+    const std::string death = made.reason();
+    how.finish = false;
+    made = compile(how);
+    if (made.ok() && !made.answer.contains("error")) {
+      made.answer["finisher_died"] = "the process that finished it ended: " + death;
+    }
+  }
   if (const auto text = complaint(made)) return {{"error", *text}};
-  const packs::Bytes &bytes = made.answer["binary"].get_binary();
-  const ChildResult proof =
-      run_isolated([&] { return prove_job(device, variant, bytes); }, timeout);
-  if (const auto text = complaint(proof)) return {{"error", "loading the new binary: " + *text}};
-  return std::move(made.answer);
+  for (const std::uint32_t compute_capability : request.also) {
+    if (also_died.empty()) break;
+    made.answer["also"].push_back({{"compute_capability", compute_capability},
+                                   {"error", "the process that made it ended: " + also_died}});
+  }
+  return prove_binaries(request, std::move(made.answer));
 }
 
-packs::Binary job_binary(const packs::Variant &variant, const json &answer) {
-  const packs::Bytes &bytes = answer["binary"].get_binary();
-  packs::Binary binary{variant.hash, packs::BlobSource(bytes), without_paths(answer["log"]), {}};
-  for (const json &k : answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
-  return binary;
+JobResult job_result(const packs::Variant &variant, const json &answer) {
+  const auto take = [&](const json &from, const char *name) -> std::optional<packs::Binary> {
+    if (!from.contains(name)) return std::nullopt;
+    packs::Binary binary = binary_from(variant, from[name]);
+    binary.build_log = without_paths(answer["log"]);
+    for (const json &k : answer["kernels"]) binary.kernels.push_back({k[0], k[1], k[2], k[3]});
+    return binary;
+  };
+  JobResult result{take(answer, "binary"), take(answer, "intermediate")};
+  for (const json &also : answer.value("also", json::array())) {
+    result.also.push_back(
+        {also["compute_capability"], take(also, "binary"), also.value("error", "")});
+  }
+  return result;
 }
 
 }  // namespace kiln::builder

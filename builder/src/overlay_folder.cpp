@@ -6,8 +6,10 @@
 
 #include <sys/stat.h>
 
+#include "cuda_linker.hpp"
 #include "device.hpp"
 #include "overlay.hpp"
+#include "pack_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -32,6 +34,21 @@ std::string fact(const packs::Target &target, const std::string &name) {
   return {};
 }
 
+// What is known of it, which nobody proved by a fresh process. The runtime gives PoCL's binaries
+// the work-group sizes of that start's launches, and does not say which.
+packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
+  packs::Finish finish;
+  finish.finality = entry.finality();
+  if (finish.finality == packs::Finality::yes && target.profile == "pocl") {
+    finish.finality = packs::Finality::not_launched;
+    finish.why_not = "it has code for the launches of one application's start";
+  } else if (finish.finality == packs::Finality::no) {
+    finish.why_not = "it was taken before it was finished";
+  }
+  if (target.profile == "nvidia") finish.driver = fact(target, "driver_version");
+  return finish;
+}
+
 OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name,
                           std::uint64_t *id) {
   OverlayBinary binary;
@@ -53,6 +70,7 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   binary.last_used = info.st_mtime;
   binary.program = take(&*facts, "program");
   binary.variant = take(&*facts, "variant");
+  (void)take(&*facts, "final");
   packs::Target &target = binary.target;
   target.key = std::string(entry.key);
   target.profile = take(&*facts, "profile");
@@ -63,7 +81,10 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   packs::Name variant{};
   std::copy(std::begin(entry.variant), std::end(entry.variant), variant.begin());
   const packs::Bytes raw(entry.binary.data, entry.binary.data + entry.binary.size);
-  target.binaries.push_back({variant, packs::BlobSource(raw), "", {}});
+  packs::Binary stored{variant, packs::BlobSource(raw), ""};
+  stored.finish = finish_of(entry, target);
+  const bool ptx = runtime::is_ptx(entry.binary);
+  (ptx ? target.intermediates : target.binaries).push_back(std::move(stored));
   binary.device =
       runtime::device_label(fact(target, "device_name"), fact(target, "driver_version"));
   return binary;
@@ -129,7 +150,8 @@ packs::Contents overlay_contents(const OverlayFolder &folder) {
     if (known == contents.targets.end()) {
       contents.targets.push_back(binary.target);
     } else {
-      known->binaries.push_back(binary.target.binaries.front());
+      for (const packs::Binary &b : binary.target.binaries) known->binaries.push_back(b);
+      for (const packs::Binary &b : binary.target.intermediates) known->intermediates.push_back(b);
     }
   }
   return contents;
@@ -145,8 +167,9 @@ json to_json(const OverlayFolder &folder) {
       row.update({{"program", binary.program},
                   {"variant", binary.variant},
                   {"device", binary.device},
-                  {"bytes", binary.target.binaries.front().blob.raw_size()},
+                  {"bytes", binary.binary().blob.raw_size()},
                   {"last_used", binary.last_used},
+                  {"final", finish_text(binary.binary().finish)},
                   {"quarantined", binary.quarantined}});
     }
     out["binaries"].push_back(row);

@@ -19,7 +19,11 @@ struct OverlayBinary {
   std::string device;  // "name (driver version)"
   bool quarantined = false;
   std::int64_t last_used = 0;  // seconds since 1970, to the day
-  packs::Target target;        // with this one binary
+  packs::Target target;        // with this one binary, or this one intermediate
+
+  const packs::Binary &binary() const {
+    return target.binaries.empty() ? target.intermediates.front() : target.binaries.front();
+  }
 };
 
 // What is known of one driver.

@@ -75,6 +75,24 @@ json variant_json(const packs::Variant &variant) {
       {"il64", optional_blob(variant.il64)}};
 }
 
+const char *finality_name(packs::Finality finality) {
+  switch (finality) {
+    case packs::Finality::yes: return "yes";
+    case packs::Finality::no: return "no";
+    default: return "not launched";
+  }
+}
+
+json finish_json(const packs::Finish &finish) {
+  return {{"final", finality_name(finish.finality)},
+          {"why_not_final", finish.why_not},
+          {"finisher", finish.finisher},
+          {"finish_microseconds", finish.microseconds},
+          {"unfinished_size", finish.unfinished_size},
+          {"driver", finish.driver},
+          {"local_sizes", finish.local_sizes}};
+}
+
 json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
   json kernels = json::array();
   for (const packs::KernelFacts &k : binary.kernels) {
@@ -86,7 +104,11 @@ json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
   return {{"variant", variant_label(contents, binary.variant)},
           {"variant_hash", packs::hex(binary.variant)},
           {"blob", blob_json(binary.blob)},
-          {"provenance", {{"build_log", binary.build_log}, {"kernels", kernels}}}};
+          {"auxiliary", optional_blob(binary.auxiliary)},
+          {"provenance",
+           {{"build_log", binary.build_log},
+            {"kernels", kernels},
+            {"finish", finish_json(binary.finish)}}}};
 }
 
 json target_json(const packs::Contents &contents, const packs::Target &target) {
@@ -94,9 +116,14 @@ json target_json(const packs::Contents &contents, const packs::Target &target) {
   for (const auto &[name, value] : target.identity) identity[name] = value;
   json binaries = json::array();
   for (const packs::Binary &b : target.binaries) binaries.push_back(binary_json(contents, b));
-  return {{"label", target_label(target)}, {"key", target.key},     {"profile", target.profile},
-          {"family", target.family},       {"model", target.model}, {"compiler", target.compiler},
-          {"identity", identity},          {"binaries", binaries}};
+  json intermediates = json::array();
+  for (const packs::Binary &b : target.intermediates) {
+    intermediates.push_back(binary_json(contents, b));
+  }
+  return {
+      {"label", target_label(target)}, {"key", target.key},     {"profile", target.profile},
+      {"family", target.family},       {"model", target.model}, {"compiler", target.compiler},
+      {"identity", identity},          {"binaries", binaries},  {"intermediates", intermediates}};
 }
 
 std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
@@ -163,6 +190,15 @@ std::string target_label(const packs::Target &target) {
     if (fact == "driver_version") driver = value;
   }
   return runtime::device_label(name, driver);
+}
+
+std::string finish_text(const packs::Finish &finish) {
+  switch (finish.finality) {
+    case packs::Finality::yes: return "final";
+    case packs::Finality::no: return "not final: " + finish.why_not;
+    default: break;
+  }
+  return finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not;
 }
 
 std::string variant_label(const packs::Contents &contents, const packs::Name &hash) {

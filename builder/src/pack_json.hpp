@@ -37,6 +37,9 @@ const char *size_class_name(packs::SizeClass size_class);
 // Where a tuning was measured: "Mali-G710", "mali, family Mali Valhall", "any device".
 std::string tuning_place(const packs::Tuning &tuning);
 
+// "final", "not final: its first launch compiles", "not launched: ...".
+std::string finish_text(const packs::Finish &finish);
+
 // "laplace/scalar" for the variant with that hash, else the hash.
 std::string variant_label(const packs::Contents &contents, const packs::Name &hash);
 

@@ -19,15 +19,6 @@ kiln_access access_of(Role role, std::size_t guard) {
   return role == Role::input && guard == 0 ? KILN_ACCESS_READ : KILN_ACCESS_BOTH;
 }
 
-cl_channel_order order_of(std::uint32_t channels) {
-  return channels == 1 ? CL_R : channels == 2 ? CL_RG : CL_RGBA;
-}
-
-cl_channel_type type_of(Type type) {
-  if (type == Type::float_) return CL_FLOAT;
-  return type == Type::half_ ? CL_HALF_FLOAT : CL_UNORM_INT8;
-}
-
 kiln_ndrange range_of(const Stage &stage, const LocalSize &local) {
   return {stage.dimensions,
           {stage.global[0], stage.global[1], stage.global[2]},
@@ -35,6 +26,15 @@ kiln_ndrange range_of(const Stage &stage, const LocalSize &local) {
 }
 
 }  // namespace
+
+cl_image_format image_format(const Memory &memory) {
+  const cl_channel_order order = memory.channels == 1   ? CL_R
+                                 : memory.channels == 2 ? CL_RG
+                                                        : CL_RGBA;
+  if (memory.type == Type::float_) return {order, CL_FLOAT};
+  return {order,
+          static_cast<cl_channel_type>(memory.type == Type::half_ ? CL_HALF_FLOAT : CL_UNORM_INT8)};
+}
 
 std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload) {
   const auto limit = [&](cl_device_info what) {
@@ -101,7 +101,7 @@ std::string Session::make_image(const Memory &memory, Held *held) {
                                     access_of(memory.role, 0)),
                 &held->image);
   }
-  cl_image_format format{order_of(memory.channels), type_of(memory.type)};
+  const cl_image_format format = image_format(memory);
   cl_image_desc desc{};
   desc.image_type = CL_MEM_OBJECT_IMAGE2D;
   desc.image_width = memory.columns;

@@ -25,6 +25,9 @@ struct Launched {
   double device_nanoseconds() const;
 };
 
+// Of an image's memory.
+cl_image_format image_format(const Memory &memory);
+
 // What of the workload's memory is larger than the device takes, as a sentence; empty when all
 // of it fits.
 std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);

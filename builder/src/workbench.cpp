@@ -2,12 +2,13 @@
 
 namespace kiln::builder {
 
-std::string Workbench::open(const DeviceInfo &info, const std::string &pack_path) {
+std::string Workbench::open(const DeviceInfo &info, const std::string &pack_path,
+                            const kiln::LoaderOptions &options) {
   std::string error = child.open(info);
   if (error.empty()) error = take(kiln::OpenCL::open(), &opencl);
   if (error.empty()) error = take(opencl.device_from_cl(child.device->id), &device);
   if (error.empty()) error = take(kiln::Pack::open_file(pack_path), &pack);
-  if (error.empty()) error = take(kiln::Loader::create(device, pack), &loader);
+  if (error.empty()) error = take(kiln::Loader::create(device, pack, options), &loader);
   if (error.empty()) error = take(kiln::Queue::create(loader), &queue);
   if (!error.empty()) return error;
   std::shared_ptr<const packs::Pack> file;

@@ -20,7 +20,8 @@ struct Workbench {
   packs::Contents contents;
 
   // Empty on success, else what went wrong. For child processes alone.
-  std::string open(const DeviceInfo &info, const std::string &pack_path);
+  std::string open(const DeviceInfo &info, const std::string &pack_path,
+                   const kiln::LoaderOptions &options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
 };

@@ -60,8 +60,12 @@ void read_hints(const fb::Program &in, Program *out) {
 }
 
 Finish read_finish(const fb::Provenance &in) {
-  Finish out{static_cast<Finality>(in.finality()), text(in.why_not_final()), text(in.finisher()),
-             in.finish_microseconds(),             in.unfinished_size(),     text(in.driver()),
+  Finish out{static_cast<Finality>(in.finality()),
+             text(in.why_not_final()),
+             text(in.finisher()),
+             in.finish_microseconds(),
+             in.unfinished_size(),
+             text(in.driver()),
              {}};
   if (in.local_sizes() == nullptr) return out;
   for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(size3(*size));
@@ -75,8 +79,7 @@ void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &s
   for (unsigned i = 0; i < binaries.size(); ++i) {
     const fb::Binary &binary = *binaries.Get(i);
     const fb::Provenance &provenance = *provenances.Get(i);
-    Binary value{to_name(binary.variant()),
-                 BlobSource(pack, *section.blobs()->Get(binary.blob())),
+    Binary value{to_name(binary.variant()), BlobSource(pack, *section.blobs()->Get(binary.blob())),
                  provenance.build_log()->str()};
     for (const auto *facts : *provenance.kernels()) {
       value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
@@ -101,16 +104,18 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   }
   read_binaries(pack, in, *in.binaries(), *in.provenance(), &out.binaries);
   if (in.intermediates() != nullptr) {
-    read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(),
-                  &out.intermediates);
+    read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(), &out.intermediates);
   }
-  for (Binary &binary : out.binaries) {
+  const auto auxiliary = [&](const Name &variant) -> std::optional<BlobSource> {
     std::size_t index = 0;
-    const fb::Hash variant(
-        flatbuffers::span<const std::uint8_t, kNameSize>(binary.variant.data(), kNameSize));
-    const fb::Binary *entry = find_entry(in.auxiliary(), variant, &index);
-    if (entry != nullptr) binary.auxiliary = BlobSource(pack, *in.blobs()->Get(entry->blob()));
-  }
+    const fb::Hash hash(
+        flatbuffers::span<const std::uint8_t, kNameSize>(variant.data(), kNameSize));
+    const fb::Binary *entry = find_entry(in.auxiliary(), hash, &index);
+    if (entry == nullptr) return std::nullopt;
+    return BlobSource(pack, *in.blobs()->Get(entry->blob()));
+  };
+  out.auxiliary = auxiliary(Name{});
+  for (Binary &binary : out.binaries) binary.auxiliary = auxiliary(binary.variant);
   return out;
 }
 

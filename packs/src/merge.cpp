@@ -153,6 +153,7 @@ Status merge_program(const Program &from, Program *into) {
 
 Status merge_target(const Target &from, Target *into) {
   if (facts(from) < facts(*into)) facts(*into) = facts(from);
+  if (order(from.auxiliary, into->auxiliary) < 0) into->auxiliary = from.auxiliary;
   const auto keep_first = [](const Binary &a, Binary *b) {
     if (order(a, *b) < 0) *b = a;
     return Status{};

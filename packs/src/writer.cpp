@@ -224,8 +224,8 @@ class PackWriter {
   Status add_variant(const Variant &variant,
                      std::vector<flatbuffers::Offset<fb::Variant>> *variants);
   Status add_optional(const std::optional<BlobSource> &source, std::uint32_t *index);
-  Status add_entries(const std::vector<Binary> &binaries,
-                     flatbuffers::FlatBufferBuilder *builder, BlobTable *blobs, Rows *out);
+  Status add_entries(const std::vector<Binary> &binaries, flatbuffers::FlatBufferBuilder *builder,
+                     BlobTable *blobs, Rows *out);
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
@@ -330,6 +330,12 @@ Status PackWriter::add_target(const Target &target) {
   BlobTable blobs;
   Rows final;
   Rows intermediate;
+  if (target.auxiliary) {
+    std::uint32_t index = 0;
+    Status status = blobs.add(&stream_, *target.auxiliary, true, &index);
+    if (!status.ok()) return status;
+    final.auxiliary.emplace_back(to_hash(Name{}), index, 0);
+  }
   if (Status s = add_entries(target.binaries, &builder, &blobs, &final); !s.ok()) return s;
   if (Status s = add_entries(target.intermediates, &builder, &blobs, &intermediate); !s.ok()) {
     return s;

@@ -141,7 +141,16 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   return KILN_OK;
 }
 
-void kiln_loader_release(kiln_loader *loader) { delete loader; }
+void kiln_loader_release(kiln_loader *loader) {
+  if (loader != nullptr) loader->programs.finish();
+  delete loader;
+}
+
+kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr, error);
+  loader->programs.finish();
+  return KILN_OK;
+}
 
 cl_context kiln_loader_context(const kiln_loader *loader) {
   return loader == nullptr ? nullptr : loader->loader->context.get();
@@ -219,6 +228,12 @@ const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice) {
   if (report == nullptr || report->choice.variant == nullptr) return nullptr;
   if (choice != nullptr) *choice = report->choice.by;
   return report->choice.reason.c_str();
+}
+
+kiln_finality kiln_report_final(const kiln_report *report, const char **reason) {
+  if (report == nullptr) return KILN_FINAL_UNKNOWN;
+  if (reason != nullptr) *reason = report->report->why_not_final.c_str();
+  return report->report->final;
 }
 
 double kiln_report_milliseconds(const kiln_report *report) {

@@ -41,7 +41,7 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   std::uint64_t check = 0;
   std::memcpy(words, bytes, sizeof(words));
   std::memcpy(&check, bytes + sizeof(words), sizeof(check));
-  if (packs::xxh3(words, sizeof(words)) != check || words[3] > KILN_RUNG_ERROR) return false;
+  if (packs::xxh3(words, sizeof(words)) != check || words[3] > kNoLoad) return false;
   *out = {words[0], words[1], {words[2], static_cast<kiln_rung>(words[3])}};
   return true;
 }
@@ -136,10 +136,10 @@ bool Guard::record_death(std::uint64_t driver, const Record &record, std::vector
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
-  deaths->push_back(
-      {record.rung, record.fate == Fate::hung
-                        ? "a process has been in the driver for longer than its deadline"
-                        : "an earlier process ended inside the driver"});
+  deaths->push_back({record.rung == kNoLoad ? KILN_RUNG_ERROR : record.rung,
+                     record.fate == Fate::hung
+                         ? "a process has been in the driver for longer than its deadline"
+                         : "an earlier process ended inside the driver"});
   return true;
 }
 

@@ -7,11 +7,12 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr char kFieldNames[kFieldCount][17] = {
-    "platform_name",  "platform_vendor",  "platform_version", "device_name",
-    "device_vendor",  "device_vendor_id", "device_version",   "opencl_c_version",
-    "device_profile", "address_bits",     "driver_version",   "device_uuid",
-    "driver_uuid",    "ip_version",       "il_version",       "extensions_hash",
+constexpr char kFieldNames[kFieldCount][19] = {
+    "platform_name",   "platform_vendor",  "platform_version",   "device_name",
+    "device_vendor",   "device_vendor_id", "device_version",     "opencl_c_version",
+    "device_profile",  "address_bits",     "driver_version",     "device_uuid",
+    "driver_uuid",     "ip_version",       "compute_capability", "il_version",
+    "extensions_hash",
 };
 
 // The scale of distance(): whatever differs below one step adds up to less than the step.
@@ -24,7 +25,8 @@ constexpr unsigned kOtherVendor = 2 * kOtherModel;
 // The facts that tell models apart where Intel's IP version does not, the surest first. The
 // first that both keys have decides: a device name may carry the driver's own version
 // (llvmpipe names its LLVM), and some drivers put the vendor alone in it.
-constexpr char kModelFacts[][17] = {"model", "device_name", "device_vendor_id"};
+constexpr char kModelFacts[][19] = {"compute_capability", "model", "device_name",
+                                    "device_vendor_id"};
 
 const std::string *find(const BinaryKey &key, const std::string &name) {
   for (const auto &pair : key) {

@@ -30,11 +30,12 @@ enum class Field : std::uint8_t {
   driver_version,
   device_uuid,  // cl_khr_device_uuid, 32 hexadecimal digits
   driver_uuid,
-  ip_version,       // cl_intel_device_attribute_query, "0x000c0000"
-  il_version,       // as reported: "SPIR-V_1.2 SPIR-V_1.3"; may be empty
-  extensions_hash,  // XXH3-64 of the extension names, sorted and joined by a space: 16 digits
+  ip_version,          // cl_intel_device_attribute_query, "0x000c0000"
+  compute_capability,  // cl_nv_device_attribute_query, "9.0"
+  il_version,          // as reported: "SPIR-V_1.2 SPIR-V_1.3"; may be empty
+  extensions_hash,     // XXH3-64 of the extension names, sorted and joined by a space: 16 digits
 };
-inline constexpr std::size_t kFieldCount = 16;
+inline constexpr std::size_t kFieldCount = 17;
 
 // The field's name as it stands in packs, reports and JSON ("driver_version").
 const char *field_name(Field field);
@@ -66,6 +67,17 @@ class Identity {
 // of Kiln's own: a newer Kiln that knows more names must make the same keys.
 using BinaryKey = std::vector<std::pair<std::string, std::string>>;
 
+// What makes a driver's binary final, so that nothing is left to compile at its first launch.
+// docs/final.md says for each driver by what source that is known.
+enum class Finishing : std::uint8_t {
+  unknown,       // nobody has measured what this driver's binaries leave to compile
+  not_needed,    // the binary is final as clGetProgramInfo gives it
+  linker,        // the binary is PTX; the linker in libcuda makes a cubin of it
+  launches,      // the binary holds code for the work-group sizes that were launched before it
+                 // was taken
+  shader_cache,  // the binary is a portable form; final code is in the driver's cache on disk
+};
+
 // What a profile extracts. Empty where the driver does not say.
 struct Description {
   const char *profile = "generic";  // adreno mali powervr intel nvidia amd pocl rusticl apple
@@ -74,6 +86,7 @@ struct Description {
   std::string model;                // "750", "Mali-G710", "NVIDIA H200"
   std::string compiler;             // the driver's compiler build: "E031.45.02.06", "r32p1-01eac0"
   BinaryKey key;
+  Finishing finishing = Finishing::unknown;
 };
 
 // Picks the profile and extracts. Never fails: broken or empty strings end as generic,

@@ -35,7 +35,7 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  if (bytes[8] > static_cast<std::uint8_t>(Fate::wrong) || bytes[9] > KILN_RUNG_ERROR) {
+  if (bytes[8] > static_cast<std::uint8_t>(Fate::wrong) || bytes[9] > kNoLoad) {
     return record;  // of a newer version
   }
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);

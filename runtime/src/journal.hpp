@@ -30,6 +30,9 @@ inline bool is_final(Fate fate) {
   return is_death(fate) || fate == Fate::overdue || fate == Fate::wrong;
 }
 
+// In place of a rung, for what is no load: linking for the overlay, first launches.
+inline constexpr kiln_rung kNoLoad = static_cast<kiln_rung>(KILN_RUNG_INTERMEDIATE + 1);
+
 struct Record {
   std::uint64_t id = 0;
   Fate fate = Fate::none;

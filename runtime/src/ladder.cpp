@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "finish.hpp"
+#include "first_launch.hpp"
 #include "kiln/packs/hash.hpp"
 #include "offers.hpp"
 
@@ -17,14 +19,13 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Names the bytes together with the way they are built: a binary by itself, IL and source
-// with the variant's options.
-std::uint64_t subject_id(Form form, const fb::Hash &blob, const fb::Variant &variant) {
+// Names the bytes together with the way they are built: a binary by itself, wherever it is stored,
+// as the overlay's; IL and source with the variant's options.
+std::uint64_t subject_id(Form form, const fb::Blob &blob, const fb::Variant &variant) {
+  if (form == Form::binary) return blob.xxh3();
   std::uint8_t bytes[2 * packs::kNameSize + 1] = {};
-  std::memcpy(bytes, blob.bytes()->data(), packs::kNameSize);
-  if (form != Form::binary) {
-    std::memcpy(bytes + packs::kNameSize, variant.hash()->bytes()->data(), packs::kNameSize);
-  }
+  std::memcpy(bytes, blob.name().bytes()->data(), packs::kNameSize);
+  std::memcpy(bytes + packs::kNameSize, variant.hash()->bytes()->data(), packs::kNameSize);
   bytes[2 * packs::kNameSize] = static_cast<std::uint8_t>(form);
   return packs::xxh3(bytes, sizeof(bytes));
 }
@@ -35,17 +36,34 @@ std::uint64_t healing_id(const fb::Variant &variant) {
   return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 1;
 }
 
-// Names "this driver was asked for its binary of this variant".
-std::uint64_t asking_id(const fb::Variant &variant) {
-  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 2;
-}
-
 // What is given to the driver on a rung.
 struct Attempt {
   Form form = Form::binary;
   View bytes;
   Subject subject;
+  packs::Finality finality = packs::Finality::no;
+  std::string why_not_final{};
 };
+
+bool is_final(const fb::Provenance &provenance) {
+  return provenance.finality() == static_cast<std::uint8_t>(packs::Finality::yes);
+}
+
+Attempt attempt_of(Form form, kiln_rung rung, const packs::fb::Blob &blob,
+                   const fb::Variant &variant, const fb::Provenance *provenance) {
+  Attempt attempt{form, {}, {subject_id(form, blob, variant), rung}};
+  if (rung == KILN_RUNG_INTERMEDIATE) {
+    attempt.why_not_final = "the driver compiles this form whenever it loads it";
+  } else if (provenance == nullptr) {
+    attempt.why_not_final = "it was compiled here";
+  } else {
+    attempt.finality = static_cast<packs::Finality>(provenance->finality());
+    if (provenance->why_not_final() != nullptr) {
+      attempt.why_not_final = provenance->why_not_final()->str();
+    }
+  }
+  return attempt;
+}
 
 class Ladder {
  public:
@@ -62,7 +80,7 @@ class Ladder {
     packs::Bytes own;
     scratch_ = lock ? &loader_->scratch : &own;
     const bool loaded =
-        try_overlay(out) || try_exact(out) || try_compatible(out) ||
+        try_overlay(out) || try_exact(out) || try_compatible(out) || try_intermediate(out) ||
         try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
         try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
     if (loaded && overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0) keep(**out);
@@ -110,7 +128,16 @@ class Ladder {
     }
     RungResult result;
     result.rung = kRung;
-    return give({Form::binary, entry.binary, {entry.binary_xxh3, kRung}}, &result, out);
+    Attempt attempt{Form::binary, entry.binary, {entry.binary_xxh3, kRung}};
+    attempt.finality = entry.finality();
+    if (attempt.finality == packs::Finality::no) {
+      const Offer exact = offer_exact(*loader_, variant_);
+      if (exact.provenance != nullptr && is_final(*exact.provenance)) {
+        return skip(kRung, KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is");
+      }
+      attempt.why_not_final = "an earlier start ended before it finished this binary";
+    }
+    return give(attempt, &result, out);
   }
 
   bool try_exact(std::shared_ptr<LoadedProgram> *out) {
@@ -132,6 +159,13 @@ class Ladder {
     return false;
   }
 
+  // Other vendors' drivers have no such form, and the report no such rung.
+  bool try_intermediate(std::shared_ptr<LoadedProgram> *out) {
+    return loader_->device->description.finishing == Finishing::linker &&
+           try_rung(KILN_RUNG_INTERMEDIATE, Form::binary, KILN_LOAD_NO_BINARY, offer_intermediate,
+                    out);
+  }
+
   bool try_rung(kiln_rung rung, Form form, unsigned flag,
                 Offer (*find)(const Loader &, const fb::Variant &),
                 std::shared_ptr<LoadedProgram> *out) {
@@ -143,7 +177,7 @@ class Ladder {
     RungResult result;
     result.rung = rung;
     result.blob = &offer.blob->name();
-    Attempt attempt{form, {}, {subject_id(form, *result.blob, variant_), rung}};
+    Attempt attempt = attempt_of(form, rung, *offer.blob, variant_, offer.provenance);
     const packs::Status status = loader_->pack->read_blob(*offer.blob, scratch_, &attempt.bytes);
     if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
     if (attempt.bytes.size == 0) {
@@ -158,6 +192,9 @@ class Ladder {
     const Fate before = guard == nullptr ? Fate::none : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
       std::string why = guard->quarantined(attempt.subject);
+      if (why.empty()) {
+        why = launch_quarantined(*guard, attempt.subject, variant_.kernels()->size());
+      }
       if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && before == Fate::recompiled) {
@@ -217,6 +254,19 @@ class Ladder {
     }
     report_.rungs.push_back(std::move(*result));
     report_.rung = report_.rungs.back().rung;
+    report_.final = static_cast<kiln_finality>(attempt.finality);
+    report_.why_not_final = attempt.why_not_final;
+    if (*after == Fate::recompiled) {
+      report_.final = KILN_FINAL_NO;
+      report_.why_not_final = "the driver compiled it anew";
+    }
+    if (report_.final == KILN_FINAL_YES &&
+        loader_->device->description.finishing == Finishing::shader_cache) {
+      report_.final = KILN_FINAL_UNKNOWN;
+      report_.why_not_final = "it is where Mesa's cache has the pack's entries";
+    }
+    program->subject = attempt.subject;
+    if (overlay_ != nullptr) expect_first_launches(program.get());
     *out = std::move(program);
     return true;
   }
@@ -252,27 +302,12 @@ class Ladder {
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
-  // Asks the driver for its binary, which some do not survive: behind a marker. Returns why
-  // there is none that is worth storing, or an empty string.
-  std::string own_binary(const LoadedProgram &program, packs::Bytes *out) {
-    Guard &guard = overlay_->guard();
-    const Subject asking{asking_id(variant_), KILN_RUNG_ERROR};
-    if (!guard.quarantined(asking).empty()) {
-      return "the driver died or hung when it was asked for a binary";
-    }
-    int no_marker = 0;  // told of by the attempt itself
-    const std::uint32_t deadline = loader_->deadline_milliseconds;
-    const bool known = guard.fate(asking.id) != Fate::none;
-    const int slot = known ? -1 : guard.begin(asking, deadline, &no_marker);
-    const Error error = program_binary(*loader_->device, program.built.program.get(), out);
-    guard.end(slot, asking, Fate::healed);
-    if (!error.ok()) return error.message;
-    return guard.quarantined({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
-  }
-
   // Puts the driver's own binary into the overlay where that saves the next start a compile.
-  void keep(const LoadedProgram &program) {
+  void keep(LoadedProgram &program) {
     const RungResult &used = report_.rungs.back();
+    const Finishing finishing = loader_->device->description.finishing;
+    program.to_finish = report_.final != KILN_FINAL_YES &&
+                        (finishing == Finishing::linker || finishing == Finishing::launches);
     const bool compiled = used.rung == KILN_RUNG_IL || used.rung == KILN_RUNG_SOURCE;
     if (!compiled && !report_.recompiled.value_or(false)) return;
     const Record healed{healing_id(variant_), Fate::healed, KILN_RUNG_OVERLAY};
@@ -282,10 +317,10 @@ class Ladder {
       overlay_->guard().record(healed);
     }
     packs::Bytes binary;
-    std::string why = own_binary(program, &binary);
+    std::string why = own_binary(*loader_, variant_, program.built.program.get(), &binary);
     if (why.empty()) {
       why = overlay_->store(variant_.hash()->bytes()->data(), {binary.data(), binary.size()},
-                            report_.program, report_.variant);
+                            report_.program, report_.variant, stored_finality(*loader_->device));
     }
     if (why.empty()) {
       note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
@@ -306,7 +341,8 @@ class Ladder {
 std::string summary(const Report &report) {
   std::string text =
       concat({"no rung could load program ", report.program, ", variant ", report.variant});
-  static const char *const names[] = {"overlay", "exact", "compatible", "IL", "source"};
+  static const char *const names[] = {"overlay", "exact", "compatible",  "IL",
+                                      "source",  "error", "intermediate"};
   for (const RungResult &result : report.rungs) {
     text += concat({"; ", names[result.rung], ": ", result.reason});
   }

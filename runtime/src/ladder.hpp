@@ -2,6 +2,7 @@
 // says why.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -45,6 +46,13 @@ struct LoadedProgram {
   const packs::fb::Variant *variant = nullptr;
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;
+
+  Subject subject;  // what was given to the driver
+  // Bit i: the first launch of kernel i has not proven to be survived, and is to be marked. Kernels
+  // from the 64th on are not.
+  mutable std::atomic<std::uint64_t> to_prove{0};
+  mutable std::atomic<bool> launched{false};
+  std::atomic<bool> to_finish{false};  // the overlay has no final binary of it
 };
 
 // Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, whose program

@@ -1,5 +1,6 @@
 #include "launch.hpp"
 
+#include "first_launch.hpp"
 #include "kiln/packs/hash.hpp"
 #include "tuning.hpp"
 
@@ -12,20 +13,6 @@ T kernel_fact(const Device &device, cl_kernel kernel, cl_kernel_work_group_info 
   const cl_int code =
       device.cl->clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(T), &value, nullptr);
   return code == CL_SUCCESS ? value : otherwise;
-}
-
-WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
-  WorkGroupLimits limits;
-  limits.work_group_size = kernel_fact<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE,
-                                                    device.capabilities.max_work_group_size);
-  limits.preferred_multiple =
-      kernel_fact<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
-  limits.required =
-      kernel_fact<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
-  for (std::size_t i = 0; i < 3; ++i) {
-    limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
-  }
-  return limits;
 }
 
 const packs::fb::Kernel &stored_kernel(const LoadedProgram &program, unsigned index) {
@@ -82,6 +69,20 @@ Error set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
 }
 
 }  // namespace
+
+WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
+  WorkGroupLimits limits;
+  limits.work_group_size = kernel_fact<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE,
+                                                    device.capabilities.max_work_group_size);
+  limits.preferred_multiple =
+      kernel_fact<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
+  limits.required =
+      kernel_fact<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
+  for (std::size_t i = 0; i < 3; ++i) {
+    limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
+  }
+  return limits;
+}
 
 Kernel::~Kernel() = default;
 Queue::~Queue() = default;
@@ -219,10 +220,12 @@ Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const 
               Handle<cl_event> *event) {
   const OpenCL &cl = *queue.loader->device->cl;
   cl_event launched = nullptr;
+  FirstLaunch first(*kernel->program, kernel->index);
+  cl_event *wanted = event == nullptr && !first.marked() ? nullptr : &launched;
   const auto launch = [&](const Size3 &global) {
     return cl.clEnqueueNDRangeKernel(queue.handle.get(), kernel->handle.get(), plan.dimensions,
                                      nullptr, global.data(), plan.local.data(), waits.count,
-                                     waits.data(), event == nullptr ? nullptr : &launched);
+                                     waits.data(), wanted);
   };
   cl_int code = launch(plan.global);
   if (code == CL_INVALID_WORK_GROUP_SIZE && plan.global != plan.padded) {
@@ -230,6 +233,7 @@ Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const 
     code = launch(plan.padded);
     if (code == CL_SUCCESS) kernel->unequal_groups = false;
   }
+  if (code == CL_SUCCESS) first.end_with(launched);
   return take_event(cl, "clEnqueueNDRangeKernel", code, launched, event);
 }
 

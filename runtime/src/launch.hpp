@@ -31,6 +31,9 @@ struct Kernel {
   unsigned argument_count = 0;
 };
 
+// What the driver says of a kernel that was built for the device.
+WorkGroupLimits query_limits(const Device &device, cl_kernel kernel);
+
 // The kernel named `name`; empty takes the variant's first.
 Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                     Kernel *out);

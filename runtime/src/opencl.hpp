@@ -62,6 +62,7 @@
 // platform or device must be asked before the call, not only the pointer.
 #define KILN_OPENCL_OPTIONAL(X) \
   X(clCreateProgramWithIL)      \
+  X(clSetEventCallback)         \
   X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {

@@ -66,6 +66,8 @@ std::string Overlay::open(const char *path, std::uint64_t limit, const Device &d
   if (error != 0) return packs::concat({path, ": ", system_error_text(error)});
   overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
   overlay->key_ = device.key;
+  overlay->driver_ = device.identity.text(Field::driver_version);
+  overlay->made_for_any_driver_ = device.description.finishing == Finishing::linker;
   overlay->facts_ = device_facts(device);
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
@@ -92,13 +94,22 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
     return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
   }
   *broken = false;
+  if (made_for_any_driver_ && packs::compare_versions(entry->fact("driver_version"), driver_) > 0) {
+    return packs::concat({"the overlay's binary was made by the later driver ",
+                          entry->fact("driver_version"), ", and this one is ", driver_});
+  }
   note_use(descriptor.get(), info);
   return {};
 }
 
 std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
-                           const std::string &program, const std::string &variant_name) const {
-  const std::string facts = facts_ + key_text({{"program", program}, {"variant", variant_name}});
+                           const std::string &program, const std::string &variant_name,
+                           packs::Finality finality) const {
+  BinaryKey more = {{"program", program}, {"variant", variant_name}};
+  if (finality != packs::Finality::not_launched) {
+    more.emplace_back("final", finality == packs::Finality::yes ? "yes" : "no");
+  }
+  const std::string facts = facts_ + key_text(more);
   OverlayEntry entry;
   std::memcpy(entry.variant, variant, packs::kNameSize);
   entry.key = key_;

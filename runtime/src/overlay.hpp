@@ -34,7 +34,7 @@ class Overlay {
   // limit demands it. Gives an empty string, or why it was not written. `program` and
   // `variant_name` are for people.
   std::string store(const std::uint8_t *variant, packs::View binary, const std::string &program,
-                    const std::string &variant_name) const;
+                    const std::string &variant_name, packs::Finality finality) const;
 
   Guard &guard() { return guard_; }
 
@@ -43,8 +43,10 @@ class Overlay {
 
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;
-  std::string key_;    // the device's
-  std::string facts_;  // of the device, as entries carry them
+  std::string key_;                   // the device's
+  std::string driver_;                // its driver's version
+  bool made_for_any_driver_ = false;  // the key does not name the driver's version
+  std::string facts_;                 // of the device, as entries carry them
   Guard guard_;
 };
 

@@ -1,5 +1,7 @@
 #include "overlay_entry.hpp"
 
+#include <algorithm>
+
 #include <cstring>
 
 #include "folder.hpp"
@@ -94,6 +96,24 @@ std::string parse_entry(packs::View file, OverlayEntry *out) {
 std::string entry_name(std::string_view key, const std::uint8_t *variant) {
   return packs::concat({kEntryPrefix, hex64(packs::xxh3(key.data(), key.size())), "-",
                         hex64(packs::xxh3(variant, packs::kNameSize))});
+}
+
+std::string_view OverlayEntry::fact(std::string_view name) const {
+  for (std::string_view rest = facts; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (line.size() > name.size() && line.substr(0, name.size()) == name &&
+        line[name.size()] == '=') {
+      return line.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+packs::Finality OverlayEntry::finality() const {
+  const std::string_view text = fact("final");
+  if (text == "yes") return packs::Finality::yes;
+  return text == "no" ? packs::Finality::no : packs::Finality::not_launched;
 }
 
 }  // namespace kiln::runtime

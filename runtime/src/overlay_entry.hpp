@@ -19,6 +19,10 @@ struct OverlayEntry {
   std::string_view facts;  // "name=value" lines like a key's: profile, family, ..., program
   packs::View binary;
   std::uint64_t binary_xxh3 = 0;
+
+  // The fact of that name, as it stands there; empty where there is none.
+  std::string_view fact(std::string_view name) const;
+  packs::Finality finality() const;
 };
 
 // The 96 bytes that stand before key, facts and binary. Fills in nothing: binary_xxh3 must be

@@ -1,5 +1,7 @@
 #include "programs.hpp"
 
+#include "finish.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -91,6 +93,23 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
     if (progress != nullptr && !progress->loaded(programs[i], result, i + 1)) return;
   }
   for (Slot *slot : others) const std::lock_guard<std::mutex> wait(slot->mutex);
+}
+
+void Programs::finish() {
+  if (loader_->overlay == nullptr) return;
+  std::vector<Slot *> slots;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto &slot : slots_) slots.push_back(slot.get());
+  }
+  for (Slot *slot : slots) {
+    std::shared_ptr<LoadedProgram> program;
+    {
+      const std::lock_guard<std::mutex> lock(slot->mutex);
+      program = slot->last.program;
+    }
+    if (program != nullptr) finish_program(program.get());
+  }
 }
 
 }  // namespace kiln::runtime

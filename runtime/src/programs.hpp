@@ -44,6 +44,9 @@ class Programs {
   // do the same, and returns when all of them are done, or when `progress` says so.
   void prefetch(const std::vector<std::string> &programs, unsigned flags, Progress *progress);
 
+  // finish_program() for all that are loaded.
+  void finish();
+
  private:
   struct Slot {
     const packs::fb::Variant *variant;

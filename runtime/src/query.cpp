@@ -136,6 +136,18 @@ void set_uuid(const OpenCL &cl, cl_device_id device, cl_device_info what, Field 
   identity->set(field, hex(bytes, sizeof(bytes)));
 }
 
+void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *identity) {
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (!query_value(cl, device, kDeviceComputeCapabilityMajorNv, &major) ||
+      !query_value(cl, device, kDeviceComputeCapabilityMinorNv, &minor)) {
+    return;
+  }
+  std::string text = packs::concat({packs::decimal(major), ".", packs::decimal(minor)});
+  if (parse_compute_capability(text) == 0) return;
+  identity->set(Field::compute_capability, std::move(text));
+}
+
 // The facts that only some devices have, by what the extension list says.
 void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::string> &extensions,
                   Identity *identity) {
@@ -147,6 +159,9 @@ void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::
   if (has(extensions, "cl_intel_device_attribute_query") &&
       query_value(cl, device, kDeviceIpVersionIntel, &ip_version)) {
     identity->set(Field::ip_version, "0x" + hex_number(ip_version));
+  }
+  if (has(extensions, "cl_nv_device_attribute_query")) {
+    set_compute_capability(cl, device, identity);
   }
   if (has(extensions, "cl_khr_il_program") ||
       parse_opencl_version(identity->text(Field::device_version)) >= 201) {
@@ -173,20 +188,6 @@ bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabil
   if (capabilities.has_extension("cl_khr_fp64")) return true;
   cl_device_fp_config config = 0;
   return query_value(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG, &config) && config != 0;
-}
-
-// 0 where the device is not NVIDIA's, or what it says is no version.
-std::uint32_t compute_capability(const OpenCL &cl, cl_device_id device,
-                                 const Capabilities &capabilities) {
-  cl_uint major = 0;
-  cl_uint minor = 0;
-  if (!capabilities.has_extension("cl_nv_device_attribute_query") ||
-      !query_value(cl, device, kDeviceComputeCapabilityMajorNv, &major) ||
-      !query_value(cl, device, kDeviceComputeCapabilityMinorNv, &minor) || major == 0 ||
-      major > 99 || minor > 99) {
-    return 0;
-  }
-  return 100 * major + minor;
 }
 
 // The first three dimensions; a device may report more, and some fail if asked for fewer.
@@ -279,7 +280,7 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
-  result.compute_capability = compute_capability(cl, device, result);
+  result.compute_capability = parse_compute_capability(identity.text(Field::compute_capability));
   query_value(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &result.max_work_group_size);
   set_work_item_sizes(cl, device, &result);
   cl_ulong local_memory = 0;

@@ -9,7 +9,8 @@ namespace kiln::runtime {
 namespace {
 
 const char *rung_name(kiln_rung rung) {
-  static const char *const names[] = {"overlay", "exact", "compatible", "il", "source", "error"};
+  static const char *const names[] = {"overlay", "exact", "compatible",  "il",
+                                      "source",  "error", "intermediate"};
   return names[rung];
 }
 
@@ -70,6 +71,14 @@ void append_choice(const Choice &choice, std::string *out) {
     *out += packs::decimal(choice.nanoseconds);
   }
   *out += "}";
+}
+
+void append_final(kiln_finality final, const std::string &why_not, std::string *out) {
+  *out += ", \"final\": ";
+  *out += final == KILN_FINAL_UNKNOWN ? "null" : final == KILN_FINAL_YES ? "true" : "false";
+  if (why_not.empty()) return;
+  *out += ", ";
+  append_member("why_not_final", why_not, out);
 }
 
 void append_optional(const char *name, const std::optional<std::string> &value, std::string *out) {
@@ -143,6 +152,7 @@ std::string Report::json(const Choice &choice) const {
   append_member("rung", rung_name(rung), &out);
   out += ", \"recompiled\": ";
   out += !recompiled ? "null" : *recompiled ? "true" : "false";
+  append_final(final, why_not_final, &out);
   char number[40];
   const auto microseconds = static_cast<unsigned long long>(milliseconds * 1000 + 0.5);
   // Not %f, whose decimal point is the application's locale's.

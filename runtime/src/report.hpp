@@ -34,9 +34,11 @@ struct Report {
   std::string program;
   std::string variant;
   kiln_rung rung = KILN_RUNG_ERROR;
-  std::vector<RungResult> rungs;   // best first, down to the one that loaded
-  std::optional<bool> recompiled;  // absent when it was neither checked nor remembered
-  std::vector<std::string> notes;  // what else happened, a sentence each
+  std::vector<RungResult> rungs;             // best first, down to the one that loaded
+  std::optional<bool> recompiled;            // absent when it was neither checked nor remembered
+  kiln_finality final = KILN_FINAL_UNKNOWN;  // of what was loaded
+  std::string why_not_final;                 // a sentence; may be empty
+  std::vector<std::string> notes;            // what else happened, a sentence each
   double milliseconds = 0;
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;

@@ -56,15 +56,9 @@ std::size_t work_group_of(std::string_view requirement) {
   return number_of(argument(requirement, "work_group:"), 9);
 }
 
-// 100 * M + N of "compute_capability:M.N", M from 1 and both below 100; 0 where it is none.
+// Of "compute_capability:M.N"; 0 where it is none.
 std::size_t compute_capability_of(std::string_view requirement) {
-  const std::string_view version = argument(requirement, kComputeCapability);
-  const std::size_t dot = version.find('.');
-  if (dot == std::string_view::npos) return 0;
-  const std::size_t major = number_of(version.substr(0, dot), 2);
-  const std::string_view minor_text = version.substr(dot + 1);
-  const std::size_t minor = number_of(minor_text, 2);
-  return major == 0 || (minor == 0 && minor_text != "0") ? 0 : 100 * major + minor;
+  return parse_compute_capability(argument(requirement, kComputeCapability));
 }
 
 std::optional<std::string> missing_capability(std::size_t needed, std::string_view version,
@@ -103,6 +97,16 @@ std::optional<std::string> missing_one(const std::string &requirement, const Cap
 }
 
 }  // namespace
+
+std::uint32_t parse_compute_capability(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return 0;
+  const std::size_t major = number_of(text.substr(0, dot), 2);
+  const std::string_view minor_text = text.substr(dot + 1);
+  const std::size_t minor = number_of(minor_text, 2);
+  if (major == 0 || (minor == 0 && minor_text != "0")) return 0;
+  return static_cast<std::uint32_t>(100 * major + minor);
+}
 
 bool Capabilities::has_extension(std::string_view name) const {
   return std::binary_search(extensions.begin(), extensions.end(), name);

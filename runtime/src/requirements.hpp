@@ -45,6 +45,9 @@ struct Capabilities {
 std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
                                                const Capabilities &device);
 
+// 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; 0 where it is none.
+std::uint32_t parse_compute_capability(std::string_view text);
+
 // Whether missing_requirement knows such a requirement.
 bool is_known_requirement(const std::string &requirement);
 

@@ -1,5 +1,7 @@
 #include "sequence.hpp"
 
+#include "first_launch.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -34,6 +36,28 @@ Error run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event>
   return {};
 }
 
+Error run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
+  const Recording &recording = sequence.recording;
+  const OpenCL &cl = *sequence.loader->device->cl;
+  cl_event made = nullptr;
+  cl_event *wanted = event == nullptr ? nullptr : &made;
+  if (recording.kind == KILN_RECORDING_COMMAND_BUFFER) {
+    const cl_int code = recording.enqueue_buffer(0, nullptr, recording.buffer.get(), waits.count,
+                                                 waits.data(), wanted);
+    // Without simultaneous use a buffer that is still running cannot run again.
+    if (code != CL_INVALID_OPERATION) {
+      return take_event(cl, "clEnqueueCommandBufferKHR", code, made, event);
+    }
+  }
+  if (recording.kind == KILN_RECORDING_RECORDABLE_QUEUE) {
+    const cl_int code =
+        recording.enqueue_qcom(sequence.queue.get(), recording.qcom.get(), 0, nullptr, 0, nullptr,
+                               0, nullptr, 0, nullptr, waits.count, waits.data(), wanted);
+    return take_event(cl, "clEnqueueRecordingQCOM", code, made, event);
+  }
+  return run_plainly(sequence, waits, event);
+}
+
 }  // namespace
 
 Sequence::~Sequence() = default;
@@ -58,6 +82,7 @@ Error add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &ran
   if (Error e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
   if (Error e = retain_memory(kernel, &step); !e.ok()) return e;
   step.program = kernel.program;
+  step.index = kernel.index;
   sequence->steps.push_back(std::move(step));
   return {};
 }
@@ -78,25 +103,17 @@ Error end_sequence(Sequence *sequence) {
 
 Error run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
   if (!sequence.ended) return failure(KILN_ERROR_ARGUMENT, "the sequence has not ended");
-  const Recording &recording = sequence.recording;
-  const OpenCL &cl = *sequence.loader->device->cl;
-  cl_event made = nullptr;
-  cl_event *wanted = event == nullptr ? nullptr : &made;
-  if (recording.kind == KILN_RECORDING_COMMAND_BUFFER) {
-    const cl_int code = recording.enqueue_buffer(0, nullptr, recording.buffer.get(), waits.count,
-                                                 waits.data(), wanted);
-    // Without simultaneous use a buffer that is still running cannot run again.
-    if (code != CL_INVALID_OPERATION) {
-      return take_event(cl, "clEnqueueCommandBufferKHR", code, made, event);
-    }
+  std::vector<std::unique_ptr<FirstLaunch>> firsts;
+  for (const Step &step : sequence.steps) {
+    auto first = FirstLaunch::mark(*step.program, step.index);
+    if (first != nullptr) firsts.push_back(std::move(first));
   }
-  if (recording.kind == KILN_RECORDING_RECORDABLE_QUEUE) {
-    const cl_int code =
-        recording.enqueue_qcom(sequence.queue.get(), recording.qcom.get(), 0, nullptr, 0, nullptr,
-                               0, nullptr, 0, nullptr, waits.count, waits.data(), wanted);
-    return take_event(cl, "clEnqueueRecordingQCOM", code, made, event);
-  }
-  return run_plainly(sequence, waits, event);
+  Handle<cl_event> own;
+  Handle<cl_event> *wanted = event != nullptr || firsts.empty() ? event : &own;
+  Error error = run(sequence, waits, wanted);
+  if (!error.ok()) return error;
+  for (const auto &first : firsts) first->end_with(wanted->get());  // the queue is in order
+  return {};
 }
 
 }  // namespace kiln::runtime

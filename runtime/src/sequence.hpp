@@ -13,6 +13,7 @@ namespace kiln::runtime {
 // A recorded launch: a kernel object of its own, so that its arguments stay as they were.
 struct Step {
   std::shared_ptr<const LoadedProgram> program;
+  unsigned index = 0;  // of the kernel among the variant's
   Handle<cl_kernel> kernel;
   LaunchPlan plan;
   std::unique_ptr<Handle<cl_mem>[]> memory;  // that the arguments name

@@ -29,10 +29,15 @@ TuningPlace::TuningPlace(const fb::Root &root, const Description &device, std::u
       vendor_counts_(std::string_view(device.profile) != "generic"),
       family_(find_known(root, device.family)),
       model_(find_known(root, device.model)),
+      has_model_(!device.model.empty()),
       key_hash_(key_hash) {}
 
 TuningLevel TuningPlace::level_of(const fb::Tuning &row) const {
-  if (row.key_hash() != 0 && row.key_hash() == key_hash_) return TuningLevel::device;
+  // One key may be that of several models, whose binaries are the same, and whose speed is not.
+  const bool same_key = row.key_hash() != 0 && row.key_hash() == key_hash_;
+  const bool other_model = row.model() != model_ && has_model_ &&
+                           root_.texts()->Get(row.model())->size() != 0;
+  if (same_key && !other_model) return TuningLevel::device;
   if (row.model() == model_) return TuningLevel::model;
   if (row.family() == family_) return TuningLevel::family;
   return TuningLevel::vendor;

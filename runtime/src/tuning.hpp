@@ -48,6 +48,7 @@ class TuningPlace {
   bool vendor_counts_;
   std::uint32_t family_;  // as a text of the root; what the device does not say is no row's
   std::uint32_t model_;
+  bool has_model_;
   std::uint64_t key_hash_;
 };
 

@@ -74,7 +74,7 @@ HOLLOW = {
     "tuning": {"devices": [None, {}, {"device": "B", "programs": [None, {}, {
         "variants": [None, {}, {"kernels": [None, {}, {"points": [None, {}, {"local": [4]}, {
             "local": [4, 4], "nanoseconds": 5}]}]}]}]}]},
-    "startup": {"devices": [None, {}, {"device": "B", "kiln_ms": 1}]},
+    "startup": {"devices": [None, {}, {"device": "B", "kiln": {"results_ms": 1}}]},
 }
 
 
@@ -87,7 +87,7 @@ def startup_plots(documents):
     """The marks that the start-up must have."""
     for device in documents["startup"]["devices"]:
         if "error" not in device:
-            yield "startup", {name: 1 for name in ("source", "floor", "kiln", "overlay")}
+            yield "startup", {name: 1 for name in ("source", "driver", "floor", "kiln", "overlay")}
 
 
 def variant_plots(device, size):

@@ -120,20 +120,6 @@ std::vector<packs::Name> binaries(const BuildResult &result) {
   return names;
 }
 
-// Places in the driver's log of calls, of the processes that made this kernel.
-std::vector<std::size_t> calls_of(const std::vector<std::string> &log, const std::string &kernel) {
-  std::set<std::string> processes;
-  const auto process_of = [](const std::string &line) { return line.substr(0, line.find(' ')); };
-  for (const std::string &line : log) {
-    if (line.ends_with(" " + kernel)) processes.insert(process_of(line));
-  }
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < log.size(); ++i) {
-    if (processes.count(process_of(log[i])) != 0) places.push_back(i);
-  }
-  return places;
-}
-
 bool starts_with(const std::string &text, const std::string &start) {
   return text.compare(0, start.size(), start) == 0;
 }
@@ -186,28 +172,6 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
   CHECK(told == std::vector<std::string>{"fill/a_hang 0/3", "fill/a_hang 1/3", "fill/a_hang 2/3"});
 }
 
-TEST_CASE("variants of the same source and options take turns, as they share a driver's cache") {
-  const test::ScriptedDriver driver(std::string("log = \"{folder}/calls\"\n") + kScript);
-  const auto device = device_of(driver);
-  if (!device) return;
-  const std::string source =
-      "__kernel void first(__global uint *out) { out[0] = 1; }\n"
-      "__kernel void second(__global uint *out) { out[0] = 2; }\n";
-  packs::Contents base;
-  base.programs = {{"same", "", {of_source(source, "first"), of_source(source, "second")}}};
-  BuildOptions options;
-  options.jobs = 2;
-  CHECK(build_on_devices(base, {*device}, {}, options, nullptr).compiled == 2);
-  std::vector<std::string> log;
-  std::ifstream file(driver.path("calls"));
-  for (std::string line; std::getline(file, line);) log.push_back(line);
-  const auto first = calls_of(log, "first");
-  const auto second = calls_of(log, "second");
-  REQUIRE_FALSE(first.empty());
-  REQUIRE_FALSE(second.empty());
-  CHECK(first.back() < second.front());
-}
-
 TEST_CASE("targets of an earlier pack that were not built now are kept where still of use") {
   const auto device = scripted_pocl();
   if (!device) return;
@@ -219,7 +183,9 @@ TEST_CASE("targets of an earlier pack that were not built now are kept where sti
   other.binaries.push_back({good.hash, packs::BlobSource(bytes("theirs")), "", {}});
   other.binaries.push_back(
       {variant("gone", "out[0] = 9;").hash, packs::BlobSource(bytes("stale")), "", {}});
-  const BuildResult result = build_on_devices(base, {*device}, {other}, {}, nullptr);
+  packs::Contents earlier;
+  earlier.targets = {other};
+  const BuildResult result = build_on_devices(base, {*device}, earlier, {}, nullptr);
   REQUIRE(result.contents.targets.size() == 2);
   CHECK(result.contents.targets[1].key == other.key);
   REQUIRE(result.contents.targets[1].binaries.size() == 1);

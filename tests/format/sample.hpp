@@ -173,6 +173,7 @@ inline Contents sample() {
   first.binaries[0].finish = {packs::Finality::yes, "",          "linker 12.8", 155'000, 4096,
                               "580.65.06",          {{8, 8, 1}, {64, 1, 1}}};
   first.binaries[0].auxiliary = packs::BlobSource(noise(33, 6));
+  first.auxiliary = packs::BlobSource(noise(44, 7));
   first.binaries[1].finish.finality = packs::Finality::no;
   first.binaries[1].finish.why_not = "its first launch took 57 ms longer than its second";
   return contents;

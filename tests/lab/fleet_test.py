@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+import final
 import kernels
 import loading
 import making
@@ -59,7 +60,7 @@ def _run_fleet(suite, options, summary):
         return fleet.ran
     for scenarios in (loading.exact, loading.not_exact, loading.compatible,
                       loading.errors, pixels.il_and_source,
-                      pixels.exact):
+                      pixels.exact, final.launches):
         scenarios(suite, fleet)
     if options.forge_pack:
         updates.stale(suite, fleet, options.forge_pack)

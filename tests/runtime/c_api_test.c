@@ -15,7 +15,10 @@ _Static_assert(KILN_ERROR_PACK_BAD == 7 && KILN_ERROR_PACK_NEWER == 8, "status")
 _Static_assert(KILN_ERROR_NOT_IN_PACK == 9 && KILN_ERROR_REQUIREMENT == 10, "status");
 _Static_assert(KILN_ERROR_NO_RUNG == 11, "status");
 _Static_assert(KILN_RUNG_OVERLAY == 0 && KILN_RUNG_EXACT == 1 && KILN_RUNG_COMPATIBLE == 2, "rung");
-_Static_assert(KILN_RUNG_IL == 3 && KILN_RUNG_SOURCE == 4 && KILN_RUNG_ERROR == 5, "rung");
+_Static_assert(KILN_RUNG_IL == 3 && KILN_RUNG_SOURCE == 4 && KILN_RUNG_ERROR == 5 &&
+                   KILN_RUNG_INTERMEDIATE == 6,
+               "rung");
+_Static_assert(KILN_FINAL_UNKNOWN == 0 && KILN_FINAL_YES == 1 && KILN_FINAL_NO == 2, "final");
 _Static_assert(KILN_OUTCOME_LOADED == 0 && KILN_OUTCOME_SKIPPED == 1, "outcome");
 _Static_assert(KILN_OUTCOME_MISSED == 2 && KILN_OUTCOME_FAILED == 3, "outcome");
 _Static_assert(KILN_OUTCOME_QUARANTINED == 4, "outcome");
@@ -41,6 +44,7 @@ static void test_questions_to_null(void) {
   CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
   CHECK(kiln_report_choice(NULL, NULL) == NULL);
   CHECK(kiln_report_milliseconds(NULL) == 0);
+  CHECK(kiln_report_final(NULL, NULL) == KILN_FINAL_UNKNOWN);
   CHECK(kiln_report_json(NULL) == NULL);
 }
 
@@ -85,6 +89,7 @@ static void test_null_for_loading(void) {
   REFUSED(kiln_prefetch(NULL, NULL, 0, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_prefetch(SOME(kiln_loader), NULL, 1, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
+  REFUSED(kiln_loader_finish(NULL, &e), "kiln_loader_finish");
   CHECK(kiln_loader_hints(NULL) == 0);
   REFUSED(kiln_load(SOME(kiln_loader), NULL, NULL, 0, &program, &report, &e), "kiln_load");
   REFUSED(kiln_load(SOME(kiln_loader), "p", NULL, 0, NULL, &report, &e), "kiln_load");

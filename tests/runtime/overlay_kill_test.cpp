@@ -43,8 +43,8 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
-    const std::string why =
-        overlay->store(Variant(number).hash, {bytes.data(), bytes.size()}, "p", "v");
+    const std::string why = overlay->store(Variant(number).hash, {bytes.data(), bytes.size()}, "p",
+                                           "v", packs::Finality::not_launched);
     if (!why.empty()) _exit(1);
     if (write(acknowledge, &number, sizeof(number)) != sizeof(number)) _exit(2);
   }

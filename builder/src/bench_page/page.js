@@ -9,9 +9,11 @@ for (const device of devices) device.programs = programsOf(device);
 const unmeasured = (command, what) => html(
     'p', {class: 'missing'}, 'Not measured: ', html('code', {}, command), ` measures ${what}.`);
 
-const startupText = `Time until every kernel of the pack exists, with empty driver caches: from
-  source; from binaries given straight to the driver (floor, the dashed line); through Kiln; and the
-  second start of a pack without a binary (overlay). Log scale, the same for all devices.`;
+const startupText = `Time until every program has its first result, with empty driver caches:
+  from source; from the driver\u2019s own binaries; from the pack\u2019s binaries given straight to the
+  driver (floor, the dashed line); through Kiln; and the second start of a pack without a binary
+  (overlay). On a device that executes nothing: until every kernel exists. Log scale, the same for all
+  devices.`;
 
 function startupFigure(device, range) {
   const error = device.startup.error;

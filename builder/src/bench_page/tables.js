@@ -139,30 +139,34 @@ function tuningTable(program) {
 
 const startupColumns = [
   {name: 'device', text: true},
-  {name: 'variants'},
+  {name: 'programs'},
   {name: 'source'},
+  {name: 'driver'},
   {name: 'floor'},
   {name: 'kiln'},
   {name: 'to floor'},
   {name: 'overlay'},
   {name: 'to floor'},
   {name: 'above floor, each'},
+  {name: 'compile at first launch'},
 ];
 
 function startupRow(device) {
   const row = device.startup;
-  if (row.error) return [device.name, {span: 8, content: `no figures: ${row.error}`}];
+  if (row.error) return [device.name, {span: 10, content: `no figures: ${row.error}`}];
   const above = row.microseconds_above_floor_per_program;
   return [
     device.name,
     row.programs,
-    milliseconds(row.source_ms),
-    milliseconds(row.floor_ms),
-    milliseconds(row.kiln_ms),
+    milliseconds(startupTime(row, 'source')),
+    milliseconds(startupTime(row, 'driver')),
+    milliseconds(startupTime(row, 'floor')),
+    milliseconds(startupTime(row, 'kiln')),
     ratio(row.ratio_to_floor),
-    milliseconds(row.overlay_ms),
+    milliseconds(startupTime(row, 'overlay')),
     ratio(row.overlay_ratio_to_floor),
     isNumber(above) ? `${digits(above)} \u00b5s` : none,
+    row.executes === false ? 'executes nothing' : row.compile_at_first_launch ?? none,
   ];
 }
 

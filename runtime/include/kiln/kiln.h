@@ -56,15 +56,25 @@ typedef enum kiln_status {
   KILN_ERROR_NO_RUNG = 11      /* every rung was skipped or failed; see the report */
 } kiln_status;
 
-/* Rungs of the ladder, best first. */
+/* Rungs of the ladder, best first; the intermediate one, which came later, stands between
+ * compatible and IL. */
 typedef enum kiln_rung {
   KILN_RUNG_OVERLAY = 0,
   KILN_RUNG_EXACT = 1,
   KILN_RUNG_COMPATIBLE = 2,
   KILN_RUNG_IL = 3,
   KILN_RUNG_SOURCE = 4,
-  KILN_RUNG_ERROR = 5
+  KILN_RUNG_ERROR = 5,
+  /* A form that the driver still compiles when it loads it, and that later GPUs take, too: PTX. */
+  KILN_RUNG_INTERMEDIATE = 6
 } kiln_rung;
+
+/* Whether the driver compiles anything when a loaded program is first launched. */
+typedef enum kiln_finality {
+  KILN_FINAL_UNKNOWN = 0, /* nobody has launched it where that could be seen */
+  KILN_FINAL_YES = 1,     /* a fresh process did, with empty caches, and nothing was compiled */
+  KILN_FINAL_NO = 2
+} kiln_finality;
 
 typedef enum kiln_outcome {
   KILN_OUTCOME_LOADED = 0,
@@ -139,7 +149,7 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
 /* Rungs to leave out, extra work, and what the program is for, as bits. An unknown bit is
  * KILN_ERROR_ARGUMENT. */
 enum {
-  KILN_LOAD_NO_BINARY = 1, /* leave out the overlay, exact and compatible rungs */
+  KILN_LOAD_NO_BINARY = 1, /* leave out the rungs overlay, exact, compatible and intermediate */
   KILN_LOAD_NO_IL = 2,
   KILN_LOAD_NO_SOURCE = 4,
   /* Compare the driver's binary with the one given, on every load. With an overlay that is
@@ -227,12 +237,22 @@ typedef struct kiln_loader_options {
   kiln_level priority;    /* of the same: cl_qcom_priority_hint */
 } kiln_loader_options;
 
-/* `options` NULL: all defaults. The loader keeps every program that it loaded. */
+/* `options` NULL: all defaults. The loader keeps every program that it loaded. Releasing it
+ * finishes first, as kiln_loader_finish does: release loaders before the process begins to exit. */
 KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         const kiln_loader_options *options, kiln_loader **out,
                                         kiln_error *error);
 KILN_API void kiln_loader_release(kiln_loader *loader);
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
+/* Makes final what this device had to compile, and puts it into the overlay, so that the next start
+ * compiles nothing, not even at a first launch. For each program that did not come from a final
+ * binary, once: NVIDIA's PTX becomes a cubin (some 150 ms); PoCL's binary is taken again with the
+ * code of all work-group sizes that were launched; other drivers' binaries were stored when they
+ * were loaded. Call it when the first results are there, from any thread but not from a callback;
+ * it waits for nothing that was enqueued. Without it a loader's release does the same. An
+ * application that ends before both leaves the driver's plain binary, and the next start improves
+ * it. Returns KILN_OK when there is no overlay, too; what could not be stored is a notice. */
+KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 /* The KILN_HINT_* bits that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
@@ -281,6 +301,9 @@ KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung run
 /* Why this variant, as a sentence ("preferred by the pack"); `*choice`, where it is not NULL, gets
  * the same as a value. NULL, and `*choice` untouched, where there was none to load. */
 KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
+/* Whether the first launch compiles anything; `*reason`, where it is not NULL, gets why not as a
+ * sentence, or "". NULL as report is KILN_FINAL_UNKNOWN. */
+KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char **reason);
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
 /* The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
  * load; a program that was loaded from the overlay or its exact binary has none. */

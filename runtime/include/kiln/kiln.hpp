@@ -140,12 +140,20 @@ class Report {
  public:
   Report() = default;
   explicit Report(kiln_report *handle) : handle_(handle) {}
+  kiln_report *get() const { return handle_.get(); }
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
   // Why this variant; empty where there was none to load.
   std::string choice(kiln_choice *by = nullptr) const {
     const char *text = kiln_report_choice(handle_.get(), by);
     return text == nullptr ? std::string() : std::string(text);
+  }
+  // Whether the first launch compiles anything; `why_not`, where given, gets the reason.
+  kiln_finality final(std::string *why_not = nullptr) const {
+    const char *text = nullptr;
+    const kiln_finality finality = kiln_report_final(handle_.get(), &text);
+    if (why_not != nullptr) *why_not = text == nullptr ? "" : text;
+    return finality;
   }
   std::string json() const {
     const char *text = kiln_report_json(handle_.get());
@@ -187,6 +195,12 @@ class Loader {
                        out, &report, error);
     });
     return {std::move(made), Report(report)};
+  }
+  // Makes final what this device had to compile, for the next start; see kiln_loader_finish.
+  Outcome finish() const {
+    Outcome outcome;
+    kiln_loader_finish(get(), &outcome);
+    return outcome;
   }
   // All programs of the pack, on this thread; `progress` may be null.
   Outcome prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,

@@ -22,7 +22,8 @@ bool program_holds(const Fault &fault, const Call &call) {
   if (!fault.form && !fault.unbuilt && fault.text.empty() && fault.kernel.empty()) return true;
   const Program *program = call.program;
   if (program == nullptr) return false;
-  if (fault.form && fault.form != program->form) return false;
+  const bool nvidia = program->form == Form::binary && fault.form == program->given_form;
+  if (fault.form && fault.form != program->form && !nvidia) return false;
   if (fault.unbuilt && program->built) return false;
   const auto has = [&](const std::string &text) {
     return text.empty() || program->text().find(text) != std::string::npos;
@@ -56,6 +57,8 @@ void work_for(unsigned milliseconds) {
   }
 }
 
+}  // namespace
+
 // "PID FUNCTION FORM KERNEL", with "-" for what the call has not.
 void log_call(const Call &call) {
   if (script().log.empty()) return;
@@ -68,8 +71,6 @@ void log_call(const Call &call) {
       (call.kernel.empty() ? "-" : call.kernel) + "\n";
   if (write(file, line.data(), line.size()) < 0) stop("the log cannot be written");
 }
-
-}  // namespace
 
 Call call_of(const char *function) {
   Call call;

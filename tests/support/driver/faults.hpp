@@ -20,6 +20,9 @@ Call call_of(const char *function);
 Call call_of(const char *function, const Program &program);
 Call call_of(const char *function, cl_kernel kernel);
 
+// Only logs it; `function` need not be an entry point.
+void log_call(const Call &call);
+
 // Logs the call, then plays what the script has for it: dies, hangs, waits, or returns the
 // fault that the caller has to play (never segv, abort, exit, hang or slow). Null: none.
 const Fault *enter(const Call &call);

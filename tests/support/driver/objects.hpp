@@ -40,6 +40,7 @@ struct Program {
   std::string kernels;             // their names as the binary lists them
   std::string il;                  // as given
   std::vector<std::string> given;  // binaries as given, one for each device
+  Form given_form = Form::binary;  // of the first of them: ptx and cubin are NVIDIA's
   std::string options;             // of the last build, or out of the binary
   std::uint32_t generation = 0;    // how often this program was compiled
   Response response = Response::accept;

@@ -1,6 +1,7 @@
 // Programs from binaries: whose they are, and what the script does with those of others.
 #include <algorithm>
 
+#include "../cuda/shapes.hpp"
 #include "binary.hpp"
 #include "contexts.hpp"
 #include "programs.hpp"
@@ -13,11 +14,15 @@ bool is_death(Response response) {
          response == Response::hang;
 }
 
-Response response_to(const BinaryRules &rules, Decoded decoded, const Binary &binary) {
-  if (decoded != Decoded::good) {
-    const bool usable = decoded == Decoded::corrupt || is_death(rules.corrupt);
-    return usable ? rules.corrupt : Response::refuse;
-  }
+Response response_to_bad(const BinaryRules &rules, Decoded decoded) {
+  const bool usable = decoded == Decoded::corrupt || is_death(rules.corrupt);
+  return usable ? rules.corrupt : Response::refuse;
+}
+
+Response response_to(const BinaryRules &rules, const std::string &bytes, Binary *out) {
+  const Decoded decoded = decode(bytes, out);
+  if (decoded != Decoded::good) return response_to_bad(rules, decoded);
+  const Binary &binary = *out;
   const bool own =
       binary.model == rules.model ||
       std::find(rules.accepts.begin(), rules.accepts.end(), binary.model) != rules.accepts.end();
@@ -25,6 +30,27 @@ Response response_to(const BinaryRules &rules, Decoded decoded, const Binary &bi
   if (binary.driver_version != rules.driver_version) return rules.other_driver;
   if (binary.revision != rules.revision) return rules.other_revision;
   return Response::accept;
+}
+
+// NVIDIA's rules ask for the device alone. PTX is compiled for any that is not older, and is
+// refused where it is damaged; a cubin serves the same major number and a minor that is not less.
+Response response_to_nvidia(const BinaryRules &rules, const std::string &bytes, Form *form,
+                            Binary *out) {
+  if (const auto ptx = shapes::read_ptx(bytes)) {
+    *form = Form::ptx;
+    const bool fits = ptx->version <= shapes::parse_ptx_version(rules.ptx_version) &&
+                      ptx->target <= rules.compute_capability;
+    const bool good = decode(ptx->payload, out) == Decoded::good;
+    return fits && good ? Response::accept : Response::refuse;
+  }
+  const auto cubin = shapes::read_cubin(bytes);
+  if (!cubin) return response_to_bad(rules, Decoded::foreign);
+  *form = Form::cubin;
+  const bool good = decode(cubin->payload, out) == Decoded::good && cubin->whole;
+  if (!good) return response_to_bad(rules, Decoded::corrupt);
+  const bool fits = cubin->target / 10 == rules.compute_capability / 10 &&
+                    cubin->target <= rules.compute_capability;
+  return fits ? rules.cubin : Response::refuse;
 }
 
 // The responses at creation; those of later stages are kept in the program.
@@ -62,9 +88,13 @@ cl_program real_from_binary(const Program &program, const std::vector<Binary> &b
 std::vector<Binary> examine(Program *program) {
   std::vector<Binary> binaries(program->given.size());
   for (std::size_t i = 0; i < binaries.size(); ++i) {
-    const Decoded decoded = decode(program->given[i], &binaries[i]);
     const BinaryRules &rules = program->devices[i]->script->binary;
-    const Response response = response_to(rules, decoded, binaries[i]);
+    const std::string &given = program->given[i];
+    Form form = Form::binary;
+    const Response response = rules.shape == Shape::own
+                                  ? response_to(rules, given, &binaries[i])
+                                  : response_to_nvidia(rules, given, &form, &binaries[i]);
+    if (i == 0) program->given_form = form;
     if (program->response == Response::accept) program->response = response;
     program->generation = binaries[i].generation;
     program->options = binaries[i].options;

@@ -1,6 +1,7 @@
 // Building, and what a program says of itself.
 #include <cstring>
 
+#include "../cuda/shapes.hpp"
 #include "binary.hpp"
 #include "contexts.hpp"
 #include "programs.hpp"
@@ -117,7 +118,9 @@ std::string binary_of(const Program &program, std::size_t index) {
   binary.kernels = program.kernels;
   if (rules.source || binary.stub) binary.source = program.source;
   if (!binary.stub) binary.payload = payload_of(program, device.raw);
-  return encode(binary);
+  const std::string bytes = encode(binary);
+  if (rules.shape == Shape::own) return bytes;
+  return shapes::ptx_of(rules.ptx_version, rules.compute_capability, bytes);
 }
 
 cl_int CL_API_CALL build_program(cl_program id, cl_uint count, const cl_device_id *ids,
@@ -131,6 +134,7 @@ cl_int CL_API_CALL build_program(cl_program id, cl_uint count, const cl_device_i
   if (const cl_int code = respond_at_build(*program); code != CL_SUCCESS) {
     return fail_build(program, code, {});
   }
+  if (program->given_form == Form::ptx) log_call(call_of("jit", *program));
   std::vector<Device *> devices;
   for (cl_uint i = 0; i < count; ++i) devices.push_back(device_of(ids[i]));
   const auto raw = to_real(devices.empty() ? program->devices : devices);

@@ -2,9 +2,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <unistd.h>
 
+#include "../cuda/shapes.hpp"
 #include "dispatch.hpp"
 #include "info_table.hpp"
 #include "script_reader.hpp"
@@ -12,8 +14,12 @@
 namespace kiln::driver {
 namespace {
 
-constexpr Word<Form> kForms[] = {
-    {"source", Form::source}, {"binary", Form::binary}, {"il", Form::il}};
+constexpr Word<Form> kForms[] = {{"source", Form::source},
+                                 {"binary", Form::binary},
+                                 {"il", Form::il},
+                                 {"ptx", Form::ptx},
+                                 {"cubin", Form::cubin}};
+constexpr Word<Shape> kShapes[] = {{"own", Shape::own}, {"nvidia", Shape::nvidia}};
 constexpr Word<Stage> kStages[] = {
     {"create", Stage::create}, {"build", Stage::build}, {"kernel", Stage::kernel}};
 constexpr Word<Response> kResponses[] = {
@@ -125,12 +131,28 @@ void read_binary(Reader &reader, BinaryRules *out) {
   reader.word("other_driver", kResponses, &out->other_driver);
   reader.word("other_revision", kResponses, &out->other_revision);
   reader.word("corrupt", kResponses, &out->corrupt);
+  reader.word("shape", kShapes, &out->shape);
+  reader.text("ptx_version", &out->ptx_version);
+  reader.word("cubin", kResponses, &out->cubin);
+  if (shapes::parse_ptx_version(out->ptx_version) == 0) {
+    reader.fail("ptx_version", "a version such as \"8.8\"");
+  }
+  if (out->shape == Shape::nvidia && out->compute_capability == 0) {
+    reader.fail("shape", "\"own\" where the device has no compute capability");
+  }
 }
 
 // What a scripted text answers, or nothing.
 std::string text_of(const Answers &answers, cl_uint query, const char *otherwise) {
   const auto found = answers.values.find(query);
   return found == answers.values.end() ? otherwise : found->second.c_str();
+}
+
+unsigned number_of(const Answers &answers, cl_uint query) {
+  const auto found = answers.values.find(query);
+  cl_uint value = 0;
+  if (found != answers.values.end()) std::memcpy(&value, found->second.data(), sizeof(value));
+  return value;
 }
 
 void read_device(Reader &reader, DeviceScript *out) {
@@ -144,6 +166,9 @@ void read_device(Reader &reader, DeviceScript *out) {
   reader.text("il_options", &out->il.options);
   out->binary.model = out->name;
   out->binary.driver_version = text_of(out->answers, CL_DRIVER_VERSION, "");
+  out->binary.compute_capability =
+      number_of(out->answers, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) * 10 +
+      number_of(out->answers, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
   reader.table("binary", [&](Reader &inner) { read_binary(inner, &out->binary); });
 }
 

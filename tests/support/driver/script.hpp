@@ -12,7 +12,11 @@
 
 namespace kiln::driver {
 
-enum class Form { source, binary, il };
+// What a program was made from. The last two are binaries too, told apart in faults: NVIDIA's.
+enum class Form { source, binary, il, ptx, cubin };
+
+// How a device's binaries look, in BinaryRules: NVIDIA's are PTX, and it takes cubins.
+enum class Shape { own, nvidia };
 
 // What the driver does with a binary that is not its own, in BinaryRules.
 enum class Response { accept, recompile, wrong, refuse, segv, abort, exit, hang };
@@ -57,6 +61,10 @@ struct BinaryRules {
   Response other_driver = Response::refuse;
   Response other_revision = Response::refuse;
   Response corrupt = Response::refuse;
+  Shape shape = Shape::own;
+  std::string ptx_version = "8.8";    // what NVIDIA's shape writes, and the newest it takes
+  Response cubin = Response::accept;  // what happens to a cubin that fits
+  unsigned compute_capability = 0;    // 9.0 is 90; 0: none
 };
 
 struct IlRules {

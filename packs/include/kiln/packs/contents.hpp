@@ -129,6 +129,7 @@ struct Target {
   // Forms that the driver still compiles when it loads them, and that later GPUs take, too
   // (NVIDIA's PTX).
   std::vector<Binary> intermediates{};
+  std::optional<BlobSource> auxiliary{};  // what the driver's cache needs for any program at all
 };
 
 // How a device took the binaries of another target, both named by the XXH3-64 of their keys.

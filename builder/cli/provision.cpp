@@ -1,0 +1,158 @@
+// kiln provision: what a pack has for Mesa's shader cache, put where Mesa reads it.
+#include "provision.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+#include "mesa_cache.hpp"
+#include "mesa_harvest.hpp"
+
+namespace kiln::cli {
+namespace {
+
+constexpr std::chrono::seconds kTimeout{60};
+constexpr char kEnvironment[] =
+    "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
+
+struct Options {
+  std::string pack;
+  std::string folder;
+  bool remove = false;
+  bool json = false;
+};
+
+// Where Mesa looks when nobody says otherwise.
+std::string default_folder() {
+  for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
+    const char *folder = std::getenv(name);
+    if (folder != nullptr && *folder != '\0') return folder;
+  }
+  const char *home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.cache";
+}
+
+int remove_all(const Options &options) {
+  std::size_t removed = 0;
+  const runtime::Error error = runtime::remove_provisioned(options.folder.c_str(), &removed);
+  if (!error.ok()) {
+    complain(error.message);
+    return kSomeFailed;
+  }
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1}, {"folder", options.folder}, {"removed", removed}});
+  } else {
+    print(fmt::format("{}: {} taken out\n", options.folder, count(removed, "database")));
+  }
+  return kDone;
+}
+
+// The folder of its cache that this machine's Mesa uses for the device; empty where it has none.
+std::string place_here(const builder::DeviceInfo &device) {
+  packs::Bytes opening;
+  runtime::MesaBlob blob;
+  if (!builder::harvest_opening(device, kTimeout, &opening).empty() ||
+      !runtime::parse_mesa_blob({opening.data(), opening.size()}, &blob).ok()) {
+    return {};
+  }
+  return std::string(blob.place);
+}
+
+std::vector<std::string> places_of(const packs::Contents &contents) {
+  std::vector<std::string> places;
+  const auto add = [&](const std::optional<packs::BlobSource> &blob) {
+    packs::Bytes bytes;
+    runtime::MesaBlob parsed;
+    if (blob && blob->read(&bytes).ok() &&
+        runtime::parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
+      places.emplace_back(parsed.place);
+    }
+  };
+  for (const packs::Target &target : contents.targets) {
+    if (target.profile != "rusticl") continue;
+    add(target.auxiliary);
+    for (const packs::Binary &binary : target.binaries) add(binary.auxiliary);
+  }
+  return places;
+}
+
+// Whether Mesa's devices here are served, and by what they would be.
+nlohmann::json devices_here(const packs::Contents &contents) {
+  nlohmann::json out = nlohmann::json::array();
+  const auto listed = builder::list_devices();
+  const auto *devices = std::get_if<std::vector<builder::DeviceInfo>>(&listed);
+  if (devices == nullptr) return out;
+  const std::vector<std::string> places = places_of(contents);
+  for (const builder::DeviceInfo &device : *devices) {
+    if (device.description.finishing != runtime::Finishing::shader_cache) continue;
+    const std::string place = place_here(device);
+    const bool served = std::find(places.begin(), places.end(), place) != places.end();
+    out.push_back({{"device", device.label()}, {"place", place}, {"served", served}});
+  }
+  return out;
+}
+
+int provision(const Options &options) {
+  const auto open = open_pack(options.pack);
+  if (!open) return kBadPack;
+  runtime::ProvisionResult result;
+  const runtime::Error error =
+      runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
+  if (!error.ok()) {
+    complain(error.message);
+    return error.status == KILN_ERROR_PACK_BAD ? kBadPack : kSomeFailed;
+  }
+  const nlohmann::json devices = devices_here(open->contents);
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"folder", options.folder},
+                         {"places", result.places},
+                         {"written", result.written},
+                         {"entries", result.entries},
+                         {"bytes", result.bytes},
+                         {"environment", kEnvironment},
+                         {"devices", devices}});
+    return kDone;
+  }
+  if (result.places == 0) {
+    print(fmt::format("{}: nothing for Mesa's shader cache\n", options.pack));
+    return kDone;
+  }
+  std::string text =
+      fmt::format("{}: {} of {} bytes in {}, {} written\n", options.folder,
+                  result.entries == 1 ? "1 entry" : fmt::format("{} entries", result.entries),
+                  result.bytes, count(result.places, "database"), result.written);
+  for (const auto &device : devices) {
+    text += fmt::format("  {}: {}\n", device["device"].get<std::string>(),
+                        device["served"] ? "served"
+                                         : "not served: the pack was built with another build of "
+                                           "Mesa or LLVM, or for another number of CPUs");
+  }
+  print(text + "Mesa reads it where the environment has\n  " + kEnvironment + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_provision(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "provision", "Put a pack's final code for rusticl where Mesa's shader cache is");
+  auto *pack = sub->add_option("--pack", options->pack, "Pack that was built on such a device");
+  sub->add_option("--folder", options->folder,
+                  "Folder of the cache; default: Mesa's own for this user");
+  auto *remove =
+      sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
+  pack->excludes(remove);
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] {
+    if (!options->remove && options->pack.empty()) {
+      throw CLI::RequiredError("--pack or --remove");
+    }
+    if (options->folder.empty()) options->folder = default_folder();
+    *command = [=] { return options->remove ? remove_all(*options) : provision(*options); };
+  });
+}
+
+}  // namespace kiln::cli

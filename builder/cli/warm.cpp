@@ -1,0 +1,85 @@
+// kiln warm: launch every program of a pack once, where only a driver's own cache helps.
+#include "warm.hpp"
+
+#include <fmt/format.h>
+
+#include "common.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct Options {
+  std::string pack;
+  std::string selector;
+  std::string program;
+  std::string overlay;
+  double timeout_seconds = 120;
+  bool json = false;
+};
+
+std::string row_text(const builder::WarmRow &row) {
+  if (!row.error.empty() && row.before == 0) {
+    return fmt::format("  {:24} {}\n", row.program, row.error);
+  }
+  return fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}{}{}\n",
+                     row.program + "/" + row.variant, row.rung, row.before, row.after,
+                     row.before - row.after, row.error.empty() ? "" : "  ", row.error);
+}
+
+int run(const Options &options) {
+  const auto open = open_pack(options.pack);
+  if (!open) return kBadPack;
+  const auto devices = find_devices(options.selector);
+  if (!devices) return kNoDevice;
+  const builder::WarmOptions warm{
+      options.pack, options.program, options.overlay,
+      std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000))};
+  int exit_code = kDone;
+  nlohmann::json all = nlohmann::json::array();
+  for (const builder::DeviceInfo &device : *devices) {
+    const auto rows = builder::warm(open->contents, device, warm, progress);
+    end_progress();
+    nlohmann::json programs = nlohmann::json::array();
+    double before = 0;
+    double after = 0;
+    std::string text = fmt::format("{}\n  {:24} {:12} {:>10} {:>10} {:>10}\n", device.label(),
+                                   "milliseconds", "rung", "now", "from now", "saved");
+    for (const builder::WarmRow &row : rows) {
+      if (!row.error.empty()) exit_code = kSomeFailed;
+      before += row.before;
+      after += row.after;
+      text += row_text(row);
+      programs.push_back(builder::to_json(row));
+    }
+    text += fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}\n", "together", "", before, after,
+                        before - after);
+    if (!options.json) print(text);
+    all.push_back({{"device", device.label()},
+                   {"before_ms", before},
+                   {"after_ms", after},
+                   {"saved_ms", before - after},
+                   {"programs", programs}});
+  }
+  if (options.json) print(nlohmann::json{{"schema", 1}, {"devices", all}});
+  return exit_code;
+}
+
+}  // namespace
+
+void add_warm(CLI::App &app, Command *command) {
+  auto options = std::make_shared<Options>();
+  CLI::App *sub = app.add_subcommand(
+      "warm", "Launch every program of a pack once, so that the drivers' own caches are warm");
+  sub->add_option("--pack", options->pack, "Pack to start from")->required();
+  sub->add_option("--device", options->selector,
+                  "Index, or glob over platform and device name; default: all");
+  sub->add_option("--program", options->program, "Only this program; default: all");
+  sub->add_option("--overlay", options->overlay, "Overlay folder to fill, too");
+  sub->add_option("--timeout", options->timeout_seconds, "Seconds that one start may take")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,120 @@
+"""Final code: nothing is left to compile at a first launch, and where something is, it is seen."""
+
+from making import inspect
+from suite import Failed, Skipped, expect
+
+# A busy machine makes a launch late, and what is compiled is late every time.
+TRIES = 3
+ROUNDS = "5"
+# Oclgrind interprets: its launches compile nothing, and its times say nothing.
+DRIVERS = ("PoCL", "rusticl")
+
+
+def launches(suite, fleet):
+    """PoCL and rusticl in every version, from the fleet's one pack."""
+    names = [name for name in fleet.named(executes=True)
+             if fleet.stations[name].device["driver"] in DRIVERS]
+    native = [name for name in names if fleet.stations[name].device["way"] != "qemu"]
+    with suite.phase("first launches"):
+        suite.check_each(names, "{}'s binaries were all seen to be final when they were built",
+                         lambda name: _all_final(fleet, name))
+        suite.check_each(native, "{} compiles no program at its first launch, from the pack or "
+                         "from the overlay's second start", lambda name: _compiles_none(fleet, name))
+        suite.check_each(native, "{} does compile at first launches where the pack was built with "
+                         "--no-finish", lambda name: _unfinished(fleet, name))
+        suite.check_each([name for name in native
+                          if fleet.stations[name].device["driver"] == "rusticl"],
+                         "{} is served by `kiln provision`, twice without a write, and `--remove` "
+                         "leaves no file", lambda name: _provision(fleet, name))
+        suite.check_each(fleet.named(driver="NEO"), "{} executes nothing here, and its binaries "
+                         "are said to be not launched", lambda name: _not_launched(fleet, name))
+
+
+def _finals(fleet, name):
+    """(variant, final, why not) of each binary of the device's own pack."""
+    (target,) = inspect(fleet, fleet.need(name).pack)["targets"]
+    return [(binary["variant"], binary["provenance"]["finish"]["final"],
+             binary["provenance"]["finish"]["why_not_final"]) for binary in target["binaries"]]
+
+
+def _all_final(fleet, name):
+    """What the builder's fresh processes saw."""
+    rest = [row for row in _finals(fleet, name) if row[1] != "yes"]
+    if rest and fleet.need(name).device["moving"]:
+        raise Skipped(f"the moving suite's driver: {rest}")
+    expect(not rest, f"not final: {rest}")
+
+
+def _not_launched(fleet, name):
+    """A device without hardware reports success and does nothing."""
+    wrong = [row for row in _finals(fleet, name) if row[1] != "not launched" or not row[2]]
+    expect(not wrong, f"{wrong}")
+
+
+def _startup(station, pack):
+    """The device's row of `kiln bench startup`."""
+    done = station.kiln("bench", "startup", "--pack", pack, "--device", station.device["select"],
+                        "--rounds", ROUNDS, "--json")
+    (row,) = done.expect_code(0, "kiln bench startup").json()["devices"]
+    expect(row["executes"], "nothing is executed")
+    return row
+
+
+def _compiling(row):
+    """The programs that compile at their first launch, as text."""
+    return ", ".join(f"{f['program']}/{f['variant']} {f['first_launch_ms']:.2f} ms, then "
+                     f"{f['second_launch_ms']:.2f} ms"
+                     for f in row["first_results"] if f["compiles_at_first_launch"])
+
+
+def _compiles_none(fleet, name):
+    """Measured in fresh processes with empty caches, again where something seems to compile."""
+    station = fleet.need(name)
+    pack = station.bring(fleet.pack)
+    seen = []
+    for _ in range(TRIES):
+        row = _startup(station, pack)
+        overlay = row["overlay"]["results_ms"] - row["overlay"]["kernels_ms"]
+        floor = row["floor"]["results_ms"] - row["floor"]["kernels_ms"]
+        if overlay > 2 * floor + row["programs"]:
+            seen.append(f"the overlay's launches took {overlay:.2f} ms, the floor's {floor:.2f} ms")
+        elif row["compile_at_first_launch"]:
+            seen.append(_compiling(row))
+        else:
+            return f"{row['programs']} programs, kiln/floor {row['ratio_to_floor']:.2f}"
+    text = "; ".join(seen)
+    if station.device["moving"]:
+        raise Skipped(f"the moving suite's driver: {text}")
+    raise Failed(text)
+
+
+def _unfinished(fleet, name):
+    """The check before can fail: the same programs, not finished."""
+    station = fleet.another_station(name, "unfinished")
+    base = station.bring(fleet.base)
+    done = station.kiln("build", base, "--no-finish", "--device", station.device["select"], "-o",
+                        "unfinished.kiln", "--json")
+    expect(done.code in (0, 1) and done.out, f"kiln build ended with {done.code}: {done.err}")
+    summary = done.json()
+    expect(len(summary["unfinished"]) == summary["compiled"],
+           f"{len(summary['unfinished'])} of {summary['compiled']} are said to be unfinished")
+    row = _startup(station, "unfinished.kiln")
+    expect(row["compile_at_first_launch"] == row["programs"],
+           f"only {row['compile_at_first_launch']} of {row['programs']} compile: {_compiling(row)}")
+
+
+def _provision(fleet, name):
+    """In a folder of the station's own."""
+    station = fleet.need(name)
+    folder = station.folder / "mesa"
+    folder.mkdir(exist_ok=True)
+    command = ("provision", "--pack", station.bring(station.pack, "own.kiln"), "--folder", "mesa",
+               "--json")
+    first = station.kiln(*command).expect_code(0, "kiln provision").json()
+    expect(first["written"] == 1 and first["entries"], f"{first}")
+    expect(all(device["served"] for device in first["devices"]) and first["devices"], f"{first}")
+    expect(station.kiln(*command).json()["written"] == 0, "the second call wrote")
+    station.kiln("provision", "--remove", "--folder", "mesa").expect_code(0, "--remove")
+    left = [str(path) for path in folder.rglob("*") if path.is_file()]
+    expect(not left, f"left behind: {left}")
+    return f"{first['entries']} entries, {first['bytes']} bytes"
