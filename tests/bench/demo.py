@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What `./bootstrap.sh demo` shows: packs for this system's drivers, the case studies run
-from them on a photograph, and what a start costs."""
+from them on a photograph, and what a start costs until the first results.
+
+Exit 1 where a device gave no figures, or compiles anything at a first launch from the pack."""
 
 import argparse
 import hashlib
@@ -59,8 +61,8 @@ def run_programs(work, devices):
     return pictures
 
 
-def measured_table(kiln, work, devices):
-    """The start-up table; the one of an earlier run when kiln and pack are unchanged."""
+def measured_rows(kiln, work, devices):
+    """The rows of the start-up table; those of an earlier run when kiln and pack are unchanged."""
     stamp = hashlib.sha256(kiln.read_bytes() + (work / "demo.kiln").read_bytes()).hexdigest()
     saved = work / "startup.json"
     if saved.exists():
@@ -68,14 +70,14 @@ def measured_table(kiln, work, devices):
         if earlier["stamp"] == stamp:
             print(f"(measured by an earlier run with the same kiln and pack; remove {saved} to "
                   "measure again)")
-            return startup_table.table(earlier["rows"], ROUNDS)
+            return earlier["rows"]
     rows = []
     for device in devices:
         print(f"measuring {device['id']}", file=sys.stderr, flush=True)
         rows += [(device["id"], row)
-                 for row in startup_table.measure(device, kiln, work / "demo.kiln", ROUNDS, None)]
-    saved.write_text(json.dumps({"stamp": stamp, "rows": rows}))
-    return startup_table.table(rows, ROUNDS)
+                 for row in startup_table.measure(device, kiln, work / "demo.kiln", ROUNDS)]
+    saved.write_text(json.dumps({"stamp": stamp, "rounds": ROUNDS, "rows": rows}))
+    return rows
 
 
 def count_targets(kiln, pack):
@@ -114,13 +116,18 @@ def main():
         contact_sheet(sheet, work / "contact-sheet.png", PART, 4)
         pictures.append(work / "contact-sheet.png")
     say("What a start costs")
-    print(measured_table(kiln, work, devices))
+    rows = measured_rows(kiln, work, devices)
+    print(startup_table.table(rows, ROUNDS))
     targets = count_targets(kiln, work / "demo.kiln")
     say(f"Pack: {work / 'demo.kiln'}, {targets} targets")
     print(f"Every variant measured, as a page: {kiln} bench kernels --pack {work / 'demo.kiln'} "
           "--html page.html")
     print("Pictures:\n  " + "\n  ".join(str(picture) for picture in pictures))
-    return 0 if targets == len(devices) else 1
+    bad = [name for name, row in rows if "error" in row or startup_table.remnants(row)]
+    for name in bad:
+        print(f"{name}: no figures, or programs that compile at their first launch",
+              file=sys.stderr)
+    return 0 if targets == len(devices) and not bad else 1
 
 
 if __name__ == "__main__":

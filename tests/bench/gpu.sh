@@ -1,73 +1,93 @@
 #!/usr/bin/env bash
-# Proves and measures Kiln on a machine with a real NVIDIA GPU: builds a pack there, runs
-# every variant from source and from the pack's binary, checks the pixels, and measures
-# what a start costs. Needs nothing but the driver, an ICD loader and three files:
+# Proves and measures Kiln on a machine with a real NVIDIA GPU: builds and finishes every variant,
+# loads and launches each, and measures a start to its first results against the goals, beside a
+# pack without finishing, the overlay, damaged packs and OpenCV's own cache.
+# Needs the driver, an ICD loader, python3 and two files:
 #
-#   tests/bench/gpu.sh KILN BASE_PACK PHOTO.png [WORK]
+#   tests/bench/gpu.sh KILN BASE_PACK [PACKS]
 #
 # KILN is build/release/bin/kiln, BASE_PACK what `kiln compile` made of
-# manifests/tour.toml.
-set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,11p' "$0" | cut -c3-; exit 2; }
-kiln=$(realpath "$1") base=$(realpath "$2") photo=$(realpath "$3")
-work=${4:-$(mktemp -d)}
+# manifests/case-studies.toml; the folder PACKS gets the packs that are built. Prints one table at
+# the end, goal, measured, met; exit 1 where a goal is not met or a step failed.
+#
+# From the environment: OUT, a folder for the log and the JSON; WORK, a folder to work in; ROUNDS
+# and TOTAL, the most rounds of the start and seconds of all; STEPS, some of them alone.
+# KILN_GPU_TRY=1 goes through the same steps on PoCL, and judges nothing.
+set -uo pipefail
+[ $# -ge 2 ] || { sed -n '2,18p' "$0" | cut -c3-; exit 2; }
+kiln=$(realpath "$1") base=$(realpath "$2") packs=${3:-}
+here=$(dirname "$(realpath "$0")")
+work=${WORK:-$(mktemp -d)}
+total=${TOTAL:-530}
 mkdir -p "$work/vendors"
-cd "$work"
+cp "$base" "$work/base.kiln"
+if [ -n "${OUT:-}" ]; then
+  mkdir -p "$OUT"
+  exec > >(tee "$OUT/log.txt") 2>&1
+  log=$!
+fi
+export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 
-library=$(ldconfig -p | sed -n 's/.*libnvidia-opencl\.so\.1.* => //p' | head -n 1)
-[ -n "$library" ] ||
-  library=$(find / -xdev -name 'libnvidia-opencl.so.1' 2>/dev/null | head -n 1) || true
-[ -n "$library" ] || library=$(find /usr/local -name 'libnvidia-opencl.so.1' | head -n 1)
-[ -n "$library" ] || { echo "no libnvidia-opencl.so.1 on this machine" >&2; exit 5; }
-echo "$library" >vendors/nvidia.icd
-export OCL_ICD_VENDORS=$work/vendors CUDA_CACHE_DISABLE=1
+if [ -n "${KILN_GPU_TRY:-}" ]; then
+  device=${DEVICE:-Portable*}
+  export POCL_CACHE_DIR=$work/pocl OPENCV_OPENCL_DEVICE=:CPU:
+  mkdir -p "$POCL_CACHE_DIR"
+else
+  device='NVIDIA*'
+  library=$(ldconfig -p | sed -n 's/.*libnvidia-opencl\.so\.1.* => //p' | head -n 1)
+  [ -n "$library" ] ||
+    library=$(find / -xdev -name 'libnvidia-opencl.so.1' 2>/dev/null | head -n 1) || true
+  [ -n "$library" ] || library=$(find /usr/local -name 'libnvidia-opencl.so.1' | head -n 1)
+  [ -n "$library" ] || { echo "no libnvidia-opencl.so.1 on this machine" >&2; exit 5; }
+  echo "$library" >"$work/vendors/nvidia.icd"
+  export OCL_ICD_VENDORS=$work/vendors CUDA_CACHE_DISABLE=1
+fi
 
-echo "== device"
-"$kiln" devices
-echo "== build"
-"$kiln" build "$base" --device 'NVIDIA*' -o nvidia.kiln
-"$kiln" verify nvidia.kiln
-"$kiln" inspect nvidia.kiln
-
-status=0
-row() { # rung program variant pack
-  local rung=$1 program=$2 variant=$3 pack=$4
-  if "$kiln" run "$program" --variant "$variant" --pack "$pack" --device 'NVIDIA*' \
-    --image "$photo" --output "$program-$variant-$rung.png" --report report.json --launches 100 \
-    --json >result.json; then
-    python3 - "$rung" <<'PYTHON'
-import json, sys
-r = json.load(open("result.json"))
-t, c, report = r["device_nanoseconds"], r["check"], r["report"]
-wrong = "byte for byte" if c["different_elements"] == 0 else (
-    f"{c['different_elements']} values, at most {c['worst']:g}")
-print(f"{report['program'] + '/' + report['variant']:22} {report['rung']:7} "
-      f"{report['milliseconds']:9.2f} {t / 1e3:10.1f}   {wrong}")
-if report["rung"] != sys.argv[1]:
-    sys.exit(f"expected rung {sys.argv[1]}")
-PYTHON
-  else
-    status=1
+failed=
+limited() { # seconds, name, command: runs it within its limit and what is left of the whole
+  local limit=$1 name=$2 left=$((total - SECONDS))
+  shift 2
+  [ -z "${STEPS:-}" ] || [[ " $STEPS " = *" $name "* ]] || return 0
+  [ "$limit" -lt "$left" ] || limit=$left
+  if [ "$limit" -lt 5 ]; then
+    echo "== $name: no time is left"
+    failed+=" $name"
+    return 1
   fi
+  echo "== $name, after $SECONDS s"
+  timeout -k 5 "$limit" "$@"
+  local code=$?
+  [ $code -eq 0 ] && return 0
+  [ $code -ne 124 ] && [ $code -ne 137 ] || echo "   it was not done after $limit s"
+  failed+=" $name"
+  return 1
+}
+step() { # seconds, name: a step of gpu_steps.py
+  limited "$1" "$2" python3 "$here/gpu_steps.py" "$2" --kiln "$kiln" --device "$device" \
+    --work "$work" --limit "$1"
 }
 
-echo "== launches: rung, load in ms, device time in us of the last of 100, pixels against the reference"
-for unit in laplace:scalar laplace:vec4_short sobel:px1 sobel:px16x1 epsilon:buffer \
-  epsilon:r_float; do
-  row source "${unit%%:*}" "${unit##*:}" "$base"
-  row exact "${unit%%:*}" "${unit##*:}" nvidia.kiln
-done
-echo "== overlay: source at the first start, the overlay at the second and third"
-for start in 1 2 3; do
-  "$kiln" run laplace --variant scalar --pack "$base" --device 'NVIDIA*' --image "$photo" \
-    --overlay overlay --report report.json --output "laplace-overlay-$start.png" | tail -n 1
-  python3 -c 'import json; r = json.load(open("report.json"))[0]; print(
-    f"  {r['"'rung'"']}, {r['"'milliseconds'"']:.2f} ms, recompiled: {r['"'recompiled'"']}")'
-  cmp "laplace-overlay-$start.png" laplace-scalar-exact.png || status=1
-done
-"$kiln" overlay show overlay
-echo "== launch"
-"$kiln" bench launch --pack nvidia.kiln --device 'NVIDIA*'
-echo "== startup"
-"$kiln" bench startup --pack nvidia.kiln --device 'NVIDIA*' --rounds 30
-exit $status
+limited 60 devices "$kiln" devices --device "$device"
+step 150 build
+limited 20 verify "$kiln" verify "$work/finished.kiln"
+limited 20 inspect "$kiln" inspect "$work/finished.kiln"
+step 80 launches
+step 200 startup
+step 40 overlay
+step 60 damaged
+step 170 plain
+step 200 also
+step 80 opencv
+total=$((total + 20))
+step 20 figures
+
+[ -z "$packs" ] || { mkdir -p "$packs" && cp "$work"/{finished,plain,also}.kiln "$packs"; }
+if [ -n "${OUT:-}" ]; then
+  for name in figures startup build launches damaged plain opencv; do
+    [ ! -e "$work/$name.json" ] || cp "$work/$name.json" "$OUT"
+  done
+fi
+echo "== done after $SECONDS s${failed:+; failed:$failed}"
+exec >&- 2>&-
+[ -z "${log:-}" ] || wait "$log" || true
+[ -z "$failed" ]

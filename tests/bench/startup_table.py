@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """One start-up table over several devices of the laboratory.
 
-Each device measures itself with `kiln bench startup`; this prints the rows together. With
---pyopencl the same programs are loaded through PyOpenCL's cache too (Debian's
-python3-pyopencl), with --launch what a launch costs is measured where kernels execute.
+Each device measures itself with `kiln bench startup`; this prints the rows together: the times
+to the first results, then those to the kernels. With --pyopencl the same programs are started
+through PyOpenCL's warm cache too (Debian's python3-pyopencl), with --launch what a launch costs
+is measured where kernels execute. --json FILE keeps the rows, --from FILE prints what was kept,
+or what `kiln bench startup --json` wrote.
 """
 
 import argparse
@@ -22,8 +24,15 @@ import registry  # noqa: E402
 
 LAB = TESTS / "lab" / "lab.py"
 PYOPENCL = TESTS / "bench" / "pyopencl_start.py"
-COLUMNS = ("source_ms", "floor_ms", "kiln_ms", "ratio_to_floor",
-           "microseconds_above_floor_per_program")
+WAYS = ("source", "driver", "floor", "kiln", "overlay")
+MOST_NAMED = 6  # programs with a remnant, of one device
+NOTES = """\
+source: the driver compiles the source. driver: it is given its own binaries, as they are before
+any launch. floor: it is given the pack's, from memory. kiln: the pack is opened, the device
+identified, every binary found, checked and loaded. overlay: the second start of an application
+whose pack has no binary. us/program: microseconds of Kiln above the floor. remnant: programs that
+compile at their first launch through Kiln."""
+PYOPENCL_NOTE = "PyOpenCL: its own cache is warm, the driver's is empty."
 
 
 def host_devices():
@@ -38,8 +47,9 @@ def run_on(device, folder, *command, **options):
                            "--", *command], text=True, **options)
 
 
-def measure(device, kiln, pack, rounds, program):
-    """The rows of `kiln bench startup --json` on one device; raises on failure."""
+def measure(device, kiln, pack, rounds, program=None, pyopencl=False):
+    """The rows of `kiln bench startup --json` on one device, a device that could not be measured
+    with its "error"; with PyOpenCL's times as "pyopencl". Raises where Kiln says nothing."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy2(kiln, Path(folder) / "kiln")
         shutil.copy2(pack, Path(folder) / "pack.kiln")
@@ -47,25 +57,34 @@ def measure(device, kiln, pack, rounds, program):
                    device["select"], "--rounds", str(rounds), "--json"]
         if program:
             command += ["--program", program]
-        done = run_on(device, folder, *command, stdout=subprocess.PIPE, check=True)
-        return json.loads(done.stdout)["devices"]
+        if pyopencl:
+            command += ["--items", "items.json"]
+        done = run_on(device, folder, *command, stdout=subprocess.PIPE)
+        if not done.stdout.startswith("{"):
+            raise RuntimeError(f"kiln bench startup on {device['id']}: exit {done.returncode}")
+        rows = json.loads(done.stdout)["devices"]
+        if pyopencl and "error" not in rows[0]:
+            rows[0]["pyopencl"] = measure_pyopencl(device, folder, rounds)
+        return rows
 
 
-def measure_pyopencl(device, kiln, pack, rounds):
-    """The median milliseconds of PyOpenCL's warm cache in fresh processes, or None."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([kiln, "extract", pack, "-o", f"{folder}/parts"], check=True,
-                       stdout=subprocess.DEVNULL)
-        shutil.copy2(PYOPENCL, folder)
-        command = ["/usr/bin/python3", PYOPENCL.name, "parts", "cache"]
-        times = []
-        for _ in range(rounds + 1):
-            done = run_on(device, folder, *command, capture_output=True)
-            if done.returncode != 0:
-                print(f"PyOpenCL on {device['id']}: {done.stderr.strip()[-200:]}", file=sys.stderr)
-                return None
-            times.append(float(done.stdout))
-        return statistics.median(times[1:])  # the first filled the cache
+def measure_pyopencl(device, folder, rounds):
+    """The medians of PyOpenCL's start with its cache warm, in fresh processes, or None."""
+    if device["way"] != "host":
+        return None  # a root holds drivers, and no Python
+    shutil.copy2(PYOPENCL, folder)
+    command = ["/usr/bin/python3", PYOPENCL.name, "items.json", "cache"]
+    samples = []
+    for _ in range(rounds + 1):
+        done = run_on(device, folder, *command, capture_output=True)
+        if done.returncode != 0:
+            why = (done.stderr.strip() or done.stdout.strip())[-200:]
+            print(f"PyOpenCL on {device['id']}: {why}", file=sys.stderr)
+            return None
+        samples.append(json.loads(done.stdout))
+    warm = samples[1:]  # the first filled the cache
+    return {name: None if warm[0][name] is None else statistics.median(s[name] for s in warm)
+            for name in warm[0]}
 
 
 def measure_launch(device, kiln, pack):
@@ -78,55 +97,144 @@ def measure_launch(device, kiln, pack):
         return done.stdout.strip()
 
 
-def table(rows, rounds):
-    """The rows as text."""
-    lines = [f"Milliseconds until every kernel exists; medians of {rounds} fresh processes, "
-             "empty driver caches.",
-             f"{'device':17} {'programs':>8} {'source':>9} {'floor':>9} {'kiln':>9} "
-             f"{'kiln/floor':>10} {'us/program':>10} {'overlay':>9} {'overlay/floor':>13} "
-             f"{'pyopencl':>9} {'kiln/source':>11}"]
+def remnants(row):
+    """The first results of a row whose program compiles at its first launch."""
+    return [f for f in row.get("first_results", []) if f["compiles_at_first_launch"]]
+
+
+def milliseconds(value):
+    """In eight characters or a few more."""
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 100 else f"{value:.1f}" if value < 10000 else f"{value:.0f}"
+
+
+def ratio(a, b):
+    """In six characters where it is not huge."""
+    return f"{a / b:.2f}" if b > 0 else "-"
+
+
+def results_line(name, row, pyopencl):
+    """A row of the first table."""
+    until = "results_ms" if row["executes"] else "kernels_ms"
+    times = {way: row[way][until] for way in WAYS}
+    line = f"{name + ('' if row['executes'] else ' *'):18} {row['programs']:8} "
+    line += " ".join(f"{milliseconds(times[way]):>9}" for way in WAYS)
+    line += (f" {ratio(times['kiln'], times['floor']):>6}"
+             f" {ratio(times['overlay'], times['floor']):>8}"
+             f" {row['microseconds_above_floor_per_program']:8.1f}"
+             f" {row['compile_at_first_launch'] if row['executes'] else '-':>7}")
+    if pyopencl:
+        line += f" {milliseconds((row.get('pyopencl') or {}).get(until)):>8}"
+    return line
+
+
+def kernels_line(name, row, pyopencl):
+    """A row of the second table."""
+    times = {way: row[way]["kernels_ms"] for way in WAYS}
+    line = f"{name:18} {row['programs']:8} "
+    line += " ".join(f"{milliseconds(times[way]):>9}" for way in WAYS)
+    line += (f" {ratio(times['kiln'], times['floor']):>6}"
+             f" {ratio(times['overlay'], times['floor']):>8}")
+    if pyopencl:
+        line += f" {milliseconds((row.get('pyopencl') or {}).get('kernels_ms')):>8}"
+    return line
+
+
+def remnant_lines(rows):
+    """The programs that compile at their first launch, named."""
+    lines = []
     for name, row in rows:
-        if "error" in row:
-            lines.append(f"{name:17} no figures: {row['error']}")
-            continue
-        source, floor, kiln, ratio, above = (row[column] for column in COLUMNS)
-        lines.append(f"{name:17} {row['programs']:8} {source:9.2f} {floor:9.3f} {kiln:9.3f} "
-                     f"{ratio:10.2f} {above:10.1f} {row['overlay_ms']:9.3f} "
-                     f"{row['overlay_ratio_to_floor']:13.2f} {row.get('pyopencl_ms') or '-':>9.9} "
-                     f"{kiln / source:11.4f}")
-    lines.append("source: the driver compiles the source. floor: the driver is given its binaries "
-                 "from memory.\nkiln: the pack is opened, the device identified, every binary found, "
-                 "checked and loaded.\nus/program: microseconds of Kiln above the floor.\noverlay: the second "
-                 "start of an application whose pack has no binary. pyopencl: PyOpenCL with a warm "
-                 "cache.")
+        compiling = remnants(row)
+        named = [f"{f['program']}/{f['variant']} ({milliseconds(f['first_launch_ms'])} ms, then "
+                 f"{milliseconds(f['second_launch_ms'])})" for f in compiling[:MOST_NAMED]]
+        if len(compiling) > MOST_NAMED:
+            named.append(f"and {len(compiling) - MOST_NAMED} more")
+        if named:
+            lines.append(f"{name} compiles at the first launch of:")
+            lines += [f"  {one}" for one in named]
+    if not lines and any(row.get("executes") for _, row in rows):
+        lines.append("No program compiles at its first launch.")
+    return lines
+
+
+def heading(columns, pyopencl):
+    """Two lines over a table: the ways, then ratios and more columns of (width, above, below)."""
+    columns = [(6, "kiln/", "floor"), (8, "overlay/", "floor"), *columns]
+    if pyopencl:
+        columns.append((8, "", "PyOpenCL"))
+    first = f"{'device':18} {'programs':>8} " + " ".join(f"{way:>9}" for way in WAYS)
+    above = " ".join(f"{above:>{width}}" for width, above, _ in columns)
+    below = " ".join(f"{below:>{width}}" for width, _, below in columns)
+    return [f"{'':{len(first)}} {above}".rstrip(), f"{first} {below}"]
+
+
+def table(rows, rounds):
+    """Both tables as text; rows are pairs of a name and what Kiln said of the device."""
+    measured = [(name, row) for name, row in rows if "error" not in row]
+    executing = [(name, row) for name, row in measured if row["executes"]]
+    pyopencl = any(row.get("pyopencl") for _, row in rows)
+    lines = [f"Milliseconds to the first results; medians of {rounds} fresh processes each."]
+    lines += heading([(8, "us/", "program"), (7, "", "remnant")], pyopencl)
+    lines += [results_line(name, row, pyopencl) for name, row in measured]
+    lines += [f"{name:18} no figures: {row['error']}" for name, row in rows if "error" in row]
+    if len(executing) < len(measured):
+        lines.append("* executes nothing here: its times are those to the kernels.")
+    lines += remnant_lines(measured)
+    if executing:
+        lines += ["", "Milliseconds until every kernel exists, in the same processes."]
+        lines += heading([], pyopencl)
+        lines += [kernels_line(name, row, pyopencl) for name, row in executing]
+    lines += ["", NOTES] + ([PYOPENCL_NOTE] if pyopencl else [])
     return "\n".join(lines)
+
+
+def measure_all(options, devices):
+    rows = []
+    for device in devices:
+        print(f"measuring {device['id']}", file=sys.stderr)
+        rows += [(device["id"], row)
+                 for row in measure(device, options.kiln, options.pack, options.rounds,
+                                    options.program, options.pyopencl)]
+    return {"rounds": options.rounds, "rows": rows}
+
+
+def kept(path):
+    """What --json wrote, or `kiln bench startup --json`."""
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    if "rows" in saved:
+        return saved
+    return {"rounds": saved["rounds"],
+            "rows": [(row["device"].split(": ")[-1][:16], row) for row in saved["devices"]]}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kiln", required=True, type=Path)
-    parser.add_argument("--pack", required=True, type=Path)
+    parser.add_argument("--kiln", type=Path)
+    parser.add_argument("--pack", type=Path)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--program", help="only this program; default: all")
     parser.add_argument("--pyopencl", action="store_true", help="PyOpenCL's cache too")
     parser.add_argument("--launch", action="store_true", help="what a launch costs, too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the rows here")
+    parser.add_argument("--from", type=Path, metavar="FILE", dest="saved",
+                        help="measure nothing, print these rows")
     parser.add_argument("devices", nargs="*", help="registry ids; default: the host's devices")
     options = parser.parse_args()
-    devices = ([registry.find_device(name) for name in options.devices] if options.devices
-               else host_devices())
-    rows = []
-    for device in devices:
-        print(f"measuring {device['id']}", file=sys.stderr)
-        for row in measure(device, options.kiln, options.pack, options.rounds, options.program):
-            if options.pyopencl:
-                time = measure_pyopencl(device, options.kiln, options.pack, options.rounds)
-                row["pyopencl_ms"] = None if time is None else f"{time:.3f}"
-            rows.append((device["id"], row))
-    print(table(rows, options.rounds))
+    if not options.saved and not (options.kiln and options.pack):
+        parser.error("give --kiln and --pack, or --from")
+    devices = []
+    if not options.saved:
+        devices = ([registry.find_device(name) for name in options.devices] if options.devices
+                   else host_devices())
+    measured = kept(options.saved) if options.saved else measure_all(options, devices)
+    if options.json:
+        options.json.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    print(table(measured["rows"], measured["rounds"]))
     for device in devices if options.launch else []:
         if device["executes"]:
             print(f"\n{device['id']}: {measure_launch(device, options.kiln, options.pack)}")
-    return 1 if any("error" in row for _, row in rows) else 0
+    return 1 if any("error" in row for _, row in measured["rows"]) else 0
 
 
 if __name__ == "__main__":
