@@ -180,8 +180,11 @@ std::string prove_binary(const JobRequest &request, packs::Binary *binary) {
   }
   Proof proof = cache ? prove(proof_request, *binary, false) : prove_final(proof_request, *binary);
   if (!proof.error.empty()) return proof.error;
-  // What Mesa compiled it wrote to its cache, which tells more than the clock.
-  if (cache) proof.launch.compiled = mesa_wrote(cache->folder());
+  // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for
+  // that cache there is no final code.
+  if (request.device.description.finishing == runtime::Finishing::shader_cache) {
+    proof.launch.compiled = !cache || mesa_wrote(cache->folder());
+  }
   note(proof, &binary->finish, *binary);
   return {};
 }
