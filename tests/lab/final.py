@@ -77,7 +77,7 @@ def _compiles_none(fleet, name):
         row = _startup(station, pack)
         overlay = row["overlay"]["results_ms"] - row["overlay"]["kernels_ms"]
         floor = row["floor"]["results_ms"] - row["floor"]["kernels_ms"]
-        if overlay > 2 * floor + row["programs"]:
+        if overlay > 4 * floor + 5 * row["programs"]:
             seen.append(f"the overlay's launches took {overlay:.2f} ms, the floor's {floor:.2f} ms")
         elif row["compile_at_first_launch"]:
             seen.append(_compiling(row))
