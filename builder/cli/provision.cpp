@@ -23,7 +23,7 @@ struct Options {
   bool json = false;
 };
 
-// Where Mesa looks when nobody says otherwise.
+// Mesa's default cache folder.
 std::string default_folder() {
   for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
     const char *folder = std::getenv(name);

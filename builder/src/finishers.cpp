@@ -79,7 +79,7 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
     const runtime::Error error =
         link(device, request.variant, ptx, device.capabilities.compute_capability, &cubin);
     if (cubin) answer["binary"] = to_json(*cubin);
-    // Where there is no linker, another build may find one.
+    // Names the linker only if it ran: a later build, on a machine that has one, then tries again.
     if (error.ok() || error.status == KILN_ERROR_OPENCL) finish.finisher = kLinker;
     if (!error.ok()) finish.why_not = "it could not be finished: " + error.message;
   }
@@ -90,8 +90,9 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
   return answer;
 }
 
-// PoCL puts the code for the sizes of that variable into a program's binary when it is first asked
-// for it; so it is another program's.
+// PoCL reads POCL_BINARY_SPECIALIZE_WG when a program is first asked for its binary, and adds the
+// code for those work-group sizes. The program that gave the sizes was asked already, so the
+// binary is taken from a second one.
 json make_with_sizes(const runtime::Device &device, const JobRequest &request,
                      const runtime::BuiltProgram &built, std::size_t unfinished_size,
                      const std::function<runtime::BuildOutcome()> &build) {

@@ -9,19 +9,19 @@
 
 namespace kiln::builder {
 
-// What Mesa compiles whenever it opens the device, as an auxiliary blob of the target; no entries
-// where that is nothing. Returns why there is none, or an empty string.
+// The cache entries that Mesa makes whenever it opens the device, as an auxiliary blob of the target;
+// a blob without entries if it makes none. Returns the error, or an empty string.
 std::string harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout,
                             packs::Bytes *out);
 
-// Loads and launches the binary in a process whose cache is empty, and gives what Mesa then put
-// there beyond `opening`, as an auxiliary blob of the variant. Returns why there is none, or an
-// empty string.
+// Loads and launches the binary in a process with an empty cache, and gives the entries that Mesa
+// added to it, less those of `opening`, as an auxiliary blob of the variant. Returns the error, or
+// an empty string.
 std::string harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
                          const packs::Bytes &opening, packs::Bytes *out);
 
-// For a process that uses Mesa's cache: waits until what it compiled is on disk, which Mesa leaves
-// to threads; for some seconds at most. Nothing where there are no such threads.
+// Waits, some seconds at most, until Mesa's threads have written to disk what this process
+// compiled. Returns at once if Mesa has no such threads.
 void await_mesa();
 
 // Whether Mesa wrote anything of its own into a folder of caches.

@@ -34,8 +34,8 @@ std::string fact(const packs::Target &target, const std::string &name) {
   return {};
 }
 
-// What is known of it, which nobody proved by a fresh process. The runtime gives PoCL's binaries
-// the work-group sizes of that start's launches, and does not say which.
+// The finality of an overlay's entry as a pack states it. No fresh process proved it: a final entry
+// of PoCL holds code for the work-group sizes of one start only, and which ones is not recorded.
 packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
   packs::Finish finish;
   finish.finality = entry.finality();

@@ -21,7 +21,7 @@ struct TuneOptions {
   std::chrono::milliseconds timeout{60'000};  // of one variant, on top of its part of the budget
 };
 
-// Elements of a problem that a CPU gets where nobody says a size.
+// Elements of a problem that a CPU gets when no size was given.
 inline constexpr std::uint64_t kMostOnCpu = std::uint64_t{1} << 22;
 
 // Told before each variant.

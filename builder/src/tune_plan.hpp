@@ -77,7 +77,7 @@ class Budget {
   std::size_t jobs_;
 };
 
-// The sizes to tune a program for where nobody says: for each size class the greatest of the
+// The sizes to tune a program for when no size was given: for each size class the greatest of the
 // manifest's that has at most `most` elements, else a halved or doubled one; ascending.
 std::vector<Size> tuning_sizes(const std::vector<Size> &listed, std::uint64_t most);
 

@@ -99,7 +99,7 @@ auto fields(const Finish &f) {
                   f.local_sizes);
 }
 
-// What nobody launched stands behind what is not final, and that behind what is.
+// The order of preference: final, then known not to be final, then never launched.
 int rank(Finality finality) {
   return finality == Finality::yes ? 0 : finality == Finality::no ? 1 : 2;
 }

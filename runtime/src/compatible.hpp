@@ -19,7 +19,7 @@ struct Candidate {
 // anything else takes its target off the list. Two vendors have a rule. Intel's, measured: the
 // same driver version, address bits and family, and the same architecture by the same way of
 // counting; the release of the IP version may differ. NVIDIA's, by its documentation: cubins for
-// X.y run on X.z with z >= y; and a driver may take those of a later driver, which nobody promises.
+// X.y run on X.z with z >= y; a driver may take those of a later driver, without a promise.
 //
 // `key` is the canonical text of `device.key`; the target with that very key is a candidate by
 // NVIDIA's rule alone.

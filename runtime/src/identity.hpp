@@ -70,7 +70,7 @@ using BinaryKey = std::vector<std::pair<std::string, std::string>>;
 // What makes a driver's binary final, so that nothing is left to compile at its first launch.
 // docs/final.md says for each driver by what source that is known.
 enum class Finishing : std::uint8_t {
-  unknown,       // nobody has measured what this driver's binaries leave to compile
+  unknown,       // what this driver's binaries leave to compile was not measured
   not_needed,    // the binary is final as clGetProgramInfo gives it
   linker,        // the binary is PTX; the linker in libcuda makes a cubin of it
   launches,      // the binary holds code for the work-group sizes that were launched before it

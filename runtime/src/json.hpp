@@ -1,4 +1,4 @@
-// Writing JSON text; reading is nobody's business here.
+// Writing JSON text. Nothing in the runtime reads JSON.
 #pragma once
 
 #include <string>

@@ -71,7 +71,7 @@ typedef enum kiln_rung {
 
 /* Whether the driver compiles anything when a loaded program is first launched. */
 typedef enum kiln_finality {
-  KILN_FINAL_UNKNOWN = 0, /* nobody has launched it where that could be seen */
+  KILN_FINAL_UNKNOWN = 0, /* not launched where that could be observed */
   KILN_FINAL_YES = 1,     /* a fresh process did, with empty caches, and nothing was compiled */
   KILN_FINAL_NO = 2
 } kiln_finality;

@@ -111,7 +111,7 @@ typedef enum kiln_local_source {
   KILN_LOCAL_FAMILY = 2,  /* measured on a device of the same family */
   KILN_LOCAL_VENDOR = 3,  /* measured on a device of the same vendor */
   KILN_LOCAL_DEFAULT = 4, /* the pack's for any device */
-  KILN_LOCAL_VARIANT = 5, /* the variant's own, which nobody measured */
+  KILN_LOCAL_VARIANT = 5, /* the variant's own, not measured */
   KILN_LOCAL_GUESS = 6,   /* made from the kernel's preferred multiple */
   KILN_LOCAL_RANGE = 7,   /* given with the range */
   KILN_LOCAL_KERNEL = 8   /* the only one that the kernel takes (reqd_work_group_size) */

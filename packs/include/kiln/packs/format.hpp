@@ -39,7 +39,7 @@ enum class CrossResult : std::uint32_t {
 // Whether anything is left to compile when a binary is first launched, as a fresh process with
 // empty driver caches saw it when the pack was built.
 enum class Finality : std::uint8_t {
-  not_launched = 0,  // nobody saw: the target cannot run here, or Kiln cannot launch the variant
+  not_launched = 0,  // unknown: the target cannot run here, or Kiln cannot launch the variant
   yes = 1,
   no = 2,
 };
