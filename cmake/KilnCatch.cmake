@@ -11,8 +11,6 @@ endif()
 # Compiled once: with Catch2 2 the main takes longer than most tests.
 add_library(kiln_catch_main STATIC ${PROJECT_SOURCE_DIR}/tests/support/catch_main.cpp)
 target_compile_features(kiln_catch_main PUBLIC cxx_std_20)
-target_include_directories(kiln_catch_main PUBLIC
-  ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support)
 if(KILN_CATCH3_INCLUDE_DIR)
   target_link_libraries(kiln_catch_main PUBLIC Catch2::Catch2WithMain)
 else()

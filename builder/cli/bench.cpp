@@ -1,10 +1,10 @@
 // kiln bench: what a start and what a launch costs, and with bench_kernels.cpp what kernels do.
 #include <fmt/format.h>
 
-#include "bench_launch.hpp"
-#include "bench_startup.hpp"
-#include "common.hpp"
-#include "whole_file.hpp"
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/bench/launch.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/startup/startup.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,5 +1,6 @@
 // kiln bench kernels: what every variant of a pack does on each device.
-#include "bench_kernels.hpp"
+#include "builder/bench/kernels.hpp"
+#include "builder/bench/kernels_report.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "bench_page.hpp"
-#include "common.hpp"
-#include "suggest.hpp"
-#include "whole_file.hpp"
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/suggest.hpp"
+#include "builder/bench/page.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "cpus.hpp"
-#include "device_build.hpp"
+#include "builder/base/cpus.hpp"
+#include "builder/build/device_build.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

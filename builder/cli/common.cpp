@@ -1,4 +1,4 @@
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "base_pack.hpp"
-#include "devices.hpp"
+#include "builder/compile/base_pack.hpp"
+#include "builder/device/device_list.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 

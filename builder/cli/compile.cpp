@@ -1,7 +1,7 @@
 // kiln compile: the host step.
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,9 +1,9 @@
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "crosscheck.hpp"
-#include "pack_json.hpp"
+#include "builder/build/crosscheck.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,7 +1,7 @@
 // kiln devices: identities of this machine's devices.
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -34,7 +34,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"compiler", device.description.compiler},
           {"key", runtime::key_text(device.description.key)},
           {"identity", builder::to_json(device.identity)},
-          {"capabilities", builder::to_json(device.capabilities)},
+          {"capabilities", device.capabilities},
           {"rungs", rungs(device)}};
 }
 

@@ -1,5 +1,5 @@
 // kiln explain: which rung a load takes, and why not a higher one.
-#include "load_options.hpp"
+#include "builder/cli/load_options.hpp"
 
 namespace kiln::cli {
 namespace {

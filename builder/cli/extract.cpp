@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "pack_json.hpp"
-#include "whole_file.hpp"
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
 namespace {

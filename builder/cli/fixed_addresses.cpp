@@ -1,4 +1,4 @@
-#include "fixed_addresses.hpp"
+#include "builder/cli/fixed_addresses.hpp"
 
 #ifdef __linux__
 #include <sys/personality.h>

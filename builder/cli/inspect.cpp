@@ -1,8 +1,8 @@
 // kiln inspect: look into a pack.
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "pack_json.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
 namespace {

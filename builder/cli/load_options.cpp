@@ -1,8 +1,8 @@
-#include "load_options.hpp"
+#include "builder/cli/load_options.hpp"
 
 #include <fmt/format.h>
 
-#include "suggest.hpp"
+#include "builder/base/suggest.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "common.hpp"
-#include "run_program.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/launch/run_program.hpp"
 
 namespace kiln::cli {
 

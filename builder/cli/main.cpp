@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "fixed_addresses.hpp"
-#include "suggest.hpp"
+#include "builder/base/suggest.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/cli/fixed_addresses.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // kiln merge: the union of packs.
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

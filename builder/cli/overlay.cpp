@@ -1,10 +1,10 @@
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/inspect/overlay_folder.hpp"
+#include "builder/inspect/pack_json.hpp"
 #include "kiln/kiln.h"
-#include "overlay_folder.hpp"
-#include "pack_json.hpp"
 
 namespace kiln::cli {
 namespace {

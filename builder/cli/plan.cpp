@@ -1,9 +1,9 @@
 // kiln plan: what a build would do.
-#include "plan.hpp"
+#include "builder/build/plan.hpp"
 
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,13 +1,14 @@
 // kiln provision: what a pack has for Mesa's shader cache, put where Mesa reads it.
-#include "provision.hpp"
+#include "runtime/provision/provision.hpp"
 
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "mesa_cache.hpp"
-#include "mesa_harvest.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/device/device_list.hpp"
+#include "builder/finish/mesa_harvest.hpp"
+#include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::cli {
 namespace {

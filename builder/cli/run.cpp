@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "image.hpp"
-#include "load_options.hpp"
-#include "manifest.hpp"
-#include "suggest.hpp"
-#include "whole_file.hpp"
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/base/suggest.hpp"
+#include "builder/cli/load_options.hpp"
+#include "builder/manifest/manifest.hpp"
+#include "builder/problem/png.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "common.hpp"
-#include "pack_json.hpp"
-#include "suggest.hpp"
-#include "tune.hpp"
+#include "builder/base/suggest.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/inspect/pack_json.hpp"
+#include "builder/tune/tune.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,9 +1,9 @@
 // kiln warm: launch every program of a pack once, where only a driver's own cache helps.
-#include "warm.hpp"
+#include "builder/startup/warm.hpp"
 
 #include <fmt/format.h>
 
-#include "common.hpp"
+#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "bezier/bezier_reference.hpp"
+#include "kernels/bezier/bezier_reference.hpp"
 
 namespace kiln::reference {
 namespace {

@@ -1,4 +1,4 @@
-#include "bicubic/bicubic_reference.hpp"
+#include "kernels/bicubic/bicubic_reference.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "block_match/block_match_reference.hpp"
+#include "kernels/block_match/block_match_reference.hpp"
 
 #include <algorithm>
 #include <cstdlib>

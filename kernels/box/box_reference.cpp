@@ -1,4 +1,4 @@
-#include "box/box_reference.hpp"
+#include "kernels/box/box_reference.hpp"
 
 #include <algorithm>
 

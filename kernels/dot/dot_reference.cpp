@@ -1,4 +1,4 @@
-#include "dot/dot_reference.hpp"
+#include "kernels/dot/dot_reference.hpp"
 
 namespace kiln::reference {
 

@@ -1,4 +1,4 @@
-#include "epsilon/epsilon_reference.hpp"
+#include "kernels/epsilon/epsilon_reference.hpp"
 
 #include <algorithm>
 #include <cstdlib>

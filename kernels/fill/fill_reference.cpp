@@ -1,4 +1,4 @@
-#include "fill/fill_reference.hpp"
+#include "kernels/fill/fill_reference.hpp"
 
 namespace kiln::reference {
 

@@ -1,4 +1,4 @@
-#include "gemm_u8/gemm_u8_reference.hpp"
+#include "kernels/gemm_u8/gemm_u8_reference.hpp"
 
 namespace kiln::reference {
 

@@ -1,4 +1,4 @@
-#include "laplace/laplace_reference.hpp"
+#include "kernels/laplace/laplace_reference.hpp"
 
 #include <algorithm>
 

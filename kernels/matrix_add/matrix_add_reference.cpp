@@ -1,4 +1,4 @@
-#include "matrix_add/matrix_add_reference.hpp"
+#include "kernels/matrix_add/matrix_add_reference.hpp"
 
 namespace kiln::reference {
 

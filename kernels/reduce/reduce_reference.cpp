@@ -1,4 +1,4 @@
-#include "reduce/reduce_reference.hpp"
+#include "kernels/reduce/reduce_reference.hpp"
 
 namespace kiln::reference {
 

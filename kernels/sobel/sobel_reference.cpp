@@ -1,4 +1,4 @@
-#include "sobel/sobel_reference.hpp"
+#include "kernels/sobel/sobel_reference.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "vector_add/vector_add_reference.hpp"
+#include "kernels/vector_add/vector_add_reference.hpp"
 
 namespace kiln::reference {
 

@@ -1,9 +1,9 @@
-#include "bench_page.hpp"
+#include "builder/bench/page.hpp"
 
 #include <string>
 #include <string_view>
 
-#include "catch.hpp"
+#include "tests/support/catch.hpp"
 
 using kiln::builder::bench_page;
 using nlohmann::json;

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "bench_page.hpp"
+#include "builder/bench/page.hpp"
 
 int main(int argc, char **argv) {
   if (argc != 3) {

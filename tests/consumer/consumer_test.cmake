@@ -55,6 +55,6 @@ consume(pkg-config -DKILN_PACK=${pack_file})
 
 consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
   -DKILN_STATIC_DEPENDENCIES=${PORTABLE})
-if(EXISTS ${WORK}/add_subdirectory/bin/unit_test)
+if(EXISTS ${WORK}/add_subdirectory/bin/builder_test)
   message(FATAL_ERROR "Kiln's tests were built inside of another project")
 endif()

@@ -1,15 +1,16 @@
-#include "application.hpp"
+#include "tests/driver/application.hpp"
+#include "builder/device/device_list.hpp"
 
 #include <cstring>
 #include <iostream>
 
 #include <dlfcn.h>
 
-#include "base_pack.hpp"
-#include "device_build.hpp"
+#include "builder/build/device_build.hpp"
+#include "builder/compile/base_pack.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/writer.hpp"
-#include "support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 namespace kiln::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kiln/kiln.h"
 #include "kiln/packs/contents.hpp"
-#include "support/scripted_driver.hpp"
+#include "tests/support/scripted_driver.hpp"
 
 namespace kiln::test {
 

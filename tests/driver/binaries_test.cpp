@@ -1,7 +1,7 @@
 // The scripted driver's binaries, through the loader.
 #include <csignal>
 
-#include "machine.hpp"
+#include "tests/driver/machine.hpp"
 
 using namespace kiln::test;
 

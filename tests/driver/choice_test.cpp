@@ -5,14 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api.hpp"
-#include "choice.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/writer.hpp"
-#include "support/catch.hpp"
-#include "support/scripted_driver.hpp"
+#include "runtime/api/api.hpp"
+#include "runtime/load/choice.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/scripted_driver.hpp"
 
 using kiln::test::ScriptedDriver;
 using nlohmann::json;

@@ -6,7 +6,7 @@
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/pack.hpp"
 #include "kiln/packs/records.hpp"
-#include "ladder.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

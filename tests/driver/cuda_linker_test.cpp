@@ -1,14 +1,14 @@
 // NVIDIA's linker as Kiln calls it, against the fake libcuda, which ctest puts on LD_LIBRARY_PATH;
 // and what the scripted driver makes of PTX and of the cubins that the linker makes of it.
-#include "cuda_linker.hpp"
+#include "runtime/load/cuda_linker.hpp"
 
 #include <atomic>
 #include <csignal>
 #include <iostream>
 #include <thread>
 
-#include "machine.hpp"
-#include "support/cuda/shapes.hpp"
+#include "tests/driver/machine.hpp"
+#include "tests/support/cuda/shapes.hpp"
 
 using namespace kiln::test;
 using kiln::builder::ChildEnd;

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ladder.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

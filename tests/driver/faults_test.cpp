@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "ladder.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln::test;
 using kiln::builder::ChildEnd;

@@ -1,11 +1,11 @@
 // The scripted driver itself, as an application sees it through Kiln: what it forwards, and
 // what it does with binaries of others.
-#include "application.hpp"
+#include "tests/driver/application.hpp"
 
 #include <csignal>
 
 #include "kiln/kiln.h"
-#include "support/catch.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace kiln::test;
 

@@ -1,6 +1,6 @@
 // Through the loader, every handle that a query of the scripted driver returns is one that the
 // application knows, and what is forwarded works.
-#include "machine.hpp"
+#include "tests/driver/machine.hpp"
 
 #include <CL/cl_icd.h>
 

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/process/run_tool.hpp"
 #include "kiln/kiln.hpp"
-#include "process.hpp"
-#include "support/catch.hpp"
-#include "support/scripted_driver.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/scripted_driver.hpp"
 
 using kiln::test::ScriptedDriver;
 using nlohmann::json;

@@ -6,9 +6,9 @@
 
 #include <sys/stat.h>
 
-#include "application.hpp"
 #include "kiln/packs/writer.hpp"
-#include "support/catch.hpp"
+#include "tests/driver/application.hpp"
+#include "tests/support/catch.hpp"
 
 namespace kiln::test {
 

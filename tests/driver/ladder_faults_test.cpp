@@ -2,7 +2,7 @@
 // fault, and a next start that is fast.
 #include <nlohmann/json.hpp>
 
-#include "ladder.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

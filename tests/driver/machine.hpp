@@ -8,9 +8,9 @@
 
 #include <dlfcn.h>
 
-#include "application.hpp"
 #include "kiln/kiln.h"
-#include "support/catch.hpp"
+#include "tests/driver/application.hpp"
+#include "tests/support/catch.hpp"
 
 namespace kiln::test {
 

@@ -6,12 +6,13 @@
 
 #include <dlfcn.h>
 
-#include "cuda_linker.hpp"
-#include "device_build.hpp"
+#include "builder/build/device_build.hpp"
+#include "builder/device/device_list.hpp"
+#include "builder/inspect/overlay_folder.hpp"
 #include "kiln/kiln.hpp"
-#include "ladder.hpp"
-#include "overlay_folder.hpp"
-#include "support/cuda/shapes.hpp"
+#include "runtime/load/cuda_linker.hpp"
+#include "tests/driver/ladder.hpp"
+#include "tests/support/cuda/shapes.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

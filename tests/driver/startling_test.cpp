@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "application.hpp"
+#include "builder/inspect/pack_json.hpp"
 #include "kiln/kiln.h"
 #include "kiln/packs/pack.hpp"
-#include "pack_json.hpp"
-#include "support/catch.hpp"
+#include "tests/driver/application.hpp"
+#include "tests/support/catch.hpp"
 
 using namespace kiln::test;
 using kiln::builder::ChildEnd;

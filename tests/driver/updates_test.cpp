@@ -1,7 +1,7 @@
 // Drivers and systems that are updated between two starts, with and without a sign of it.
 #include "kiln/kiln.hpp"
 #include "kiln/packs/hash.hpp"
-#include "ladder.hpp"
+#include "tests/driver/ladder.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

@@ -9,14 +9,14 @@
 
 #include <sys/mman.h>
 
-#include "child_device.hpp"
-#include "device_build.hpp"
-#include "isolate.hpp"
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/build/device_build.hpp"
+#include "builder/device/device_list.hpp"
+#include "builder/launch/session.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/process/fork_call.hpp"
 #include "kiln/packs/writer.hpp"
-#include "mutate.hpp"
-#include "session.hpp"
-#include "whole_file.hpp"
-#include "workbench.hpp"
+#include "tests/fuzz/mutate.hpp"
 
 using namespace kiln;
 using namespace kiln::builder;
@@ -158,7 +158,8 @@ class Fuzzer {
   std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
     const Size size{19, 7, 1};
     const PlaneShape shape = program_shape(program_).inputs.front();
-    const std::vector<Plane> inputs = {make_input(shape, size, static_cast<std::uint32_t>(random_()))};
+    const std::vector<Plane> inputs = {
+        make_input(shape, size, static_cast<std::uint32_t>(random_()))};
     auto planned = plan_workload(program_, variant_, size, {});
     kiln::Queue queue;
     std::string error = take(kiln::Queue::create(loader), &queue);

@@ -24,10 +24,10 @@ set(compile ${clang} --target=aarch64-linux-android24 -std=c++17 -fsyntax-only
   -fno-exceptions -fno-rtti -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -nostdlibinc
   -isystem ${standard_library} -isystem ${standard_library}/aarch64-linux-gnu
   -isystem /usr/aarch64-linux-gnu/include -isystem ${root}/usr/include -isystem ${WORK}
-  -I${KILN_SOURCE}/runtime/include -I${KILN_SOURCE}/packs/include
+  -I${KILN_SOURCE} -I${KILN_SOURCE}/runtime/include -I${KILN_SOURCE}/packs/include
   -I${KILN_SOURCE}/packs/generated -DCL_USE_DEPRECATED_OPENCL_1_2_APIS)
 
-file(GLOB sources ${KILN_SOURCE}/runtime/src/*.cpp ${KILN_SOURCE}/packs/src/*.cpp)
+file(GLOB_RECURSE sources ${KILN_SOURCE}/runtime/*.cpp ${KILN_SOURCE}/packs/*.cpp)
 set(count 0)
 foreach(source ${sources})
   file(STRINGS ${source} for_android REGEX "__ANDROID__")

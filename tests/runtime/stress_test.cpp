@@ -21,10 +21,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "api.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
-#include "support/temporary_folder.hpp"
+#include "runtime/api/api.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace kiln;
 

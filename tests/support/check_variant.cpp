@@ -1,4 +1,4 @@
-#include "check_variant.hpp"
+#include "tests/support/check_variant.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "session.hpp"
-#include "test_images.hpp"
-#include "workbench.hpp"
+#include "builder/launch/session.hpp"
+#include "builder/launch/workbench.hpp"
+#include "tests/support/test_images.hpp"
 
 namespace kiln::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "devices.hpp"
+#include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::test {

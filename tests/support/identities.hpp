@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "identity.hpp"
+#include "runtime/identity/identity.hpp"
 
 namespace kiln::test {
 

@@ -16,9 +16,9 @@
 
 #include <fmt/format.h>
 
-#include "check_variant.hpp"
-#include "devices.hpp"
-#include "isolate.hpp"
+#include "builder/device/device_list.hpp"
+#include "builder/process/fork_call.hpp"
+#include "tests/support/check_variant.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

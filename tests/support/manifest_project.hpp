@@ -6,9 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "catch.hpp"
-#include "manifest.hpp"
-#include "temporary_folder.hpp"
+#include "builder/manifest/manifest.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace kiln::test {
 

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "isolate.hpp"
-#include "temporary_folder.hpp"
+#include "builder/process/fork_call.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace kiln::test {
 

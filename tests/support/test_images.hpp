@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "reference.hpp"
+#include "builder/problem/reference.hpp"
 
 namespace kiln::test {
 

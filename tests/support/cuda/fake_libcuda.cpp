@@ -1,4 +1,4 @@
-// libcuda.so.1 for tests: the functions that runtime/src/cuda_linker.cpp calls. Its linker makes a
+// libcuda.so.1 for tests: the functions that runtime/load/cuda_linker.cpp calls. Its linker makes a
 // cubin of PTX as the scripted driver writes it (shapes.hpp), and does what KILN_FAKE_CUDA says,
 // words separated by commas, which are read anew at each call:
 //
@@ -27,7 +27,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "shapes.hpp"
+#include "tests/support/cuda/shapes.hpp"
 
 #define KILN_EXPORT extern "C" __attribute__((visibility("default")))
 

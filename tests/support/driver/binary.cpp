@@ -1,4 +1,4 @@
-#include "binary.hpp"
+#include "tests/support/driver/binary.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -1,7 +1,7 @@
-#include "contexts.hpp"
+#include "tests/support/driver/contexts.hpp"
 
-#include "faults.hpp"
-#include "identity.hpp"
+#include "tests/support/driver/faults.hpp"
+#include "tests/support/driver/identity.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -2,7 +2,7 @@
 // devices and programs.
 #pragma once
 
-#include "objects.hpp"
+#include "tests/support/driver/objects.hpp"
 
 namespace kiln::driver {
 

@@ -1,10 +1,10 @@
-#include "dispatch.hpp"
+#include "tests/support/driver/dispatch.hpp"
 
-#include "contexts.hpp"
-#include "entry_points.hpp"
-#include "forward.hpp"
-#include "identity.hpp"
-#include "programs.hpp"
+#include "tests/support/driver/contexts.hpp"
+#include "tests/support/driver/entry_points.hpp"
+#include "tests/support/driver/forward.hpp"
+#include "tests/support/driver/identity.hpp"
+#include "tests/support/driver/programs.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "opencl.hpp"
+#include "tests/support/driver/opencl.hpp"
 
 namespace kiln::driver {
 

@@ -1,4 +1,4 @@
-#include "faults.hpp"
+#include "tests/support/driver/faults.hpp"
 
 #include <chrono>
 #include <cstdlib>

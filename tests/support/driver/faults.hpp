@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "objects.hpp"
+#include "tests/support/driver/objects.hpp"
 
 namespace kiln::driver {
 

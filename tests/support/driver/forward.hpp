@@ -2,7 +2,7 @@
 // handles translated on the way in and stamped on the way out. One template for all of them.
 #pragma once
 
-#include "faults.hpp"
+#include "tests/support/driver/faults.hpp"
 
 namespace kiln::driver {
 

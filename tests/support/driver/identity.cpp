@@ -1,7 +1,7 @@
-#include "identity.hpp"
+#include "tests/support/driver/identity.hpp"
 
-#include "faults.hpp"
-#include "info_table.hpp"
+#include "tests/support/driver/faults.hpp"
+#include "tests/support/driver/info_table.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -1,7 +1,7 @@
 // Platforms and devices, and what they say of themselves.
 #pragma once
 
-#include "objects.hpp"
+#include "tests/support/driver/objects.hpp"
 
 namespace kiln::driver {
 

@@ -1,4 +1,4 @@
-#include "info_table.hpp"
+#include "tests/support/driver/info_table.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-#include "contexts.hpp"
-#include "faults.hpp"
+#include "tests/support/driver/contexts.hpp"
+#include "tests/support/driver/faults.hpp"
 
 namespace kiln::driver {
 namespace {

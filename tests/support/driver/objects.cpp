@@ -1,4 +1,4 @@
-#include "objects.hpp"
+#include "tests/support/driver/objects.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "script.hpp"
+#include "tests/support/driver/script.hpp"
 
 namespace kiln::driver {
 

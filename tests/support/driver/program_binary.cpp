@@ -1,10 +1,10 @@
 // Programs from binaries: whose they are, and what the script does with those of others.
 #include <algorithm>
 
-#include "../cuda/shapes.hpp"
-#include "binary.hpp"
-#include "contexts.hpp"
-#include "programs.hpp"
+#include "tests/support/cuda/shapes.hpp"
+#include "tests/support/driver/binary.hpp"
+#include "tests/support/driver/contexts.hpp"
+#include "tests/support/driver/programs.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -1,10 +1,10 @@
 // Building, and what a program says of itself.
 #include <cstring>
 
-#include "../cuda/shapes.hpp"
-#include "binary.hpp"
-#include "contexts.hpp"
-#include "programs.hpp"
+#include "tests/support/cuda/shapes.hpp"
+#include "tests/support/driver/binary.hpp"
+#include "tests/support/driver/contexts.hpp"
+#include "tests/support/driver/programs.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "contexts.hpp"
-#include "programs.hpp"
+#include "tests/support/driver/contexts.hpp"
+#include "tests/support/driver/programs.hpp"
 
 namespace kiln::driver {
 namespace {

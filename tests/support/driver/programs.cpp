@@ -1,6 +1,6 @@
-#include "programs.hpp"
+#include "tests/support/driver/programs.hpp"
 
-#include "contexts.hpp"
+#include "tests/support/driver/contexts.hpp"
 
 namespace kiln::driver {
 namespace {

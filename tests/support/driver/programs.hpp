@@ -1,8 +1,8 @@
 // Programs: made from source, binary or IL, built, asked, released.
 #pragma once
 
-#include "faults.hpp"
-#include "objects.hpp"
+#include "tests/support/driver/faults.hpp"
+#include "tests/support/driver/objects.hpp"
 
 namespace kiln::driver {
 

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "objects.hpp"
+#include "tests/support/driver/objects.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -1,4 +1,4 @@
-#include "script.hpp"
+#include "tests/support/driver/script.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#include "../cuda/shapes.hpp"
-#include "dispatch.hpp"
-#include "info_table.hpp"
-#include "script_reader.hpp"
+#include "tests/support/cuda/shapes.hpp"
+#include "tests/support/driver/dispatch.hpp"
+#include "tests/support/driver/info_table.hpp"
+#include "tests/support/driver/script_reader.hpp"
 
 namespace kiln::driver {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "opencl.hpp"
+#include "tests/support/driver/opencl.hpp"
 
 namespace kiln::driver {
 

@@ -10,7 +10,7 @@
 
 #include <toml++/toml.h>
 
-#include "script.hpp"
+#include "tests/support/driver/script.hpp"
 
 namespace kiln::driver {
 

@@ -98,11 +98,11 @@ struct KernelFacts {
 // How a binary was made final, or why it is not.
 struct Finish {
   Finality finality = Finality::not_launched;
-  std::string why_not{};               // a sentence, unless it is final
-  std::string finisher{};              // its name and version; empty: none ran
-  std::uint64_t microseconds = 0;      // that the finisher took
-  std::uint64_t unfinished_size = 0;   // bytes of what the driver gave before it
-  std::string driver{};                // the driver's version that made it
+  std::string why_not{};              // a sentence, unless it is final
+  std::string finisher{};             // its name and version; empty: none ran
+  std::uint64_t microseconds = 0;     // that the finisher took
+  std::uint64_t unfinished_size = 0;  // bytes of what the driver gave before it
+  std::string driver{};               // the driver's version that made it
   // Work-group sizes that were launched to make it final, ascending, each once; empty where the
   // driver's code does not depend on them.
   std::vector<std::array<std::uint32_t, 3>> local_sizes{};

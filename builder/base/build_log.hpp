@@ -1,0 +1,12 @@
+// Build logs as packs keep them.
+#pragma once
+
+#include <string>
+
+namespace kiln::builder {
+
+// A build log as packs keep it: each absolute path in it is replaced by "<path>", since a
+// driver may name its temporary files.
+std::string without_paths(const std::string &log);
+
+}  // namespace kiln::builder

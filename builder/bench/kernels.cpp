@@ -1,0 +1,254 @@
+#include "builder/bench/kernels.hpp"
+
+#include <algorithm>
+#include <list>
+
+#include "builder/bench/copy_bandwidth.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/launch/workload.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kMostCheckedElements = 4'000'000;
+constexpr Size kCheckSize{641, 479, 65};
+constexpr double kLeastSampling = 2e6;  // nanoseconds of samples, however small the budget
+constexpr double kLeastLimit = 0.1e9;   // nanoseconds of a launch, likewise
+constexpr std::size_t kLeastSamples = 3;
+
+// Inputs and expected outputs of one program, made once for all variants.
+class Problems {
+ public:
+  explicit Problems(const packs::Program &program) : program_(program) {}
+
+  MeasuredProblem problem(const packs::Variant &variant, const Size &size) {
+    const Size checked = check_size(size);
+    const std::vector<Plane> *inputs = inputs_for(checked);
+    return {size, inputs_for(size), {checked, inputs, &expected(variant, checked, *inputs)}};
+  }
+
+ private:
+  struct Inputs {
+    Size size;
+    std::vector<Plane> planes;
+  };
+  struct Expected {
+    Size size;
+    Parameters parameters;
+    std::vector<Plane> planes;
+  };
+
+  const std::vector<Plane> *inputs_for(const Size &size) {
+    for (const Inputs &known : inputs_) {
+      if (known.size == size) return &known.planes;
+    }
+    inputs_.push_back({size, make_inputs(program_, size)});
+    return &inputs_.back().planes;
+  }
+
+  const std::vector<Plane> &expected(const packs::Variant &variant, const Size &size,
+                                     const std::vector<Plane> &inputs) {
+    std::string unknown;
+    Parameters parameters = all_parameters(variant, {}, &unknown);
+    for (const Expected &known : expected_) {
+      if (known.size == size && known.parameters == parameters) return known.planes;
+    }
+    auto planes = run_reference(program_.reference, size, inputs, parameters);
+    expected_.push_back({size, std::move(parameters), std::move(planes)});
+    return expected_.back().planes;
+  }
+
+  const packs::Program &program_;
+  std::list<Inputs> inputs_;  // whose addresses stay
+  std::list<Expected> expected_;
+};
+
+// Why the device cannot run the variant, in the runtime's words; empty when nothing is known.
+std::string unavailable(const packs::Variant &variant, const DeviceInfo &device) {
+  if (auto missing = runtime::missing_requirement(variant.requirements, device.capabilities)) {
+    return *missing;
+  }
+  return not_launched(variant);
+}
+
+std::vector<Size> sizes_of(const packs::Program &program, const KernelBenchOptions &options) {
+  if (!options.sizes.empty()) return options.sizes;
+  std::vector<Size> sizes;
+  for (const auto &size : program.sizes) sizes.push_back({size[0], size[1], size[2]});
+  if (sizes.empty()) sizes.push_back({1920, 1080, 1});
+  return sizes;
+}
+
+class DeviceBench {
+ public:
+  DeviceBench(const packs::Contents &contents, const DeviceInfo &device,
+              const KernelBenchOptions &options,
+              const std::function<void(const std::string &, std::size_t, std::size_t)> &progress)
+      : contents_(contents), device_(device), options_(options), progress_(progress) {
+    for (const packs::Program &program : contents.programs) {
+      for (const packs::Variant &variant : program.variants) {
+        if (!wanted(program) || !measured(variant)) continue;
+        cells_ += sizes_of(program, options).size();
+      }
+    }
+    all_ = cells_;
+  }
+
+  DeviceRow run() {
+    const CopyBandwidth copy = measure_copy_bandwidth(device_);
+    row_.device = device_.label();
+    row_.index = device_.index;
+    row_.profile = device_.description.profile;
+    row_.driver_version = device_.identity.text(runtime::Field::driver_version);
+    row_.wall = copy.wall;
+    row_.copy_bandwidth = copy.gigabytes_per_second;
+    row_.copy_error = copy.error;
+    if (!copy.opened) row_.error = copy.error;
+    if (!row_.error.empty()) return std::move(row_);
+    for (const packs::Program &program : contents_.programs) {
+      if (wanted(program)) row_.programs.push_back(bench(program));
+    }
+    return std::move(row_);
+  }
+
+ private:
+  bool wanted(const packs::Program &program) const {
+    const auto &names = options_.programs;
+    if (!options_.variant.empty() && find_variant(program, options_.variant) == nullptr)
+      return false;
+    return names.empty() || std::find(names.begin(), names.end(), program.name) != names.end();
+  }
+
+  bool measured(const packs::Variant &variant) const {
+    if (!options_.variant.empty() && variant.name != options_.variant) return false;
+    return unavailable(variant, device_).empty();
+  }
+
+  ProgramRow bench(const packs::Program &program) {
+    ProgramRow row{program.name, program.baseline, {}};
+    const std::vector<Size> sizes = sizes_of(program, options_);
+    const auto chosen = chosen_variants(device_, options_.pack_path, program.name, sizes);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      row.sizes.push_back({sizes[i], bytes_moved(program, sizes[i]), chosen[i], {}});
+    }
+    Problems problems(program);
+    for (const packs::Variant &variant : program.variants) {
+      if (!options_.variant.empty() && variant.name != options_.variant) continue;
+      if (progress_) progress_(program.name + "/" + variant.name, all_ - cells_, all_);
+      add(program, variant, &problems, &row);
+      if (measured(variant)) cells_ -= sizes.size();
+    }
+    return row;
+  }
+
+  // One row for each size.
+  void add(const packs::Program &program, const packs::Variant &variant, Problems *problems,
+           ProgramRow *row) {
+    VariantRow base;
+    base.variant = variant.name;
+    base.published = published_ratios(program.name, variant.name);
+    base.reason = unavailable(variant, device_);
+    VariantMeasurement measured;
+    if (base.reason.empty()) {
+      VariantTask task{&device_, options_.pack_path, &program, &variant, {}, {}, 2e9, row_.wall};
+      limit(&task);
+      for (const SizeRow &size : row->sizes) {
+        task.problems.push_back(problems->problem(variant, size.size));
+      }
+      measured = measure_variant(task);
+      base.reason = measured.error;
+      base.failed = !measured.error.empty();
+    }
+    base.available = base.reason.empty();
+    base.rung = measured.rung;
+    for (std::size_t i = 0; i < row->sizes.size(); ++i) {
+      row->sizes[i].variants.push_back(base);
+      if (!base.available) continue;
+      VariantRow &added = row->sizes[i].variants.back();
+      added.measured = measured.times[i];
+      added.reason = added.measured.reason;
+      added.failed = added.measured.failed;
+    }
+  }
+
+  // What is left of the budget is shared by what is left to measure: half of a share goes into
+  // processes, loads and checks.
+  void limit(VariantTask *task) const {
+    task->rule = options_.rule;
+    if (options_.budget_seconds <= 0) return;
+    if (task->rule.least != task->rule.most) task->rule.least = kLeastSamples;
+    const std::chrono::duration<double> spent = Clock::now() - start_;
+    const double left = std::max(options_.budget_seconds - spent.count(), 0.0);
+    const double share = left * 1e9 / static_cast<double>(cells_);
+    task->rule.nanoseconds = std::min(task->rule.nanoseconds, std::max(share / 2, kLeastSampling));
+    task->most_nanoseconds = std::min(task->most_nanoseconds, std::max(share, kLeastLimit));
+  }
+
+  const packs::Contents &contents_;
+  const DeviceInfo &device_;
+  const KernelBenchOptions &options_;
+  const std::function<void(const std::string &, std::size_t, std::size_t)> &progress_;
+  const Clock::time_point start_ = Clock::now();
+  std::size_t cells_ = 0;  // variants at a size that are still to be measured
+  std::size_t all_ = 0;
+  DeviceRow row_;
+};
+
+}  // namespace
+
+Size check_size(const Size &size) {
+  if (size.elements() <= kMostCheckedElements) return size;
+  if (size.height == 1 && size.depth == 1) return {kCheckSize.width * kCheckSize.height, 1, 1};
+  return {std::min(size.width, kCheckSize.width), std::min(size.height, kCheckSize.height),
+          std::min(size.depth, kCheckSize.depth)};
+}
+
+bool DeviceRow::failed() const {
+  if (!error.empty()) return true;
+  for (const ProgramRow &program : programs) {
+    for (const SizeRow &size : program.sizes) {
+      if (std::any_of(size.variants.begin(), size.variants.end(),
+                      [](const VariantRow &row) { return row.failed; })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+const VariantRow *SizeRow::find(const std::string &variant) const {
+  for (const VariantRow &row : variants) {
+    if (row.variant == variant) return &row;
+  }
+  return nullptr;
+}
+
+const VariantRow *SizeRow::best() const {
+  const VariantRow *best = nullptr;
+  for (const VariantRow &row : variants) {
+    if (!row.has_figures()) continue;
+    if (best == nullptr || row.nanoseconds() < best->nanoseconds()) best = &row;
+  }
+  return best;
+}
+
+double SizeRow::gigabytes_per_second(const VariantRow &row) const {
+  return row.has_figures() ? static_cast<double>(bytes) / row.nanoseconds() : 0;
+}
+
+std::optional<double> SizeRow::speedup(const VariantRow &row, const std::string &baseline) const {
+  const VariantRow *first = find(baseline);
+  if (first == nullptr || !first->has_figures() || !row.has_figures()) return std::nullopt;
+  if (first->measured.wall != row.measured.wall) return std::nullopt;
+  return first->nanoseconds() / row.nanoseconds();
+}
+
+DeviceRow bench_kernels(
+    const packs::Contents &contents, const DeviceInfo &device, const KernelBenchOptions &options,
+    const std::function<void(const std::string &, std::size_t, std::size_t)> &progress) {
+  return DeviceBench(contents, device, options, progress).run();
+}
+
+}  // namespace kiln::builder

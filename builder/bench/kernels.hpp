@@ -1,0 +1,85 @@
+// What every variant of a pack does on a device: time, bandwidth, correctness, and beside them
+// what was published.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/bench/variant.hpp"
+#include "builder/bench/vendor_figures.hpp"
+
+namespace kiln::builder {
+
+struct VariantRow {
+  std::string variant;
+  bool available = false;
+  std::string reason;   // why it is not available, or why there are no figures
+  bool failed = false;  // and that is a fault: of the driver, the variant or the pack
+  std::string rung;
+  VariantTime measured;
+  std::vector<Published> published;
+
+  bool has_figures() const { return available && measured.time.samples != 0; }
+  double nanoseconds() const { return measured.time.median; }
+};
+
+struct SizeRow {
+  Size size;
+  std::uint64_t bytes = 0;  // by the definition: each input read once, each output written once
+  std::string chosen;       // what the runtime takes when asked for none; empty: nothing
+  std::vector<VariantRow> variants;
+
+  const VariantRow *find(const std::string &variant) const;
+  const VariantRow *best() const;  // null where none has figures
+  double gigabytes_per_second(const VariantRow &row) const;
+  // Over the variant called `baseline`; nothing where one of them has no figures, or where
+  // different clocks gave them.
+  std::optional<double> speedup(const VariantRow &row, const std::string &baseline) const;
+};
+
+struct ProgramRow {
+  std::string program;
+  std::string baseline;
+  std::vector<SizeRow> sizes;
+};
+
+struct DeviceRow {
+  std::string device;
+  std::size_t index = 0;
+  std::string profile;
+  std::string driver_version;
+  bool wall = false;          // times are by the host's clock
+  double copy_bandwidth = 0;  // GB/s, 10^9 bytes read and written; 0: none
+  std::string copy_error;     // why there is none
+  std::string error;          // why there are no figures at all
+  std::vector<ProgramRow> programs;
+
+  bool failed() const;  // something did that should not
+};
+
+struct KernelBenchOptions {
+  std::string pack_path;
+  std::vector<std::string> programs;  // empty: all
+  std::string variant;                // empty: all
+  std::vector<Size> sizes;            // empty: each program's own
+  StopRule rule;
+  // For one device's launches, roughly: the smaller, the fewer samples, and the shorter the
+  // launches that are measured at all. 0: none.
+  double budget_seconds = 0;
+};
+
+// Measures one device, each variant in a process of its own. `progress` may be empty.
+DeviceRow bench_kernels(const packs::Contents &contents, const DeviceInfo &device,
+                        const KernelBenchOptions &options,
+                        const std::function<void(const std::string &what, std::size_t done,
+                                                 std::size_t all)> &progress);
+
+// The size at which a problem is checked: its own where the reference is cheap.
+Size check_size(const Size &size);
+
+}  // namespace kiln::builder

@@ -1,0 +1,178 @@
+#include "builder/bench/launch.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "builder/launch/session.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/measure/sampler.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr Size kSize{8, 8, 1};  // of the problem that the kernel gets
+
+// A loaded kernel with arguments, and what they name.
+struct Subject {
+  Workbench bench;
+  std::optional<Session> session;
+  std::string program;
+  std::string variant;
+
+  const kiln::Kernel &kernel() const { return session->kernels().front(); }
+  kiln_ndrange range() const {
+    const Stage &stage = session->workload().stages.front();
+    return {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+  }
+};
+
+// Loads the variant that the runtime chooses and gives its first kernel what the manifest says.
+std::string load_program(Subject *s, const packs::Program &program) {
+  kiln::Loaded loaded = s->bench.loader.load(program.name);
+  if (!loaded.program) return loaded.program.error().message;
+  s->program = program.name;
+  s->variant = json::parse(loaded.report.json())["variant"];
+  const packs::Variant *variant = find_variant(program, s->variant);
+  if (variant == nullptr) return "the pack changed while it was in use";
+  auto planned = plan_workload(program, *variant, kSize, {});
+  if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+  s->session.emplace(s->bench.cl(), s->bench.loader, s->bench.queue);
+  std::string error = s->session->load(*loaded.program, *variant);
+  return error.empty() ? s->session->bind(std::get<Workload>(planned)) : error;
+}
+
+std::string prepare(const DeviceInfo &info, const LaunchBenchOptions &options, Subject *s) {
+  std::string error = s->bench.open(info, options.pack_path);
+  if (!error.empty()) return error;
+  error = "the pack has no programs";
+  for (const packs::Program &program : s->bench.contents.programs) {
+    if (!options.program.empty() && program.name != options.program) continue;
+    error = load_program(s, program);
+    if (error.empty()) return {};
+  }
+  return error;
+}
+
+// One way of launching: runs `launches` of them, and says what failed.
+struct Way {
+  std::function<std::string()> run;
+  std::vector<double> nanoseconds;  // of each launch, by round
+};
+
+std::string bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t launches,
+                          cl_event *event) {
+  const cl_command_queue queue = s.bench.queue.cl();
+  const cl_kernel kernel = s.kernel().cl();
+  for (std::size_t i = 0; i < launches; ++i) {
+    cl_event next = nullptr;
+    const cl_int code = s.bench.cl().clEnqueueNDRangeKernel(
+        queue, kernel, range.dimensions, nullptr, range.global, range.local, 0, nullptr, &next);
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code).message;
+    if (*event != nullptr) s.bench.cl().clReleaseEvent(*event);
+    *event = next;
+  }
+  return {};
+}
+
+std::string kiln_launches(const Subject &s, std::size_t launches, kiln_event **event) {
+  kiln_error error{};
+  const kiln_ndrange range = s.range();
+  for (std::size_t i = 0; i < launches; ++i) {
+    if (kiln_launch(s.bench.queue.get(), s.kernel().get(), &range, nullptr, 0, event, &error) !=
+        KILN_OK) {
+      return error.message;
+    }
+  }
+  return {};
+}
+
+std::string measure(const Subject &s, const LaunchBenchOptions &options, Way (&ways)[3]) {
+  for (std::size_t round = 0; round <= options.rounds; ++round) {
+    for (std::size_t turn = 0; turn < 3; ++turn) {
+      Way &way = ways[(round + turn) % 3];  // so that none is always first after the wait
+      const auto start = Clock::now();
+      std::string error = way.run();
+      const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
+      if (error.empty()) error = text_of(s.bench.queue.finish());
+      if (!error.empty()) return error;
+      // The first round makes what later ones use again.
+      if (round > 0) {
+        way.nanoseconds.push_back(taken.count() / static_cast<double>(options.launches));
+      }
+    }
+  }
+  return {};
+}
+
+const char *recording_name(kiln_recording kind) {
+  switch (kind) {
+    case KILN_RECORDING_COMMAND_BUFFER: return "command buffer";
+    case KILN_RECORDING_RECORDABLE_QUEUE: return "recordable queue";
+    case KILN_RECORDING_NONE: break;
+  }
+  return "none";
+}
+
+json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options) {
+  Subject s;
+  std::string error = prepare(info, options, &s);
+  if (!error.empty()) return {{"error", error}};
+  auto planned = s.kernel().plan(s.range());
+  kiln::Sequence sequence;
+  error = take(kiln::Sequence::begin(s.bench.queue), &sequence);
+  for (std::size_t i = 0; i < options.launches && error.empty(); ++i) {
+    error = text_of(sequence.add(s.kernel(), s.range()));
+  }
+  if (error.empty()) error = text_of(sequence.end());
+  if (!error.empty()) return {{"error", error}};
+  cl_event bare = nullptr;
+  kiln_event *event = nullptr;
+  kiln::Event whole;
+  Way ways[3] = {{[&] { return bare_launches(s, *planned, options.launches, &bare); }, {}},
+                 {[&] { return kiln_launches(s, options.launches, &event); }, {}},
+                 {[&] { return text_of(sequence.run(&whole)); }, {}}};
+  error = measure(s, options, ways);
+  kiln_event_release(event);
+  if (bare != nullptr) s.bench.cl().clReleaseEvent(bare);
+  if (!error.empty()) return {{"error", error}};
+  return {{"program", s.program},
+          {"variant", s.variant},
+          {"recording", recording_name(sequence.kind())},
+          {"bare", median(ways[0].nanoseconds)},
+          {"kiln", median(ways[1].nanoseconds)},
+          {"sequence", median(ways[2].nanoseconds)}};
+}
+
+}  // namespace
+
+LaunchRow bench_launch(const DeviceInfo &device, const LaunchBenchOptions &options) {
+  LaunchRow row;
+  row.device = device.label();
+  const ChildResult child =
+      run_isolated([&] { return measure_in_child(device, options); }, options.timeout);
+  if (!child.ok()) row.error = child.reason();
+  if (child.ok()) row.error = child.answer.value("error", "");
+  if (!row.error.empty()) return row;
+  row.program = child.answer["program"];
+  row.variant = child.answer["variant"];
+  row.recording = child.answer["recording"];
+  row.bare = child.answer["bare"];
+  row.kiln = child.answer["kiln"];
+  row.sequence = child.answer["sequence"];
+  return row;
+}
+
+json to_json(const LaunchRow &row) {
+  if (!row.error.empty()) return {{"device", row.device}, {"error", row.error}};
+  return {{"device", row.device},        {"program", row.program},
+          {"variant", row.variant},      {"recording", row.recording},
+          {"bare_ns", row.bare},         {"kiln_ns", row.kiln},
+          {"sequence_ns", row.sequence}, {"ns_above_bare", row.above_bare()},
+          {"ratio_to_bare", row.ratio()}};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,319 @@
+#include "builder/bench/variant.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "builder/bench/copy_bandwidth.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kMostFirstNanoseconds = 10e9;  // of the first, for which drivers may compile
+constexpr double kWarmUpNanoseconds = 20e6;
+constexpr std::uint8_t kUnwritten = 0xa5;
+
+const char *local_source_name(kiln_local_source source) {
+  constexpr const char *kNames[] = {"device",  "model", "family", "vendor", "default",
+                                    "variant", "guess", "forced", "kernel"};
+  static_assert(std::size(kNames) == KILN_LOCAL_KERNEL + 1);
+  return kNames[source];
+}
+
+// The kiln_load flag by which the runtime chooses for problems of that size.
+unsigned size_flag(const Size &size) {
+  switch (packs::size_class(size.elements())) {
+    case packs::SizeClass::small: return KILN_LOAD_FOR_SMALL;
+    case packs::SizeClass::medium: return KILN_LOAD_FOR_MEDIUM;
+    case packs::SizeClass::large: break;
+  }
+  return 0;
+}
+
+std::string too_slow(double nanoseconds) {
+  return fmt::format("one launch takes {:.1f} s", nanoseconds / 1e9);
+}
+
+// One loaded variant with its memory.
+class Subject {
+ public:
+  explicit Subject(const VariantTask &task) : task_(task) {}
+
+  std::string open(std::string *rung) {
+    std::string error = bench_.open(*task_.device, task_.pack_path);
+    if (!error.empty()) return error;
+    kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
+    if (!loaded.program) return loaded.program.error().message;
+    *rung = json::parse(loaded.report.json()).value("rung", "");
+    session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
+    return session_->load(*loaded.program, *task_.variant);
+  }
+
+  // Fills `out`; the error is one that ends all of it.
+  std::string measure(const MeasuredProblem &problem, VariantTime *out) {
+    if (std::string error = check_once(problem.check, out); !error.empty()) return error;
+    if (out->check == Check::wrong) {
+      out->reason = wrong_;
+      out->failed = true;
+      return {};
+    }
+    const auto pixels = static_cast<double>(problem.size.elements());
+    if (pixels * per_element_ > 2 * task_.most_nanoseconds) {
+      out->reason = fmt::format("one launch would take about {:.1f} s, by a smaller size",
+                                pixels * per_element_ / 1e9);
+      return {};
+    }
+    std::string error = find_limit(problem.size, &out->reason);
+    if (!error.empty() || !out->reason.empty()) return error;
+    error = bind(problem.size, *problem.inputs, 0);
+    if (error.empty()) error = warm_up(out);
+    if (error.empty() && out->reason.empty()) error = sample(out);
+    if (out->time.samples != 0) per_element_ = out->time.median / pixels;
+    return error;
+  }
+
+ private:
+  std::string plan(const Size &size, Workload *out) const {
+    auto planned = plan_workload(*task_.program, *task_.variant, size, {});
+    if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+    *out = std::move(std::get<Workload>(planned));
+    return {};
+  }
+
+  // What of the problem is too large for the device, if anything is.
+  std::string find_limit(const Size &size, std::string *reason) const {
+    Workload workload;
+    std::string error = plan(size, &workload);
+    if (error.empty()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload);
+    return error;
+  }
+
+  std::string bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
+    Workload workload;
+    std::string error = plan(size, &workload);
+    if (error.empty()) error = session_->bind(workload);
+    if (error.empty()) error = session_->upload(inputs);
+    return error.empty() ? session_->fill_outputs(fill) : error;
+  }
+
+  std::string check_once(const CheckedProblem &problem, VariantTime *out) {
+    if (problem.expected->empty()) return {};
+    if (checked_ != problem.size) {
+      if (std::string error = compare(problem); !error.empty()) return error;
+      checked_ = problem.size;
+    }
+    out->check = check_;
+    out->checked = problem.size;
+    return {};
+  }
+
+  std::string compare(const CheckedProblem &problem) {
+    Launched launched;
+    std::vector<Plane> outputs;
+    std::string error = bind(problem.size, *problem.inputs, kUnwritten);
+    if (error.empty()) error = session_->launch({}, &launched);
+    if (error.empty()) error = session_->download(program_shape(*task_.program), &outputs);
+    if (!error.empty()) return error;
+    check_ = Check::exact;
+    for (std::size_t i = 0; i < problem.expected->size(); ++i) {
+      const Difference d = difference(outputs[i], (*problem.expected)[i], task_.variant->tolerance);
+      if (d.elements != 0) check_ = std::max(check_, d.within ? Check::within : Check::wrong);
+      if (d.within) continue;
+      wrong_ = fmt::format("wrong result: {} values differ from the reference at {}, by {:g}",
+                           d.elements, size_text(problem.size), d.worst);
+    }
+    return {};
+  }
+
+  std::string warm_up(VariantTime *out) {
+    Launched launched;
+    double spent = 0;
+    for (int i = 0; i < 2 || spent < kWarmUpNanoseconds; ++i) {
+      if (std::string error = session_->launch({}, &launched); !error.empty()) return error;
+      spent += launched.host_nanoseconds;
+      if (launched.host_nanoseconds > (i == 0 ? kMostFirstNanoseconds : task_.most_nanoseconds)) {
+        out->reason = too_slow(launched.host_nanoseconds);
+        return {};
+      }
+    }
+    for (const kiln_ndrange &range : launched.ranges) {
+      out->local.push_back({range.local[0], range.local[1], range.local[2]});
+    }
+    return find_local_sources(out);
+  }
+
+  // One word, or where the stages differ one for each.
+  std::string find_local_sources(VariantTime *out) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < session_->kernels().size(); ++i) {
+      const Stage &stage = session_->workload().stages[i];
+      const kiln_ndrange range{
+          stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+      kiln_local_source source{};
+      std::string error = take(session_->kernels()[i].local_source(range), &source);
+      if (!error.empty()) return error;
+      words.emplace_back(local_source_name(source));
+    }
+    if (std::equal(words.begin() + 1, words.end(), words.begin())) words.resize(1);
+    out->local_from = fmt::format("{}", fmt::join(words, ", "));
+    return {};
+  }
+
+  std::string sample(VariantTime *out) {
+    Sampler by_device(task_.rule);
+    Sampler by_host(task_.rule);
+    out->wall = task_.wall;
+    Launched launched;
+    while (!(out->wall ? by_host : by_device).enough()) {
+      if (std::string error = session_->launch({}, &launched); !error.empty()) return error;
+      const double device = launched.device_nanoseconds();
+      out->wall = out->wall || !sensible_time(device, launched.host_nanoseconds);
+      by_device.add(device);
+      by_host.add(launched.host_nanoseconds);
+    }
+    out->time = (out->wall ? by_host : by_device).statistics();
+    out->wall_median = by_host.statistics().median;
+    return {};
+  }
+
+  const VariantTask &task_;
+  Workbench bench_;
+  std::optional<Session> session_;
+  std::optional<Size> checked_;
+  Check check_ = Check::unchecked;
+  std::string wrong_;
+  double per_element_ = 0;  // nanoseconds, at the last size
+};
+
+json to_json(const VariantTime &time) {
+  return {{"reason", time.reason},
+          {"failed", time.failed},
+          {"check", static_cast<int>(time.check)},
+          {"checked", {time.checked.width, time.checked.height, time.checked.depth}},
+          {"local", time.local},
+          {"local_from", time.local_from},
+          {"median", time.time.median},
+          {"least", time.time.least},
+          {"spread", time.time.spread},
+          {"samples", time.time.samples},
+          {"wall", time.wall},
+          {"wall_median", time.wall_median}};
+}
+
+VariantTime time_from(const json &in) {
+  VariantTime time;
+  time.reason = in["reason"];
+  time.failed = in["failed"];
+  time.check = static_cast<Check>(in["check"].get<int>());
+  time.checked = {in["checked"][0], in["checked"][1], in["checked"][2]};
+  time.local = in["local"].get<std::vector<LocalSize>>();
+  time.local_from = in["local_from"];
+  time.time = {in["median"], in["least"], in["spread"], in["samples"]};
+  time.wall = in["wall"];
+  time.wall_median = in["wall_median"];
+  return time;
+}
+
+// Smaller problems first: they tell what larger ones will take.
+std::vector<std::size_t> by_size(const std::vector<MeasuredProblem> &problems) {
+  std::vector<std::size_t> order(problems.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return problems[a].size.elements() < problems[b].size.elements();
+  });
+  return order;
+}
+
+json measure_in_child(const VariantTask &task) {
+  Subject subject(task);
+  std::string rung;
+  if (std::string error = subject.open(&rung); !error.empty()) return {{"error", error}};
+  json times = json::array();
+  for (const std::size_t i : by_size(task.problems)) {
+    VariantTime time;
+    const std::string error = subject.measure(task.problems[i], &time);
+    if (!error.empty()) {
+      time.reason = error;
+      time.failed = true;
+    }
+    times[i] = to_json(time);
+  }
+  return {{"rung", rung}, {"times", times}};
+}
+
+VariantMeasurement measure_once(const VariantTask &task, ChildEnd *end) {
+  const auto timeout = std::chrono::seconds(60 + 30 * task.problems.size());
+  const ChildResult child = run_isolated([&] { return measure_in_child(task); }, timeout);
+  VariantMeasurement result;
+  *end = child.end;
+  if (!child.ok()) {
+    result.error = "the driver " + child.reason();
+    return result;
+  }
+  result.error = child.answer.value("error", "");
+  if (!result.error.empty()) return result;
+  result.rung = child.answer["rung"];
+  for (const json &time : child.answer["times"]) result.times.push_back(time_from(time));
+  return result;
+}
+
+json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
+                     const std::string &program, const std::vector<Size> &sizes) {
+  Workbench bench;
+  json names = json::array();
+  if (!bench.open(device, pack_path).empty()) return names;
+  for (const Size &size : sizes) {
+    kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
+    names.push_back(loaded.program ? json::parse(loaded.report.json()).value("variant", "") : "");
+  }
+  return names;
+}
+
+}  // namespace
+
+const char *check_name(Check check) {
+  constexpr const char *kNames[] = {"unchecked", "exact", "within", "wrong"};
+  return kNames[static_cast<std::size_t>(check)];
+}
+
+VariantMeasurement measure_variant(const VariantTask &task) {
+  ChildEnd end{};
+  VariantMeasurement together = measure_once(task, &end);
+  const bool died = end == ChildEnd::crashed || end == ChildEnd::exited;
+  if (!died || task.problems.size() < 2) return together;
+  VariantMeasurement result;
+  bool any = false;
+  for (const MeasuredProblem &problem : task.problems) {
+    VariantTask alone = task;
+    alone.problems = {problem};
+    const VariantMeasurement one = measure_once(alone, &end);
+    if (one.error.empty()) result.rung = one.rung;
+    any = any || one.error.empty();
+    result.times.push_back(one.error.empty() ? one.times.front() : VariantTime{});
+    if (one.error.empty()) continue;
+    result.times.back().reason = one.error;
+    result.times.back().failed = true;
+  }
+  return any ? result : together;
+}
+
+std::vector<std::string> chosen_variants(const DeviceInfo &device, const std::string &pack_path,
+                                         const std::string &program,
+                                         const std::vector<Size> &sizes) {
+  const ChildResult child = run_isolated(
+      [&] { return choose_in_child(device, pack_path, program, sizes); }, std::chrono::minutes(2));
+  std::vector<std::string> names(sizes.size());
+  if (!child.ok()) return names;
+  for (std::size_t i = 0; i < child.answer.size(); ++i) names[i] = child.answer[i];
+  return names;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,23 @@
+// What two vendors published of the case studies, to stand beside our own figures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/problem/problem_size.hpp"
+
+namespace kiln::builder {
+
+// How much faster than the variant `against` on that device, for that size of the problem.
+struct Published {
+  double ratio = 0;
+  Size size;
+  std::string device;
+  std::string against;
+  bool operator==(const Published &) const = default;
+};
+
+// In the order of the publication's columns; empty where nothing was published.
+std::vector<Published> published_ratios(const std::string &program, const std::string &variant);
+
+}  // namespace kiln::builder

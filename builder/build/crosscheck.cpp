@@ -1,0 +1,175 @@
+#include "builder/build/crosscheck.hpp"
+
+#include <set>
+#include <utility>
+
+#include "builder/device/opened_device.hpp"
+#include "builder/inspect/pack_json.hpp"
+#include "builder/process/fork_call.hpp"
+#include "kiln/packs/hash.hpp"
+#include "runtime/load/build.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using packs::CrossResult;
+
+// One target's binaries that one device can be given.
+struct Trial {
+  std::size_t device;
+  std::size_t target;
+  std::vector<std::pair<const packs::Variant *, const packs::Binary *>> binaries;
+};
+
+struct Taken {
+  CrossResult result = CrossResult::native;
+  std::string reason;
+  std::string output;
+};
+
+const packs::Variant *find_variant(const packs::Contents &contents, const packs::Name &hash) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash) return &variant;
+    }
+  }
+  return nullptr;
+}
+
+Trial make_trial(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
+                 std::size_t device, std::size_t target) {
+  Trial trial{device, target, {}};
+  for (const packs::Binary &binary : contents.targets[target].binaries) {
+    const packs::Variant *variant = find_variant(contents, binary.variant);
+    if (variant == nullptr) continue;
+    if (runtime::missing_requirement(variant->requirements, devices[device].capabilities)) continue;
+    trial.binaries.emplace_back(variant, &binary);
+  }
+  return trial;
+}
+
+std::vector<Trial> make_trials(const packs::Contents &contents,
+                               const std::vector<DeviceInfo> &devices, bool all) {
+  std::vector<Trial> trials;
+  std::set<std::string> seen;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const std::string key = runtime::key_text(devices[d].description.key);
+    if (!seen.insert(key).second) continue;
+    for (std::size_t t = 0; t < contents.targets.size(); ++t) {
+      const packs::Target &target = contents.targets[t];
+      if (target.key == key) continue;
+      if (!all && target.profile != devices[d].description.profile) continue;
+      Trial trial = make_trial(contents, devices, d, t);
+      if (!trial.binaries.empty()) trials.push_back(std::move(trial));
+    }
+  }
+  return trials;
+}
+
+json answer(CrossResult result, const std::string &reason) {
+  return {{"result", static_cast<std::uint32_t>(result)}, {"reason", reason}};
+}
+
+// In the child: {"result", "reason"}, or {"error"} where it did not come to the binary.
+json try_binary(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &bytes) {
+  ChildDevice child;
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  std::vector<runtime::ExpectedKernel> expected;
+  for (const packs::Kernel &kernel : variant.kernels) {
+    expected.push_back({kernel.name, kernel.arguments});
+  }
+  const auto outcome =
+      runtime::build_program(*child.device, child.context.get(), runtime::Form::binary,
+                             {bytes.data(), bytes.size()}, {}, expected);
+  if (!outcome.error.ok()) {
+    const bool built = !outcome.built.kernels.empty();  // it came to the kernels
+    return answer(built ? CrossResult::wrong : CrossResult::refused, outcome.error.message);
+  }
+  packs::Bytes now;
+  const runtime::Error error =
+      runtime::program_binary(*child.device, outcome.built.program.get(), &now);
+  if (!error.ok()) {
+    return answer(CrossResult::recompiled,
+                  "what the driver made of it cannot be read: " + error.message);
+  }
+  if (now == bytes) return answer(CrossResult::native, "");
+  return answer(CrossResult::recompiled, "the driver's binary afterwards is another");
+}
+
+// The runtime gives no empty blob to a driver.
+packs::Status take(const DeviceInfo &device, const packs::Variant &variant,
+                   const packs::Binary &binary, std::chrono::milliseconds timeout, Taken *taken) {
+  packs::Bytes bytes;
+  if (packs::Status status = binary.blob.read(&bytes); !status.ok()) return status;
+  if (bytes.empty()) {
+    *taken = {CrossResult::refused, "the pack's blob is empty", {}};
+    return {};
+  }
+  ChildResult child = run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
+  if (child.end == ChildEnd::not_started || child.answer.contains("error")) {
+    const std::string text = child.ok() ? std::string(child.answer["error"]) : child.reason();
+    return packs::Status::error(packs::Fault::io_error, text);
+  }
+  if (!child.ok()) {
+    const std::string output = std::exchange(child.output, {});
+    *taken = {CrossResult::crashed, child.reason(), output};
+  } else {
+    *taken = {static_cast<CrossResult>(child.answer["result"].get<std::uint32_t>()),
+              child.answer["reason"],
+              {}};
+  }
+  return {};
+}
+
+}  // namespace
+
+packs::Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
+                          const CrossCheckOptions &options, const CrossCheckProgress &progress,
+                          std::vector<CrossCheckOutcome> *outcomes) {
+  const std::vector<Trial> trials = make_trials(contents, devices, options.all);
+  std::size_t all = 0;
+  for (const Trial &trial : trials) all += trial.binaries.size();
+  std::size_t done = 0;
+  std::vector<CrossCheckOutcome> result;
+  for (const Trial &trial : trials) {
+    const DeviceInfo &device = devices[trial.device];
+    const std::string what = target_label(contents.targets[trial.target]) + " on " + device.label();
+    CrossCheckOutcome outcome{trial.device, trial.target, CrossResult::native, 0, {}, {}};
+    for (const auto &[variant, binary] : trial.binaries) {
+      if (progress) progress(what, done + outcome.binaries, all);
+      Taken taken;
+      if (auto status = take(device, *variant, *binary, options.timeout, &taken); !status.ok()) {
+        status.message =
+            variant_label(contents, binary->variant) + " of " + what + ": " + status.message;
+        return status;
+      }
+      ++outcome.binaries;
+      if (taken.result > outcome.result) {
+        outcome.result = taken.result;
+        outcome.reason = std::move(taken.reason);
+        outcome.output = std::move(taken.output);
+      }
+      if (taken.result == CrossResult::crashed) break;
+    }
+    done += trial.binaries.size();
+    result.push_back(std::move(outcome));
+  }
+  *outcomes = std::move(result);
+  return {};
+}
+
+packs::Contents records_of(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
+                           const std::vector<CrossCheckOutcome> &outcomes) {
+  packs::Contents records;
+  for (const CrossCheckOutcome &outcome : outcomes) {
+    const std::string device = runtime::key_text(devices[outcome.device].description.key);
+    const std::string &target = contents.targets[outcome.target].key;
+    records.cross_checks.push_back({packs::xxh3(device.data(), device.size()),
+                                    packs::xxh3(target.data(), target.size()),
+                                    static_cast<std::uint32_t>(outcome.result)});
+  }
+  return records;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,53 @@
+// The on-device build: every job in a process of its own, proven before it is kept.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/build/plan.hpp"
+
+namespace kiln::builder {
+
+struct BuildOptions {
+  std::chrono::milliseconds timeout{120'000};  // for each process of a job, from its start
+  std::size_t jobs = 1;                        // that run in parallel
+  bool finish = true;                          // or leave the driver's binaries as they are
+  // NVIDIA's compute capabilities, 1000 for 10.0, to make code for beside the device's own.
+  std::vector<std::uint32_t> also{};
+};
+
+// A job that gave no binary: what the driver said, or how it died.
+struct JobFailure {
+  std::string job;
+  std::string text;
+};
+
+struct BuildResult {
+  packs::Contents contents;  // base and one target for each distinct device
+  std::vector<JobFailure> failures;
+  std::vector<JobFailure> unfinished;  // jobs that gave a binary which is not final, and why
+  std::size_t compiled = 0;
+  std::size_t reused = 0;
+  std::size_t skipped = 0;
+};
+
+// Told whenever jobs began or ended: the first of those that run, and how many are over.
+using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
+
+// `earlier` is what stands at the output's place: its targets for other devices are kept, with
+// those of their binaries that belong to a variant of `base`.
+//
+// Runs the plan for `devices` (as list_devices gave them). For each job to compile, a child
+// process builds the program from its source (from IL where the device takes no source),
+// creates the kernels, only then reads the driver's binary, and finishes it; another child loads
+// and launches it. Drivers' caches are the processes' own, and empty. A crash, a hang or an error
+// fails that job by name, of a finisher: leaves that job's binary as the driver gave it; the others
+// complete. `options.jobs` of them run in parallel; the result is in the plan's order, however many
+// there were.
+BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                             const packs::Contents &earlier, const BuildOptions &options,
+                             const JobProgress &progress);
+
+}  // namespace kiln::builder

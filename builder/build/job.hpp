@@ -1,0 +1,42 @@
+// One job of a build: a child process that compiles and finishes, then others that prove the
+// binary.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/device/device_info.hpp"
+#include "builder/finish/job_request.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// What the device compiles of a variant: its source, or its IL where the device takes no source;
+// null where it takes neither.
+const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
+
+// The job's answer: {"error"}, or what job_result() takes. As run_isolated asks, the caller is
+// single-threaded and has loaded no driver.
+nlohmann::json run_job(const JobRequest &request);
+
+// What a job made: the final binary, or the driver's own; or where that is a form that the driver
+// compiles at each load (NVIDIA's PTX) both, or that form alone.
+struct JobResult {
+  struct Also {
+    std::uint32_t compute_capability = 0;
+    std::optional<packs::Binary> binary{};
+    std::string error{};  // why there is none
+  };
+
+  std::optional<packs::Binary> binary{};
+  std::optional<packs::Binary> intermediate{};
+  std::vector<Also> also{};
+};
+
+JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer);
+
+}  // namespace kiln::builder

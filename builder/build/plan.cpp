@@ -1,0 +1,156 @@
+#include "builder/build/plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "builder/finish/launch_sizes.hpp"
+#include "kiln/packs/text.hpp"
+
+namespace kiln::builder {
+namespace {
+
+const packs::Binary *find_earlier(const std::vector<packs::Target> &earlier, const std::string &key,
+                                  const packs::Name &variant,
+                                  std::vector<packs::Binary> packs::Target::*entries) {
+  for (const packs::Target &target : earlier) {
+    if (target.key != key) continue;
+    for (const packs::Binary &binary : target.*entries) {
+      if (binary.variant == variant) return &binary;
+    }
+  }
+  return nullptr;
+}
+
+bool has_size(const packs::Finish &finish, const runtime::Size3 &size) {
+  return std::any_of(finish.local_sizes.begin(), finish.local_sizes.end(), [&](const auto &local) {
+    return runtime::Size3{local[0], local[1], local[2]} == size;
+  });
+}
+
+// What is left to do on an earlier binary or intermediate, as the reason to do it; empty: nothing.
+std::string left_to_finish(const packs::Binary *binary, const packs::Binary *intermediate,
+                           const TunedSizes &tuned, const DeviceInfo &device) {
+  const packs::Finish &finish = (binary != nullptr ? *binary : *intermediate).finish;
+  switch (device.description.finishing) {
+    case runtime::Finishing::linker:
+      if (binary == nullptr && !finish.finisher.empty() &&
+          finish.driver != device.identity.text(runtime::Field::driver_version)) {
+        return "another driver's linker could not finish it";
+      }
+      [[fallthrough]];
+    case runtime::Finishing::shader_cache:
+      return finish.finisher.empty() ? "the earlier binary was not finished" : "";
+    case runtime::Finishing::launches:
+      if (finish.finisher.empty()) return "the earlier binary was not finished";
+      for (const auto &[kernel, size] : tuned) {
+        if (!has_size(finish, size)) return "a work-group size was tuned that it has no code for";
+      }
+      return {};
+    default: return {};
+  }
+}
+
+// Why there is something to do; empty where what is there serves.
+std::string left_to_do(const packs::Program &program, const packs::Variant &variant,
+                       const DeviceInfo &device, const std::vector<packs::Target> &earlier,
+                       const PlanOptions &options) {
+  const runtime::Description &d = device.description;
+  const std::string key = runtime::key_text(d.key);
+  const packs::Binary *binary = earlier_binary(earlier, key, variant.hash);
+  const packs::Binary *intermediate = earlier_intermediate(earlier, key, variant.hash);
+  if (binary == nullptr && intermediate == nullptr) {
+    return "no binary for this source, these options and this driver yet";
+  }
+  const bool any_driver = d.finishing == runtime::Finishing::linker;
+  if (any_driver && binary != nullptr &&
+      packs::compare_versions(binary->finish.driver,
+                              device.identity.text(runtime::Field::driver_version)) > 0) {
+    return "the earlier binary was made by a later driver";
+  }
+  for (const std::uint32_t compute_capability : options.also) {
+    const DeviceInfo other = elsewhere(device, compute_capability);
+    const std::string other_key = runtime::key_text(other.description.key);
+    if (any_driver && earlier_binary(earlier, other_key, variant.hash) == nullptr) {
+      return "no code for compute capability " +
+             other.identity.text(runtime::Field::compute_capability) + " yet";
+    }
+  }
+  if (!options.finish) return {};
+  return left_to_finish(binary, intermediate,
+                        tuned_sizes(options.tunings, program.name, variant.name, d.profile),
+                        device);
+}
+
+Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
+           const std::vector<packs::Target> &earlier, const PlanOptions &options) {
+  Job job;
+  if (const auto lacks = runtime::missing_requirement(variant.requirements, device.capabilities)) {
+    job.need = Need::skip;
+    job.reason = "the variant " + *lacks + ", which the device lacks";
+    return job;
+  }
+  job.reason = left_to_do(program, variant, device, earlier, options);
+  if (job.reason.empty()) {
+    job.need = Need::reuse;
+    job.reason = "the output has this binary already";
+  }
+  return job;
+}
+
+}  // namespace
+
+const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
+                                    const std::string &key, const packs::Name &variant) {
+  return find_earlier(earlier, key, variant, &packs::Target::binaries);
+}
+
+const packs::Binary *earlier_intermediate(const std::vector<packs::Target> &earlier,
+                                          const std::string &key, const packs::Name &variant) {
+  return find_earlier(earlier, key, variant, &packs::Target::intermediates);
+}
+
+DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability) {
+  using runtime::Field;
+  DeviceInfo info;
+  for (const Field field : {Field::platform_name, Field::platform_vendor, Field::device_vendor,
+                            Field::address_bits, Field::driver_version}) {
+    if (here.identity[field]) info.identity.set(field, *here.identity[field]);
+  }
+  info.identity.set(Field::compute_capability, std::to_string(compute_capability / 100) + "." +
+                                                   std::to_string(compute_capability % 100));
+  info.description = runtime::describe(info.identity);
+  return info;
+}
+
+std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                           const std::vector<packs::Target> &earlier, const PlanOptions &options) {
+  std::vector<Job> jobs;
+  std::set<std::string> seen;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    if (!seen.insert(runtime::key_text(devices[d].description.key)).second) continue;
+    std::set<packs::Name> hashes;
+    for (std::size_t p = 0; p < base.programs.size(); ++p) {
+      for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
+        Job job =
+            decide(base.programs[p], base.programs[p].variants[v], devices[d], earlier, options);
+        const bool runs = job.need != Need::skip;
+        const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
+        if (twin) job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
+        job.device = d;
+        job.program = p;
+        job.variant = v;
+        jobs.push_back(std::move(job));
+      }
+    }
+  }
+  return jobs;
+}
+
+std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                     const Job &job) {
+  const packs::Program &program = base.programs[job.program];
+  return program.name + "/" + program.variants[job.variant].name + " for " +
+         devices[job.device].label();
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,55 @@
+// What a build would do. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/device/device_info.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+enum class Need {
+  compile,  // there is no binary yet
+  reuse,    // an earlier pack has it
+  skip,     // the device cannot run the variant
+};
+
+// program x variant x options x target.
+struct Job {
+  std::size_t device = 0;   // place in the list of devices given to make_plan
+  std::size_t program = 0;  // places in the base contents
+  std::size_t variant = 0;
+  Need need = Need::compile;
+  std::string reason;  // why, as a sentence without a full stop
+};
+
+struct PlanOptions {
+  bool finish = true;                    // an earlier binary that could be final, and is not, is
+                                         // no reason to do nothing
+  std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
+  std::vector<std::uint32_t> also{};     // as BuildOptions has them
+};
+
+// One job for each device and variant, in the order of devices, then programs and
+// variants as they stand in `base`. Devices with the same binary key get their jobs once.
+// `earlier` holds the targets of a pack that was built before; may be empty.
+std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                           const std::vector<packs::Target> &earlier,
+                           const PlanOptions &options = {});
+
+// "laplace/scalar for NVIDIA H200 (driver 580)".
+std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                     const Job &job);
+
+// The binary of `earlier` that such a job would reuse, or null; and the intermediate.
+const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
+                                    const std::string &key, const packs::Name &variant);
+const packs::Binary *earlier_intermediate(const std::vector<packs::Target> &earlier,
+                                          const std::string &key, const packs::Name &variant);
+
+// The device for which NVIDIA's linker on `here` makes code of another compute capability, 1000 for
+// 10.0: its identity is what is known of any such device.
+DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability);
+
+}  // namespace kiln::builder

@@ -1,0 +1,252 @@
+#include "builder/compile/flatten.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "builder/base/source_error.hpp"
+#include "builder/compile/logical_lines.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+
+struct File {
+  std::filesystem::path path;
+  std::string text;
+  std::vector<LogicalLine> lines;
+  bool once = false;      // has #pragma once
+  bool guarded = false;   // has an include guard
+  bool complete = false;  // has #pragma once and is already in the text under no condition
+  std::size_t number = 0;
+};
+
+bool is_pragma_once(const LogicalLine &line) {
+  const Directive directive = directive_of(line);
+  if (directive.name != "pragma") return false;
+  std::string_view rest = std::string_view(line.code).substr(directive.operands);
+  if (!rest.starts_with("once")) return false;
+  return rest.find_first_not_of(" \t\r\v\f", 4) == std::string_view::npos;
+}
+
+std::string line_directive(std::size_t line, std::string_view name) {
+  std::string escaped;
+  for (const char c : name) {
+    if (c == '\\' || c == '"') escaped += '\\';
+    escaped += c;
+  }
+  return fmt::format("#line {} \"{}\"\n", line, escaped);
+}
+
+class Flattener {
+ public:
+  explicit Flattener(const FlattenRequest &request) : request_(request) {}
+
+  std::variant<Flattened, FlattenError> run() {
+    File *root = open(request_.source);
+    if (root == nullptr) {
+      return FlattenError{
+          file_error(request_.source.lexically_normal().generic_string(), "cannot be read")};
+    }
+    if (!inline_file(*root, true)) return std::move(error_);
+    return std::move(result_);
+  }
+
+ private:
+  struct Inclusion {
+    const File *file;
+    std::size_t at;  // offset in the file of the operand that includes the next one
+  };
+
+  File *open(const std::filesystem::path &given) {
+    const std::filesystem::path path = given.lexically_normal();
+    const auto [place, is_new] = files_.try_emplace(path);
+    if (!is_new) return place->second.get();
+    std::optional<std::string> text = request_.read(path);
+    if (!text) return nullptr;
+    if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
+    auto file = std::make_unique<File>();
+    file->path = path;
+    file->text = std::move(*text);
+    file->lines = logical_lines(file->text);
+    file->once = std::any_of(file->lines.begin(), file->lines.end(), is_pragma_once);
+    file->guarded = !include_guard(file->lines).empty();
+    result_.files.push_back(path);
+    file->number = result_.files.size();
+    place->second = std::move(file);
+    return place->second.get();
+  }
+
+  File *search(const File &from, std::string_view name) {
+    const std::filesystem::path path(name);
+    if (File *file = open(from.path.parent_path() / path)) return file;
+    for (const std::filesystem::path &folder : request_.include_dirs) {
+      if (File *file = open(folder / path)) return file;
+    }
+    return nullptr;
+  }
+
+  // `certain`: no condition stands above this inclusion.
+  bool inline_file(File &file, bool certain) {
+    const bool wrapped = file.once && !chain_.empty();
+    if (wrapped) {
+      result_.text += fmt::format("#ifndef KILN_ONCE_{0}\n#define KILN_ONCE_{0}\n", file.number);
+    }
+    chain_.push_back({&file, 0});
+    result_.text += line_directive(1, request_.name(file.path));
+    const std::size_t own_guard = file.guarded ? 1 : 0;
+    std::size_t depth = 0;
+    for (const LogicalLine &line : file.lines) {
+      const Directive directive = directive_of(line);
+      if (directive.name.starts_with("if")) ++depth;
+      if (directive.name == "endif" && depth > 0) --depth;
+      if (directive.name == "include") {
+        if (!inline_line(file, line, directive, certain && depth <= own_guard)) return false;
+      } else if (is_pragma_once(line)) {
+        result_.text.append(line.line_count, '\n');
+      } else {
+        copy(file, line);
+      }
+    }
+    if (!result_.text.ends_with('\n')) result_.text += '\n';
+    if (wrapped) result_.text += "#endif\n";
+    if (file.once && certain) file.complete = true;
+    chain_.pop_back();
+    return true;
+  }
+
+  bool inline_line(File &file, const LogicalLine &line, const Directive &directive, bool certain) {
+    const std::string_view operands = std::string_view(line.code).substr(directive.operands);
+    chain_.back().at =
+        directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
+    if (operands.starts_with('<')) {
+      copy(file, line);
+      return true;
+    }
+    const std::size_t close = operands.find('"', 1);
+    if (!operands.starts_with('"') || close == std::string_view::npos || close == 1) {
+      return fail("#include without the name of a file", "expected \"name\" or <name>");
+    }
+    const std::string_view name = operands.substr(1, close - 1);
+    if (std::filesystem::path(name).is_absolute()) {
+      return fail(fmt::format("{} is an absolute path", in_quotes(name)),
+                  "expected a path relative to this file's folder or to an include folder");
+    }
+    File *included = search(file, name);
+    if (included == nullptr) {
+      return fail(fmt::format("cannot find {}", in_quotes(name)), searched(file, name));
+    }
+    return include(*included, certain) && resume(file, line);
+  }
+
+  bool include(File &file, bool certain) {
+    const auto on_chain = std::find_if(chain_.begin(), chain_.end(),
+                                       [&file](const Inclusion &i) { return i.file == &file; });
+    if (on_chain != chain_.end()) {
+      if (file.once || file.guarded) return true;
+      return fail(fmt::format("{} includes itself: {}", in_quotes(name_of(file)), cycle(on_chain)),
+                  "expected #pragma once or an include guard");
+    }
+    if (file.complete) return true;
+    if (chain_.size() >= kDeepest) {
+      return fail("includes are nested too deeply",
+                  fmt::format("expected at most {} levels", kDeepest));
+    }
+    return inline_file(file, certain);
+  }
+
+  bool resume(const File &file, const LogicalLine &line) {
+    if (result_.text.size() > kMostBytes) {
+      return fail("the text with its includes is too large",
+                  fmt::format("expected at most {} bytes", kMostBytes));
+    }
+    result_.text += line_directive(line.first_line + line.line_count, request_.name(file.path));
+    return true;
+  }
+
+  void copy(const File &file, const LogicalLine &line) {
+    for (std::size_t at = line.begin; at < line.end; ++at) {
+      const bool ends = file.text[at] == '\r' && at + 1 < line.end && file.text[at + 1] == '\n';
+      if (!ends) result_.text += file.text[at];
+    }
+  }
+
+  static std::string name_of(const File &file) { return file.path.generic_string(); }
+
+  std::string cycle(std::vector<Inclusion>::const_iterator from) const {
+    std::string text;
+    for (auto i = from; i != chain_.end(); ++i) text += name_of(*i->file) + " -> ";
+    return text + name_of(*from->file);
+  }
+
+  std::string searched(const File &file, std::string_view name) const {
+    std::string text =
+        "expected one of: " + (file.path.parent_path() / name).lexically_normal().generic_string();
+    for (const std::filesystem::path &folder : request_.include_dirs) {
+      text += ", " + (folder / name).lexically_normal().generic_string();
+    }
+    return text;
+  }
+
+  bool fail(const std::string &message, const std::string &expected) {
+    const Inclusion &last = chain_.back();
+    error_.text = source_error(name_of(*last.file), last.file->text,
+                               position_at(last.file->text, last.at), message, expected);
+    for (std::size_t i = chain_.size() - 1; i > 0; --i) {
+      const Inclusion &above = chain_[i - 1];
+      error_.text += fmt::format("included from {}:{}\n", name_of(*above.file),
+                                 position_at(above.file->text, above.at).line);
+    }
+    return false;
+  }
+
+  const FlattenRequest &request_;
+  std::map<std::filesystem::path, std::unique_ptr<File>> files_;  // null: not there
+  std::vector<Inclusion> chain_;
+  Flattened result_;
+  FlattenError error_;
+};
+
+}  // namespace
+
+ReadFile read_from_disk() {
+  return [](const std::filesystem::path &path) -> std::optional<std::string> {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+    const auto size = std::filesystem::file_size(path, error);
+    if (error || size > kMostBytes) return std::nullopt;
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream.is_open()) return std::nullopt;
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (stream.bad()) return std::nullopt;
+    return text;
+  };
+}
+
+NameFile names_below(const std::filesystem::path &manifest_folder) {
+  const auto folder = manifest_folder.empty() ? "." : manifest_folder.lexically_normal();
+  return [folder](const std::filesystem::path &path) {
+    return path.lexically_normal().lexically_relative(folder).generic_string();
+  };
+}
+
+NameFile names_as_opened() {
+  return [](const std::filesystem::path &path) { return path.lexically_normal().generic_string(); };
+}
+
+std::variant<Flattened, FlattenError> flatten(const FlattenRequest &request) {
+  try {
+    return Flattener(request).run();
+  } catch (const std::exception &error) {
+    return FlattenError{file_error(request.source.generic_string(), error.what())};
+  }
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,219 @@
+#include "builder/compile/host_compile.hpp"
+
+#include "builder/compile/host_options.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "builder/process/run_tool.hpp"
+
+namespace kiln::builder {
+namespace {
+
+// What a tool writes beyond this is a fault of its own.
+constexpr std::size_t kMostOutput = std::size_t{64} << 20;
+
+ProcessResult run_tool(const std::filesystem::path &tool, std::vector<std::string> arguments,
+                       std::string_view input, std::chrono::milliseconds timeout) {
+  ProcessRequest request;
+  request.program = tool;
+  request.arguments = std::move(arguments);
+  request.input = input;
+  // The caller's variables are not to change what the tools do.
+  request.environment = {{"CCC_OVERRIDE_OPTIONS", std::nullopt},
+                         {"CPATH", std::nullopt},
+                         {"C_INCLUDE_PATH", std::nullopt},
+                         {"LC_ALL", "C"}};
+  request.timeout = timeout;
+  request.output_limit = kMostOutput;
+  return run_process(request);
+}
+
+// Whether the tool came to an end of its own, be it a good one or a crash.
+bool came_to_an_end(const ProcessResult &result) {
+  return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
+}
+
+// What a tool says, without the stack dump of a crashed LLVM program.
+std::string message_of(const ProcessResult &result) {
+  std::string text = result.err.substr(0, result.err.find("PLEASE submit a bug report"));
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  return text;
+}
+
+std::string version_text(std::uint32_t version) {
+  return fmt::format("{}.{}", version >> 16u & 0xFFu, version >> 8u & 0xFFu);
+}
+
+std::vector<std::string> clang_arguments(const HostCompileRequest &request,
+                                         const std::vector<std::string> &options) {
+  std::vector<std::string> arguments = {"-x", "cl", "-cl-std=CL1.2"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.push_back(request.address_bits == 32 ? "--target=spir" : "--target=spir64");
+  for (const char *argument :
+       {"-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-Xclang",
+        "-nostdsysteminc", "-Werror=date-time", "-Qunused-arguments", "-fno-color-diagnostics"}) {
+    arguments.emplace_back(argument);
+  }
+  const bool is_cpp = std::any_of(options.begin(), options.end(), [](const std::string &option) {
+    return option.starts_with("-cl-std=CLC++") || option.starts_with("-cl-std=clc++");
+  });
+  // C99 takes a plain `inline` for a declaration only, and no driver does.
+  if (!is_cpp) arguments.emplace_back("-fgnu89-inline");
+  return arguments;
+}
+
+class HostCompiler {
+ public:
+  HostCompiler(const Toolchain &toolchain, const HostCompileRequest &request)
+      : toolchain_(toolchain), request_(request) {}
+
+  std::variant<HostCompiled, HostCompileError> run() {
+    const bool done = read_request() && compile() && translate() &&
+                      (request_.check_only || validate()) && inspect();
+    if (!done) return std::move(error_);
+    return std::move(result_);
+  }
+
+ private:
+  bool fail(HostStage stage, std::string text) {
+    error_ = {stage, std::move(text)};
+    return false;
+  }
+
+  // A fault that has no line of its own, with what the tool said.
+  bool fail(HostStage stage, const std::string &what, const std::string &message) {
+    return fail(stage, fmt::format("{}: error: {}\n{}", request_.name, what, message));
+  }
+
+  bool fail_tool(const char *tool, const ProcessResult &result) {
+    return fail(HostStage::tool, fmt::format("{}: {}", tool, result.reason), message_of(result));
+  }
+
+  bool read_request() {
+    if (request_.address_bits != 32 && request_.address_bits != 64) {
+      return fail(HostStage::options, fmt::format("{} address bits", request_.address_bits), "");
+    }
+    if (request_.spirv_version < 0x00010000 || request_.spirv_version > 0x00010200) {
+      return fail(HostStage::options,
+                  fmt::format("SPIR-V {} is not 1.0 to 1.2", version_text(request_.spirv_version)),
+                  "");
+    }
+    auto options = host_options(request_.options);
+    if (const auto *fault = std::get_if<std::string>(&options)) {
+      return fail(HostStage::options, *fault, "");
+    }
+    auto &split = std::get<HostOptions>(options);
+    clang_arguments_ = clang_arguments(request_, split.kept);
+    result_.left_out = std::move(split.left_out);
+    return true;
+  }
+
+  ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last) {
+    std::vector<std::string> arguments = clang_arguments_;
+    arguments.insert(arguments.end(), last.begin(), last.end());
+    return run_tool(toolchain_.clang, std::move(arguments), with_prelude(source), request_.timeout);
+  }
+
+  std::string with_prelude(const std::string &source) const {
+    return request_.prelude.empty() ? source : request_.prelude + "\n" + source;
+  }
+
+  // Clang's messages with the names that the author can open.
+  std::string diagnostics(const ProcessResult &first) {
+    if (first.err.empty() || request_.diagnostics_source.empty()) return message_of(first);
+    const ProcessResult again = run_clang(request_.diagnostics_source, {"-fsyntax-only", "-"});
+    const bool fits = again.end == first.end && again.code == first.code && !again.err.empty();
+    return message_of(fits ? again : first);
+  }
+
+  bool compile() {
+    const ProcessResult clang = run_clang(request_.source, {"-emit-llvm", "-c", "-o", "-", "-"});
+    if (clang.end == ProcessEnd::exited && clang.code == 0 && !clang.out.empty()) {
+      result_.warnings = diagnostics(clang);
+      bitcode_ = clang.out;
+      return true;
+    }
+    if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
+    return fail(HostStage::compile, diagnostics(clang));
+  }
+
+  bool translate() {
+    std::vector<std::string> arguments = {
+        "--spirv-max-version=" + version_text(request_.spirv_version), "--spirv-mem2reg"};
+    std::string extensions;
+    for (const std::string &name : request_.spirv_extensions) {
+      extensions += (extensions.empty() ? "--spirv-ext=+" : ",+") + name;
+    }
+    if (!extensions.empty()) arguments.push_back(extensions);
+    arguments.insert(arguments.end(), {"-o", "-", "-"});
+    const ProcessResult spirv =
+        run_tool(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
+    if (!came_to_an_end(spirv)) return fail_tool("llvm-spirv", spirv);
+    if (!spirv.ok() || spirv.out.empty()) {
+      return fail(HostStage::translate,
+                  fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
+                              version_text(request_.spirv_version), spirv.reason),
+                  message_of(spirv));
+    }
+    result_.spirv.assign(spirv.out.begin(), spirv.out.end());
+    return true;
+  }
+
+  bool validate() {
+    const char *environment = request_.spirv_version == 0x00010000 ? "opencl2.1" : "opencl2.2";
+    const std::string_view bytes(reinterpret_cast<const char *>(result_.spirv.data()),
+                                 result_.spirv.size());
+    const ProcessResult checked =
+        run_tool(toolchain_.spirv_val, {"--target-env", environment, "-"}, bytes, request_.timeout);
+    if (checked.ok()) return true;
+    if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
+    return fail(HostStage::validate, "llvm-spirv wrote a module that spirv-val refuses",
+                message_of(checked));
+  }
+
+  bool inspect() {
+    auto module = read_spirv(result_.spirv);
+    if (const auto *fault = std::get_if<SpirvError>(&module)) {
+      return fail(HostStage::validate, "unreadable SPIR-V: " + fault->text, "");
+    }
+    result_.module = std::get<SpirvModule>(std::move(module));
+    if (result_.module.version > request_.spirv_version) {
+      return fail(
+          HostStage::translate,
+          fmt::format("the module is SPIR-V {}, the cap is {}",
+                      version_text(result_.module.version), version_text(request_.spirv_version)),
+          "");
+    }
+    if (result_.module.address_bits != request_.address_bits) {
+      return fail(HostStage::validate,
+                  fmt::format("the module has {}-bit addresses", result_.module.address_bits), "");
+    }
+    if (result_.module.unresolved.empty() || request_.check_only) return true;
+    std::string names;
+    for (const std::string &name : result_.module.unresolved) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    return fail(HostStage::link, "functions that nothing defines: " + names, "");
+  }
+
+  const Toolchain &toolchain_;
+  const HostCompileRequest &request_;
+  std::vector<std::string> clang_arguments_;
+  std::string bitcode_;
+  HostCompiled result_;
+  HostCompileError error_;
+};
+
+}  // namespace
+
+std::variant<HostCompiled, HostCompileError> compile_to_spirv(const Toolchain &toolchain,
+                                                              const HostCompileRequest &request) {
+  return HostCompiler(toolchain, request).run();
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,101 @@
+#include "builder/compile/host_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::array<std::string_view, 13> kPlainOptions = {
+    "-Werror",
+    "-cl-denorms-are-zero",
+    "-cl-fast-relaxed-math",
+    "-cl-finite-math-only",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+    "-cl-kernel-arg-info",
+    "-cl-mad-enable",
+    "-cl-no-signed-zeros",
+    "-cl-single-precision-constant",
+    "-cl-strict-aliasing",
+    "-cl-uniform-work-group-size",
+    "-cl-unsafe-math-optimizations",
+    "-w",
+};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kExtensions = {{
+    {"extension:cl_intel_subgroups", "SPV_INTEL_subgroups"},
+    {"extension:cl_intel_subgroups_char", "SPV_INTEL_subgroups"},
+    {"extension:cl_intel_subgroups_short", "SPV_INTEL_subgroups"},
+    {"extension:cl_khr_expect_assume", "SPV_KHR_expect_assume"},
+    {"extension:cl_khr_integer_dot_product", "SPV_KHR_integer_dot_product"},
+    {"integer_dot_product", "SPV_KHR_integer_dot_product"},
+}};
+
+// Nothing when a quote is open.
+std::optional<std::vector<std::string>> split(std::string_view options) {
+  std::vector<std::string> words;
+  bool in_word = false, is_quoted = false;
+  for (const char c : options) {
+    const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (is_space && !is_quoted) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (c == '"') {
+      is_quoted = !is_quoted;
+    } else {
+      words.back() += c;
+    }
+  }
+  if (is_quoted) return std::nullopt;
+  return words;
+}
+
+bool is_plain(std::string_view word) {
+  return std::binary_search(kPlainOptions.begin(), kPlainOptions.end(), word) ||
+         word.starts_with("-cl-std=");
+}
+
+}  // namespace
+
+std::variant<HostOptions, std::string> host_options(std::string_view options) {
+  const auto words = split(options);
+  if (!words) return fmt::format("a quote is open in the build options: {}", options);
+  HostOptions result;
+  for (auto word = words->begin(); word != words->end(); ++word) {
+    const bool has_operand =
+        word->starts_with("-D") || word->starts_with("-U") || word->starts_with("-I");
+    if (!has_operand) {
+      (is_plain(*word) ? result.kept : result.left_out).push_back(*word);
+      continue;
+    }
+    std::string whole = *word;
+    if (whole.size() == 2) {
+      if (std::next(word) == words->end()) return fmt::format("{} has no operand", whole);
+      whole += *++word;
+    }
+    (whole.starts_with("-I") ? result.left_out : result.kept).push_back(whole);
+  }
+  return result;
+}
+
+std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements) {
+  std::vector<std::string> found;
+  for (const auto &[requirement, extension] : kExtensions) {
+    if (std::find(requirements.begin(), requirements.end(), requirement) != requirements.end()) {
+      found.emplace_back(extension);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,23 @@
+// Build options, as far as the host step understands them. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace kiln::builder {
+
+// Build options split into words; double quotes keep spaces together.
+struct HostOptions {
+  std::vector<std::string> kept;      // -D -U -w -Werror and the -cl-* that clang knows
+  std::vector<std::string> left_out;  // vendors' own; -I, since includes are flattened;
+                                      // -cl-opt-disable, since nothing is optimised here
+};
+// Nothing but the fault's text when a quote is open or -D, -U, -I has no operand.
+std::variant<HostOptions, std::string> host_options(std::string_view options);
+
+// The SPIR-V extensions that a variant with these requirements may use, sorted.
+std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements);
+
+}  // namespace kiln::builder

@@ -1,0 +1,175 @@
+#include "builder/compile/spirv.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::uint32_t kMagic = 0x07230203;
+constexpr std::uint32_t kSwappedMagic = 0x03022307;
+constexpr std::size_t kHeaderWords = 5;
+
+// Opcodes and enumerants of the SPIR-V specification, sections 3.32 and 3.2 to 3.20.
+constexpr std::uint32_t kOpMemoryModel = 14;
+constexpr std::uint32_t kOpEntryPoint = 15;
+constexpr std::uint32_t kOpFunction = 54;
+constexpr std::uint32_t kOpFunctionParameter = 55;
+constexpr std::uint32_t kOpDecorate = 71;
+constexpr std::uint32_t kExecutionModelKernel = 6;
+constexpr std::uint32_t kDecorationLinkageAttributes = 41;
+constexpr std::uint32_t kLinkageImport = 1;
+
+// The words of a module, or of one instruction in it.
+class Words {
+ public:
+  explicit Words(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+
+  std::size_t size() const { return bytes_.size() / 4; }
+  std::uint32_t operator[](std::size_t index) const {
+    const std::uint8_t *p = bytes_.data() + index * 4;
+    return static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8u |
+           static_cast<std::uint32_t>(p[2]) << 16u | static_cast<std::uint32_t>(p[3]) << 24u;
+  }
+  Words part(std::size_t first, std::size_t count) const {
+    return Words(bytes_.subspan(first * 4, count * 4));
+  }
+  // The literal string that starts at a word, and the word behind it.
+  std::optional<std::pair<std::string, std::size_t>> text(std::size_t first) const {
+    if (first >= size()) return std::nullopt;
+    const auto rest = bytes_.subspan(first * 4);
+    const auto end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
+    if (end == rest.end()) return std::nullopt;
+    const auto length = static_cast<std::size_t>(end - rest.begin());
+    return std::pair{std::string(rest.begin(), end), first + length / 4 + 1};
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+struct EntryPoint {
+  std::string name;
+  std::uint32_t function;
+};
+
+class Reader {
+ public:
+  explicit Reader(Words words) : words_(words) {}
+
+  std::variant<SpirvModule, SpirvError> run() {
+    module_.version = words_[1];
+    for (std::size_t at = kHeaderWords; at < words_.size();) {
+      const std::size_t count = words_[at] >> 16u;
+      if (count == 0) return fault(at, "an empty instruction");
+      if (count > words_.size() - at) return fault(at, "an instruction that runs over the end");
+      const char *wrong = read(words_[at] & 0xFFFFu, words_.part(at, count));
+      if (wrong != nullptr) return fault(at, wrong);
+      at += count;
+    }
+    return finish();
+  }
+
+ private:
+  static SpirvError fault(std::size_t word, const char *what) {
+    return {fmt::format("word {}: {}", word, what)};
+  }
+
+  const char *read(std::uint32_t opcode, Words words) {
+    switch (opcode) {
+      case kOpMemoryModel: return read_memory_model(words);
+      case kOpEntryPoint: return read_entry_point(words);
+      case kOpDecorate: return read_decoration(words);
+      case kOpFunction:
+        if (words.size() < 5) return "OpFunction is too short";
+        function_ = words[2];
+        parameters_[function_] = 0;
+        return nullptr;
+      case kOpFunctionParameter:
+        if (parameters_.empty()) return "OpFunctionParameter outside a function";
+        ++parameters_[function_];
+        return nullptr;
+      default: return nullptr;
+    }
+  }
+
+  const char *read_memory_model(Words words) {
+    if (words.size() < 3) return "OpMemoryModel is too short";
+    if (words[1] > 2) return "OpMemoryModel with an unknown addressing model";
+    has_memory_model_ = true;
+    module_.address_bits = words[1] * 32;
+    return nullptr;
+  }
+
+  const char *read_entry_point(Words words) {
+    if (words.size() < 4) return "OpEntryPoint is too short";
+    auto name = words.text(3);
+    if (!name) return "OpEntryPoint with a name without an end";
+    if (words[1] == kExecutionModelKernel) {
+      entry_points_.push_back({std::move(name->first), words[2]});
+    }
+    return nullptr;
+  }
+
+  const char *read_decoration(Words words) {
+    if (words.size() < 3) return "OpDecorate is too short";
+    if (words[2] != kDecorationLinkageAttributes) return nullptr;
+    auto name = words.text(3);
+    if (!name || name->second >= words.size()) return "OpDecorate with a name without an end";
+    if (words[name->second] == kLinkageImport) {
+      imports_.emplace_back(words[1], std::move(name->first));
+    }
+    return nullptr;
+  }
+
+  std::variant<SpirvModule, SpirvError> finish() {
+    if (!has_memory_model_) return SpirvError{"no memory model"};
+    for (const EntryPoint &entry : entry_points_) {
+      const auto function = parameters_.find(entry.function);
+      if (function == parameters_.end()) {
+        return SpirvError{fmt::format("kernel {} has no function", entry.name)};
+      }
+      module_.kernels.push_back({entry.name, function->second});
+    }
+    std::sort(module_.kernels.begin(), module_.kernels.end(),
+              [](const auto &a, const auto &b) { return a.name < b.name; });
+    const auto twin = std::adjacent_find(
+        module_.kernels.begin(), module_.kernels.end(),
+        [](const SpirvKernel &a, const SpirvKernel &b) { return a.name == b.name; });
+    if (twin != module_.kernels.end()) {
+      return SpirvError{fmt::format("two kernels are called {}", twin->name)};
+    }
+    // Built-in variables are imported too, and are no functions.
+    for (auto &[id, name] : imports_) {
+      if (parameters_.contains(id)) module_.unresolved.push_back(std::move(name));
+    }
+    std::sort(module_.unresolved.begin(), module_.unresolved.end());
+    return std::move(module_);
+  }
+
+  Words words_;
+  SpirvModule module_;
+  bool has_memory_model_ = false;
+  std::uint32_t function_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> parameters_;  // count, by function
+  std::vector<EntryPoint> entry_points_;
+  std::vector<std::pair<std::uint32_t, std::string>> imports_;
+};
+
+}  // namespace
+
+std::variant<SpirvModule, SpirvError> read_spirv(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() % 4 != 0 || bytes.size() < kHeaderWords * 4) {
+    return SpirvError{fmt::format("{} bytes are no SPIR-V module", bytes.size())};
+  }
+  const Words words(bytes);
+  if (words[0] == kSwappedMagic) return SpirvError{"a big-endian module"};
+  if (words[0] != kMagic) return SpirvError{fmt::format("bad magic 0x{:08x}", words[0])};
+  return Reader(words).run();
+}
+
+}  // namespace kiln::builder

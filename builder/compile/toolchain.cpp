@@ -1,0 +1,171 @@
+#include "builder/compile/toolchain.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "builder/process/run_tool.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr int kNewest = 20;
+constexpr int kOldest = 11;
+constexpr std::chrono::milliseconds kVersionTimeout{20'000};
+
+struct Tool {
+  std::filesystem::path path;
+  std::string version;  // the line that names it
+  int major = 0;
+};
+
+// The number behind "version ", as clang and llvm-spirv write it; 0 if there is none.
+int major_of(const std::string &line) {
+  constexpr std::string_view kWord = "version ";
+  const std::size_t at = line.find(kWord);
+  int number = 0;
+  if (at != std::string::npos) {
+    std::from_chars(line.data() + at + kWord.size(), line.data() + line.size(), number);
+  }
+  return number;
+}
+
+// The first line with a word for the version: llvm-spirv has another one before it.
+std::string version_line(const std::string &text) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (line.find("version ") != std::string::npos || line.starts_with("SPIRV-Tools")) {
+      return line.substr(first);
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+// A tool by path or by name; a line of `tried` where it does not serve.
+std::optional<Tool> open_tool(const std::string &name, const std::string &search_path,
+                              std::vector<std::string> &tried) {
+  const auto path = find_program({name}, search_path);
+  if (!path) {
+    const bool is_path = name.find('/') != std::string::npos;
+    tried.push_back(fmt::format("{}: {}", name, is_path ? "no such program" : "not in PATH"));
+    return std::nullopt;
+  }
+  ProcessRequest request;
+  request.program = *path;
+  request.arguments = {"--version"};
+  request.timeout = kVersionTimeout;
+  const ProcessResult result = run_process(request);
+  Tool tool{*path, version_line(result.out), 0};
+  tool.major = major_of(tool.version);
+  if (!result.ok() || tool.version.empty()) {
+    tried.push_back(
+        fmt::format("{}: --version did not answer ({})", path->string(), result.reason));
+    return std::nullopt;
+  }
+  return tool;
+}
+
+struct Pair {
+  Tool clang;
+  Tool llvm_spirv;
+};
+
+// A clang and an llvm-spirv by name, if both are there and agree.
+std::optional<Pair> open_pair(const std::string &clang_name, const std::string &spirv_name,
+                              const std::string &search_path, std::vector<std::string> &tried) {
+  const auto clang = open_tool(clang_name, search_path, tried);
+  const auto llvm_spirv = open_tool(spirv_name, search_path, tried);
+  if (!clang || !llvm_spirv) return std::nullopt;
+  if (clang->major != llvm_spirv->major || clang->major == 0) {
+    tried.push_back(fmt::format("{} and {}: LLVM {} and LLVM {} do not fit", clang->path.string(),
+                                llvm_spirv->path.string(), clang->major, llvm_spirv->major));
+    return std::nullopt;
+  }
+  return Pair{*clang, *llvm_spirv};
+}
+
+// What the caller did not name is looked for beside what was named, by its version.
+std::optional<Pair> named_pair(const ToolchainRequest &request, const std::string &search_path,
+                               std::vector<std::string> &tried) {
+  const auto complete = [&](const std::string &named, const std::string &other,
+                            bool clang_is_named) -> std::optional<Pair> {
+    const auto tool = open_tool(named, search_path, tried);
+    if (!tool) return std::nullopt;
+    for (const std::string &name : {fmt::format("{}-{}", other, tool->major), other}) {
+      const auto pair = clang_is_named ? open_pair(named, name, search_path, tried)
+                                       : open_pair(name, named, search_path, tried);
+      if (pair) return pair;
+    }
+    return std::nullopt;
+  };
+  if (request.llvm_spirv.empty()) return complete(request.clang.string(), "llvm-spirv", true);
+  if (request.clang.empty()) return complete(request.llvm_spirv.string(), "clang", false);
+  return open_pair(request.clang.string(), request.llvm_spirv.string(), search_path, tried);
+}
+
+std::optional<Pair> search_pair(const std::string &search_path, std::vector<std::string> &tried) {
+  bool any = false;
+  for (int major = kNewest; major >= kOldest; --major) {
+    const std::string clang = fmt::format("clang-{}", major);
+    const std::string llvm_spirv = fmt::format("llvm-spirv-{}", major);
+    if (!find_program({clang, llvm_spirv}, search_path)) continue;
+    any = true;
+    if (const auto pair = open_pair(clang, llvm_spirv, search_path, tried)) return pair;
+  }
+  if (!any) {
+    tried.push_back(fmt::format(
+        "clang-{0}, llvm-spirv-{0} to clang-{1}, llvm-spirv-{1}: not in PATH", kNewest, kOldest));
+  }
+  return open_pair("clang", "llvm-spirv", search_path, tried);
+}
+
+ToolchainError error_of(const std::string &what, const std::vector<std::string> &tried,
+                        const std::string &install) {
+  std::string text = fmt::format("error: {}\n", what);
+  for (const std::string &line : tried) text += fmt::format("  tried {}\n", line);
+  return {text + install + "\n"};
+}
+
+}  // namespace
+
+std::variant<Toolchain, ToolchainError> find_toolchain(const ToolchainRequest &request) {
+  std::string search_path = request.search_path;
+  if (const char *path = std::getenv("PATH"); search_path.empty() && path != nullptr) {
+    search_path = path;
+  }
+  std::vector<std::string> tried;
+  const bool is_named = !request.clang.empty() || !request.llvm_spirv.empty();
+  const auto pair =
+      is_named ? named_pair(request, search_path, tried) : search_pair(search_path, tried);
+  if (!pair) {
+    return error_of("no clang and llvm-spirv of the same LLVM version", tried,
+                    "install both, such as the Debian packages clang-15 and llvm-spirv-15, or "
+                    "name them with --clang and --llvm-spirv");
+  }
+  tried.clear();
+  const auto spirv_val = open_tool(
+      request.spirv_val.empty() ? "spirv-val" : request.spirv_val.string(), search_path, tried);
+  if (!spirv_val) {
+    return error_of("no spirv-val", tried, "install it: it is in the Debian package spirv-tools");
+  }
+  Toolchain toolchain;
+  toolchain.clang = pair->clang.path;
+  toolchain.llvm_spirv = pair->llvm_spirv.path;
+  toolchain.spirv_val = spirv_val->path;
+  toolchain.llvm_major = pair->clang.major;
+  toolchain.clang_version = pair->clang.version;
+  toolchain.llvm_spirv_version = pair->llvm_spirv.version;
+  toolchain.spirv_val_version = spirv_val->version;
+  return toolchain;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,25 @@
+#include "builder/device/device_info.hpp"
+
+#include "runtime/device/device.hpp"
+
+namespace kiln::builder {
+
+using nlohmann::json;
+using runtime::Field;
+
+std::string DeviceInfo::label() const {
+  return identity.text(Field::platform_name) + ": " +
+         runtime::device_label(identity.text(Field::device_name),
+                               identity.text(Field::driver_version));
+}
+
+json to_json(const runtime::Identity &identity) {
+  json facts = json::object();
+  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
+    const auto field = static_cast<Field>(i);
+    if (const auto &value = identity[field]) facts[runtime::field_name(field)] = *value;
+  }
+  return facts;
+}
+
+}  // namespace kiln::builder

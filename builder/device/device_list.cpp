@@ -1,0 +1,113 @@
+// Listing devices, in a process of its own, and selecting among them.
+#include "builder/device/device_list.hpp"
+
+#include <cctype>
+#include <memory>
+
+#include "builder/device/opened_device.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using runtime::Field;
+
+constexpr std::chrono::seconds kListTimeout{60};
+
+// Facts travel as bytes: a driver's string need not be UTF-8.
+json raw_identity(const runtime::Identity &identity) {
+  json facts = json::object();
+  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
+    const auto field = static_cast<Field>(i);
+    if (const auto &value = identity[field]) {
+      facts[runtime::field_name(field)] =
+          json::binary(std::vector<std::uint8_t>(value->begin(), value->end()));
+    }
+  }
+  return facts;
+}
+
+json describe_all() {
+  std::shared_ptr<const runtime::OpenCL> cl;
+  std::vector<runtime::DeviceId> ids;
+  if (std::string error = load_and_list(&cl, &ids); !error.empty()) return {{"error", error}};
+  json devices = json::array();
+  for (const runtime::DeviceId id : ids) {
+    const auto device = runtime::open_device(cl, id);
+    devices.push_back(
+        {{"identity", raw_identity(device->identity)}, {"capabilities", device->capabilities}});
+  }
+  return {{"devices", devices}};
+}
+
+DeviceInfo device_from(const json &in, std::size_t index) {
+  DeviceInfo info;
+  info.index = index;
+  for (const auto &[name, value] : in.at("identity").items()) {
+    const auto &bytes = value.get_binary();
+    if (const auto field = runtime::field_from_name(name)) {
+      info.identity.set(*field, std::string(bytes.begin(), bytes.end()));
+    }
+  }
+  info.description = runtime::describe(info.identity);
+  info.capabilities = in.at("capabilities").get<runtime::Capabilities>();
+  info.capabilities.profile = info.description.profile;
+  return info;
+}
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+}  // namespace
+
+std::variant<std::vector<DeviceInfo>, DeviceError> list_devices() {
+  const ChildResult child = run_isolated(describe_all, kListTimeout);
+  if (!child.ok()) return DeviceError{"listing the OpenCL devices: " + child.reason()};
+  if (child.answer.contains("error")) return DeviceError{child.answer["error"]};
+  std::vector<DeviceInfo> devices;
+  for (const json &entry : child.answer["devices"]) {
+    devices.push_back(device_from(entry, devices.size()));
+  }
+  return devices;
+}
+
+// fnmatch() will not do: "[" is an ordinary character in the names of Intel's devices.
+bool glob_match(const std::string &pattern, const std::string &text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string::npos;
+  std::size_t resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t])) &&
+        pattern[p] != '*') {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
+                                       const std::string &selector) {
+  if (selector.empty()) return devices;
+  std::vector<DeviceInfo> selected;
+  const bool index = selector.find_first_not_of("0123456789") == std::string::npos;
+  for (const DeviceInfo &device : devices) {
+    const bool matches = index ? std::to_string(device.index) == selector
+                               : glob_match(selector, device.identity.text(Field::platform_name)) ||
+                                     glob_match(selector, device.identity.text(Field::device_name));
+    if (matches) selected.push_back(device);
+  }
+  return selected;
+}
+
+}  // namespace kiln::builder

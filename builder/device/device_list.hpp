@@ -1,0 +1,29 @@
+// The devices of this machine.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "builder/device/device_info.hpp"
+
+namespace kiln::builder {
+
+// Why there is no list: no OpenCL library, platform or device, or a driver died.
+struct DeviceError {
+  std::string text;
+};
+
+// Asks in a process of its own.
+std::variant<std::vector<DeviceInfo>, DeviceError> list_devices();
+
+// The devices that a selector names: an index of the list, or a glob (* and ?), without
+// regard to case, over the platform's name and the device's name; it may match a part of
+// neither, but the whole of either. An empty selector names all.
+std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
+                                       const std::string &selector);
+
+// Whole-text match with * and ?, without regard to ASCII case.
+bool glob_match(const std::string &pattern, const std::string &text);
+
+}  // namespace kiln::builder

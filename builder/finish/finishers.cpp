@@ -1,0 +1,283 @@
+#include "builder/finish/finishers.hpp"
+
+#include <chrono>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "builder/base/build_log.hpp"
+#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/proof.hpp"
+#include "runtime/launch/launch.hpp"
+#include "runtime/load/cuda_linker.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using packs::Finality;
+using Clock = std::chrono::steady_clock;
+
+constexpr char kLinker[] = "nvidia-linker 1";
+constexpr char kWorkGroups[] = "pocl-work-groups 1";
+constexpr char kShaderCache[] = "mesa-shader-cache 1";
+constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
+
+std::uint64_t microseconds_since(Clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
+}
+
+packs::Binary with_finish(const packs::Variant &variant, packs::Bytes bytes, packs::Finish finish) {
+  packs::Binary binary{variant.hash, packs::BlobSource(std::move(bytes)), {}};
+  binary.finish = std::move(finish);
+  return binary;
+}
+
+// PTX of `device` as code for that compute capability.
+runtime::Error link(const runtime::Device &device, const packs::Variant &variant,
+                    const packs::Bytes &ptx, std::uint32_t compute_capability,
+                    std::optional<packs::Binary> *out) {
+  const auto start = Clock::now();
+  packs::Bytes cubin;
+  std::string log;
+  runtime::Error error =
+      runtime::link_cubin({ptx.data(), ptx.size()}, compute_capability, &cubin, &log);
+  if (!error.ok()) {
+    if (!log.empty()) error.message += "\n" + without_paths(log);
+    return error;
+  }
+  packs::Finish finish;
+  finish.finisher = kLinker;
+  finish.microseconds = microseconds_since(start);
+  finish.unfinished_size = ptx.size();
+  finish.driver = device.identity.text(runtime::Field::driver_version);
+  *out = with_finish(variant, std::move(cubin), std::move(finish));
+  return {};
+}
+
+json link_also(const runtime::Device &device, const packs::Variant &variant,
+               const packs::Bytes &ptx, std::uint32_t compute_capability) {
+  json also{{"compute_capability", compute_capability}};
+  std::optional<packs::Binary> binary;
+  const runtime::Error error = link(device, variant, ptx, compute_capability, &binary);
+  if (!error.ok()) {
+    also["error"] = error.message;
+    return also;
+  }
+  binary->finish.why_not = "it was made where no such device is";
+  also["binary"] = to_json(*binary);
+  return also;
+}
+
+// The PTX, and where it is to be finished the cubin.
+json make_linked(const runtime::Device &device, const JobRequest &request, packs::Bytes ptx) {
+  json answer = json::object();
+  packs::Finish finish{Finality::no, kPtx};
+  finish.driver = device.identity.text(runtime::Field::driver_version);
+  if (request.finish) {
+    std::optional<packs::Binary> cubin;
+    const runtime::Error error =
+        link(device, request.variant, ptx, device.capabilities.compute_capability, &cubin);
+    if (cubin) answer["binary"] = to_json(*cubin);
+    // Names the linker only if it ran: a later build, on a machine that has one, then tries again.
+    if (error.ok() || error.status == KILN_ERROR_OPENCL) finish.finisher = kLinker;
+    if (!error.ok()) finish.why_not = "it could not be finished: " + error.message;
+  }
+  for (const std::uint32_t compute_capability : request.also) {
+    answer["also"].push_back(link_also(device, request.variant, ptx, compute_capability));
+  }
+  answer["intermediate"] = to_json(with_finish(request.variant, std::move(ptx), std::move(finish)));
+  return answer;
+}
+
+// PoCL reads POCL_BINARY_SPECIALIZE_WG when a program is first asked for its binary, and adds the
+// code for those work-group sizes. The program that gave the sizes was asked already, so the
+// binary is taken from a second one.
+json make_with_sizes(const runtime::Device &device, const JobRequest &request,
+                     const runtime::BuiltProgram &built, std::size_t unfinished_size,
+                     const std::function<runtime::BuildOutcome()> &build) {
+  const auto start = Clock::now();
+  std::vector<runtime::WorkGroupLimits> limits;
+  for (const auto &kernel : built.kernels) {
+    limits.push_back(runtime::query_limits(device, kernel.get()));
+  }
+  const auto sizes = launch_sizes(request.program, request.variant, limits, request.tuned);
+  setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
+  const runtime::BuildOutcome again = build();
+  packs::Bytes bytes;
+  runtime::Error error = again.error;
+  if (error.ok()) error = program_binary(device, again.built.program.get(), &bytes);
+  if (!error.ok()) return {{"error", error.message}};
+  packs::Finish finish;
+  finish.finisher = kWorkGroups;
+  finish.microseconds = microseconds_since(start);
+  finish.unfinished_size = unfinished_size;
+  for (const LaunchSize &size : sizes) {
+    std::array<std::uint32_t, 3> local{};
+    for (std::size_t i = 0; i < 3; ++i) local[i] = static_cast<std::uint32_t>(size.local[i]);
+    if (finish.local_sizes.empty() || finish.local_sizes.back() != local) {
+      finish.local_sizes.push_back(local);
+    }
+  }
+  return {{"binary", to_json(with_finish(request.variant, std::move(bytes), std::move(finish)))}};
+}
+
+// Fills in what a fresh process saw.
+void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary) {
+  packs::Bytes bytes;
+  (void)binary.blob.read(&bytes);
+  if (runtime::is_ptx({bytes.data(), bytes.size()})) {
+    finish->finality = Finality::no;
+    finish->why_not = kPtx;
+  } else if (!proof.not_launched.empty()) {
+    finish->finality = Finality::not_launched;
+    finish->why_not = proof.not_launched;
+  } else if (proof.launch.compiles()) {
+    finish->finality = Finality::no;
+    finish->why_not = "its first launch compiles";
+  } else {
+    finish->finality = Finality::yes;
+    finish->why_not.clear();
+  }
+}
+
+// Launches the binary in a process that fills Mesa's cache, and takes the entries.
+void add_shader_cache(const ProofRequest &request, const packs::Bytes &opening,
+                      packs::Binary *binary) {
+  packs::Bytes entries;
+  const std::string why = harvest_mesa(request, *binary, opening, &entries);
+  if (!why.empty()) {
+    binary->finish.why_not = why;
+    return;
+  }
+  binary->finish.finisher = kShaderCache;
+  packs::Bytes bytes;
+  (void)binary->blob.read(&bytes);
+  binary->finish.unfinished_size = bytes.size();
+  binary->auxiliary = packs::BlobSource(std::move(entries));
+}
+
+// Of a finisher that ended its process: it is not run again for this binary.
+void note_death(const JobRequest &request, const json &answer, packs::Finish *finish) {
+  if (!answer.contains("finisher_died") || finish->finality == Finality::yes) return;
+  finish->finisher =
+      request.device.description.finishing == runtime::Finishing::linker ? kLinker : kWorkGroups;
+  finish->why_not = answer["finisher_died"];
+}
+
+// Empty, or why the binary must not be packed.
+std::string prove_binary(const JobRequest &request, packs::Binary *binary) {
+  ProofRequest proof_request{
+      request.device, request.program, request.variant, request.timeout, true, {}};
+  std::optional<MesaCache> cache;
+  if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
+    add_shader_cache(proof_request, request.opening, binary);
+    if (binary->auxiliary) {
+      std::vector<packs::BlobSource> all{*binary->auxiliary};
+      if (!request.opening.empty()) all.emplace_back(request.opening);
+      cache.emplace(all);
+      proof_request.cache = cache->folder();
+    }
+  }
+  Proof proof = cache ? prove(proof_request, *binary, false) : prove_final(proof_request, *binary);
+  if (!proof.error.empty()) return proof.error;
+  // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for
+  // that cache there is no final code.
+  if (request.device.description.finishing == runtime::Finishing::shader_cache) {
+    proof.launch.compiled = !cache || mesa_wrote(cache->folder());
+  }
+  note(proof, &binary->finish, *binary);
+  return {};
+}
+
+std::string prove_intermediate(const JobRequest &request, const packs::Binary &intermediate) {
+  const ProofRequest proof_request{request.device,  request.program, request.variant,
+                                   request.timeout, false,           {}};
+  return prove(proof_request, intermediate, true).error;
+}
+
+}  // namespace
+
+json to_json(const packs::Binary &binary) {
+  packs::Bytes bytes;
+  (void)binary.blob.read(&bytes);  // in memory: it cannot fail
+  const packs::Finish &f = binary.finish;
+  json out{{"bytes", json::binary(std::move(bytes))},
+           {"finality", static_cast<int>(f.finality)},
+           {"why_not", f.why_not},
+           {"finisher", f.finisher},
+           {"microseconds", f.microseconds},
+           {"unfinished_size", f.unfinished_size},
+           {"driver", f.driver},
+           {"local_sizes", f.local_sizes}};
+  if (binary.auxiliary) {
+    packs::Bytes auxiliary;
+    (void)binary.auxiliary->read(&auxiliary);
+    out["auxiliary"] = json::binary(std::move(auxiliary));
+  }
+  return out;
+}
+
+packs::Binary binary_from(const packs::Variant &variant, const json &in) {
+  const packs::Bytes &bytes = in["bytes"].get_binary();
+  packs::Binary binary{variant.hash, packs::BlobSource(bytes), {}};
+  binary.finish = {static_cast<Finality>(in["finality"].get<int>()),
+                   in["why_not"],
+                   in["finisher"],
+                   in["microseconds"],
+                   in["unfinished_size"],
+                   in["driver"],
+                   in["local_sizes"].get<std::vector<std::array<std::uint32_t, 3>>>()};
+  if (in.contains("auxiliary")) {
+    const packs::Bytes &auxiliary = in["auxiliary"].get_binary();
+    binary.auxiliary = packs::BlobSource(auxiliary);
+  }
+  return binary;
+}
+
+json make_binaries(const runtime::Device &device, const JobRequest &request,
+                   const runtime::BuiltProgram &built,
+                   const std::function<runtime::BuildOutcome()> &build) {
+  packs::Bytes plain;
+  const runtime::Error error = program_binary(device, built.program.get(), &plain);
+  if (!error.ok()) return {{"error", error.message}};
+  switch (device.description.finishing) {
+    case runtime::Finishing::linker: return make_linked(device, request, std::move(plain));
+    case runtime::Finishing::launches:
+      if (request.finish) return make_with_sizes(device, request, built, plain.size(), build);
+      break;
+    default: break;
+  }
+  return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
+}
+
+json prove_binaries(const JobRequest &request, json answer) {
+  std::string error;
+  if (answer.contains("binary")) {
+    packs::Binary binary = binary_from(request.variant, answer["binary"]);
+    error = prove_binary(request, &binary);
+    if (error.empty()) {
+      note_death(request, answer, &binary.finish);
+      answer["binary"] = to_json(binary);
+    } else {
+      answer.erase("binary");
+      error = "loading and launching the new binary: " + error;
+    }
+  }
+  if (answer.contains("intermediate")) {
+    packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
+    if (!error.empty()) intermediate.finish.why_not = error;
+    note_death(request, answer, &intermediate.finish);
+    const std::string refused = prove_intermediate(request, intermediate);
+    answer["intermediate"] = to_json(intermediate);
+    if (!refused.empty()) {
+      answer.erase("intermediate");
+      if (error.empty()) error = "loading the new binary: " + refused;
+    }
+  }
+  if (answer.contains("binary") || answer.contains("intermediate")) return answer;
+  return {{"error", error}, {"log", answer.value("log", "")}};
+}
+
+}  // namespace kiln::builder

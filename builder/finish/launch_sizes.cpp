@@ -1,0 +1,96 @@
+#include "builder/finish/launch_sizes.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "builder/launch/workload.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using runtime::Size3;
+
+// PoCL's limit is on the greater of the range's x and y; of z it looks at the group's own side.
+constexpr std::size_t kWide = 65'535;
+constexpr std::size_t kDeep = 256;
+
+std::vector<Size> problems_of(const packs::Program &program) {
+  std::vector<Size> problems;
+  std::uint32_t depth = 1;
+  for (const auto &[width, height, deep] : program.sizes) {
+    problems.push_back({width, height, deep});
+    depth = std::max(depth, deep);
+  }
+  for (const std::uint32_t side : {64u, 512u, 2048u}) {
+    problems.push_back({side, side, depth == 1 ? 1 : side});
+  }
+  return problems;
+}
+
+// The ranges of each kernel.
+std::vector<std::vector<Size3>> ranges_of(const packs::Program &program,
+                                          const packs::Variant &variant) {
+  std::vector<std::vector<Size3>> ranges(variant.kernels.size());
+  for (const Size &size : problems_of(program)) {
+    const auto plan = plan_workload(program, variant, size, {});
+    if (const auto *workload = std::get_if<Workload>(&plan)) {
+      for (std::size_t i = 0; i < workload->stages.size(); ++i) {
+        ranges[i].push_back(workload->stages[i].global);
+      }
+    }
+  }
+  for (auto &of_kernel : ranges) {
+    if (of_kernel.empty()) of_kernel = {{1024, 1, 1}, {1u << 20, 1, 1}, {1024, 1024, 1}};
+  }
+  return ranges;
+}
+
+}  // namespace
+
+TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::string &program,
+                       const std::string &variant, const std::string &profile) {
+  TunedSizes sizes;
+  for (const packs::Tuning &row : records) {
+    if (row.program != program || row.variant != variant || row.kernel.empty()) continue;
+    if (row.profile != profile && !row.profile.empty()) continue;
+    sizes.push_back({row.kernel, {row.local_size[0], row.local_size[1], row.local_size[2]}});
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
+                                     const std::vector<runtime::WorkGroupLimits> &limits,
+                                     const TunedSizes &tuned) {
+  std::set<LaunchSize> sizes;
+  const auto ranges = ranges_of(program, variant);
+  for (std::size_t i = 0; i < variant.kernels.size(); ++i) {
+    std::vector<Size3> wanted{
+        {variant.local_size[0], variant.local_size[1], variant.local_size[2]}};
+    for (const auto &[kernel, size] : tuned) {
+      if (kernel == variant.kernels[i].name) wanted.push_back(size);
+    }
+    for (const Size3 &range : ranges[i]) {
+      for (const Size3 &size : wanted) {
+        const Size3 local = runtime::fit_local_size(range, size, limits[i]);
+        const Size3 padded = runtime::pad_global_size(range, local);
+        sizes.insert({local, std::max(padded[0], padded[1]) >= kWide || local[2] >= kDeep});
+      }
+    }
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+std::string pocl_sizes(const std::vector<LaunchSize> &sizes) {
+  std::string text;
+  for (const auto &[local, wide] : sizes) {
+    text += fmt::format("{}{}-{}-{}-goffs0{}", text.empty() ? "" : ",", local[0], local[1],
+                        local[2], wide ? "" : "-smallgrid");
+  }
+  return text;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,34 @@
+// What the first launch of a program costs more than the second: what the driver still compiles.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/launch/session.hpp"
+
+namespace kiln::builder {
+
+// Two launches of one program, each to its end, milliseconds.
+struct FirstLaunch {
+  double first = 0;
+  double second = 0;
+  bool executes = false;  // an output changed: a device without hardware may report success
+  std::optional<bool> compiled{};  // where that is known by better means than the times
+
+  double remnant() const { return first - second; }
+  // A remnant of over a millisecond and over twice the second launch.
+  bool compiles() const { return compiled.value_or(remnant() > 1 && remnant() > 2 * second); }
+};
+
+// A small problem for the program: 64 x 64, as deep where its sizes have a depth, and a row of 4096
+// where they are rows.
+Size small_problem(const packs::Program &program);
+
+// Launches what `session` was bound to twice. Its inputs are filled and its outputs overwritten.
+// Empty on success, else what went wrong.
+std::string launch_twice(const packs::Program &program, const packs::Variant &variant,
+                         Session *session, FirstLaunch *out);
+
+}  // namespace kiln::builder

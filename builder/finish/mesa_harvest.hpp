@@ -1,0 +1,46 @@
+// Mesa's shader cache, where rusticl keeps final code: taken from a launch, and given to one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/finish/proof.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::builder {
+
+// The cache entries that Mesa makes whenever it opens the device, as an auxiliary blob of the
+// target; a blob without entries if it makes none. Returns the error, or an empty string.
+std::string harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout,
+                            packs::Bytes *out);
+
+// Loads and launches the binary in a process with an empty cache, and gives the entries that Mesa
+// added to it, less those of `opening`, as an auxiliary blob of the variant. Returns the error, or
+// an empty string.
+std::string harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
+                         const packs::Bytes &opening, packs::Bytes *out);
+
+// Waits, some seconds at most, until Mesa's threads have written to disk what this process
+// compiled. Returns at once if Mesa has no such threads.
+void await_mesa();
+
+// Whether Mesa wrote anything of its own into a folder of caches.
+bool mesa_wrote(const std::string &folder);
+
+// A folder for drivers' caches that holds auxiliary blobs, and is empty where there are none.
+class MesaCache {
+ public:
+  explicit MesaCache(const std::vector<packs::BlobSource> &auxiliary);
+  // Those of the target with that key.
+  MesaCache(const packs::Contents &contents, const std::string &key);
+
+  const std::string &folder() const { return folder_.path(); }
+  // A new copy below `into`, for one process: what is compiled there is gone with the next copy.
+  std::string copy(const TemporaryFolder &into) const;
+
+ private:
+  void fill(const std::vector<packs::BlobSource> &blobs);
+  TemporaryFolder folder_;
+};
+
+}  // namespace kiln::builder

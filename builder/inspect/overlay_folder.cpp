@@ -1,0 +1,186 @@
+#include "builder/inspect/overlay_folder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include <sys/stat.h>
+
+#include "builder/inspect/pack_json.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/overlay.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using runtime::Fate;
+
+std::string take(runtime::BinaryKey *facts, const std::string &name) {
+  for (auto it = facts->begin(); it != facts->end(); ++it) {
+    if (it->first != name) continue;
+    std::string value = it->second;
+    facts->erase(it);
+    return value;
+  }
+  return {};
+}
+
+std::string fact(const packs::Target &target, const std::string &name) {
+  for (const auto &[known, value] : target.identity) {
+    if (known == name) return value;
+  }
+  return {};
+}
+
+// The finality of an overlay's entry as a pack states it. No fresh process proved it: a final entry
+// of PoCL holds code for the work-group sizes of one start only, and which ones is not recorded.
+packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
+  packs::Finish finish;
+  finish.finality = entry.finality();
+  if (finish.finality == packs::Finality::yes && target.profile == "pocl") {
+    finish.finality = packs::Finality::not_launched;
+    finish.why_not = "it has code for the launches of one application's start";
+  } else if (finish.finality == packs::Finality::no) {
+    finish.why_not = "it was taken before it was finished";
+  }
+  if (target.profile == "nvidia") finish.driver = fact(target, "driver_version");
+  return finish;
+}
+
+OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name,
+                          std::uint64_t *id) {
+  OverlayBinary binary;
+  binary.file = name;
+  packs::Bytes bytes;
+  struct stat info {};
+  runtime::Descriptor file;
+  const int error = folder.read_file(name, runtime::kMaxEntrySize, &bytes, &info, &file);
+  runtime::OverlayEntry entry;
+  binary.fault = error != 0 ? runtime::system_error_text(error)
+                            : runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
+  if (!binary.fault.empty()) return binary;
+  auto facts = runtime::parse_key(std::string(entry.facts));
+  if (!facts) {
+    binary.fault = "its facts are not what Kiln writes";
+    return binary;
+  }
+  *id = entry.binary_xxh3;
+  binary.last_used = info.st_mtime;
+  binary.program = take(&*facts, "program");
+  binary.variant = take(&*facts, "variant");
+  (void)take(&*facts, "final");
+  packs::Target &target = binary.target;
+  target.key = std::string(entry.key);
+  target.profile = take(&*facts, "profile");
+  target.family = take(&*facts, "family");
+  target.model = take(&*facts, "model");
+  target.compiler = take(&*facts, "compiler");
+  target.identity = std::move(*facts);
+  packs::Name variant{};
+  std::copy(std::begin(entry.variant), std::end(entry.variant), variant.begin());
+  const packs::Bytes raw(entry.binary.data, entry.binary.data + entry.binary.size);
+  packs::Binary stored{variant, packs::BlobSource(raw), ""};
+  stored.finish = finish_of(entry, target);
+  const bool ptx = runtime::is_ptx(entry.binary);
+  (ptx ? target.intermediates : target.binaries).push_back(std::move(stored));
+  binary.device =
+      runtime::device_label(fact(target, "device_name"), fact(target, "driver_version"));
+  return binary;
+}
+
+OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name,
+                          std::set<std::uint64_t> *dead) {
+  packs::Bytes bytes;
+  struct stat info {};
+  runtime::Descriptor file;
+  OverlayDriver driver;
+  if (folder.read_file(name, 2 * runtime::kMaxJournalSize, &bytes, &info, &file) != 0) {
+    return driver;
+  }
+  const runtime::Journal journal({bytes.data(), bytes.size()});
+  driver.device = journal.label();
+  std::set<std::uint64_t> seen;
+  for (const runtime::Record &record : journal.records()) {
+    if (!seen.insert(record.id).second) continue;
+    const Fate fate = journal.fate(record.id);
+    driver.proven += fate == Fate::proven ? 1 : 0;
+    driver.recompiled += fate == Fate::recompiled ? 1 : 0;
+    driver.deaths += runtime::is_final(fate) ? 1 : 0;
+    if (runtime::is_final(fate)) dead->insert(record.id);
+  }
+  return driver;
+}
+
+}  // namespace
+
+std::string read_overlay(const std::string &path, OverlayFolder *out) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return runtime::system_error_text(errno);
+  runtime::Folder folder;
+  if (const int error = runtime::Folder::open(path.c_str(), &folder); error != 0) {
+    return runtime::system_error_text(error);
+  }
+  std::vector<std::string> names;
+  if (const int error = folder.list(&names); error != 0) return runtime::system_error_text(error);
+  std::sort(names.begin(), names.end());
+  std::set<std::uint64_t> dead;
+  for (const std::string &name : names) {
+    if (!runtime::is_name(name, runtime::kJournalPrefix, 1)) continue;
+    out->drivers.push_back(read_driver(folder, name, &dead));
+  }
+  for (const std::string &name : names) {
+    if (!runtime::is_name(name, runtime::kEntryPrefix, 2)) continue;
+    std::uint64_t id = 0;
+    out->binaries.push_back(read_binary(folder, name, &id));
+    out->binaries.back().quarantined = dead.count(id) != 0;
+  }
+  return {};
+}
+
+packs::Contents overlay_contents(const OverlayFolder &folder) {
+  packs::Contents contents;
+  contents.producer = "overlay";
+  for (const OverlayBinary &binary : folder.binaries) {
+    if (!binary.fault.empty() || binary.quarantined) continue;
+    const auto known =
+        std::find_if(contents.targets.begin(), contents.targets.end(),
+                     [&](const packs::Target &target) { return target.key == binary.target.key; });
+    if (known == contents.targets.end()) {
+      contents.targets.push_back(binary.target);
+    } else {
+      for (const packs::Binary &b : binary.target.binaries) known->binaries.push_back(b);
+      for (const packs::Binary &b : binary.target.intermediates) known->intermediates.push_back(b);
+    }
+  }
+  return contents;
+}
+
+json to_json(const OverlayFolder &folder) {
+  json out = {{"schema", 1}, {"binaries", json::array()}, {"drivers", json::array()}};
+  for (const OverlayBinary &binary : folder.binaries) {
+    json row = {{"file", binary.file}};
+    if (!binary.fault.empty()) {
+      row["fault"] = binary.fault;
+    } else {
+      row.update({{"program", binary.program},
+                  {"variant", binary.variant},
+                  {"device", binary.device},
+                  {"bytes", binary.binary().blob.raw_size()},
+                  {"last_used", binary.last_used},
+                  {"final", finish_text(binary.binary().finish)},
+                  {"quarantined", binary.quarantined}});
+    }
+    out["binaries"].push_back(row);
+  }
+  for (const OverlayDriver &driver : folder.drivers) {
+    out["drivers"].push_back({{"device", driver.device},
+                              {"proven", driver.proven},
+                              {"recompiled", driver.recompiled},
+                              {"deaths", driver.deaths}});
+  }
+  return out;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,247 @@
+#include "builder/inspect/pack_json.hpp"
+
+#include <fmt/format.h>
+
+#include "builder/manifest/manifest.hpp"
+#include "kiln/packs/hash.hpp"
+#include "runtime/device/device.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+json blob_json(const packs::BlobSource &source) {
+  const packs::fb::Blob &blob = source.blob();
+  const bool zstd = static_cast<packs::Codec>(blob.codec()) == packs::Codec::zstd;
+  return {{"hash", packs::hex(source.name())},
+          {"offset", blob.offset()},
+          {"stored_size", blob.stored_size()},
+          {"raw_size", blob.raw_size()},
+          {"codec", zstd ? "zstd" : "raw"}};
+}
+
+json optional_blob(const std::optional<packs::BlobSource> &source) {
+  return source ? blob_json(*source) : json();
+}
+
+json argument_json(const packs::Argument &argument) {
+  static const char *const roles[] = {"input",     "output", "width",  "height",
+                                      "parameter", "depth",  "scratch"};
+  static const char *const types[] = {"uchar", "ushort", "uint", "int", "float", "half"};
+  json out = {{"role", roles[argument.role]}};
+  if (!argument.name.empty()) out["name"] = argument.name;
+  const auto role = static_cast<Role>(argument.role);
+  if (argument.stage != 0) out["stage"] = argument.stage;
+  if (role == Role::parameter) {
+    if (argument.values.empty()) {
+      out["value"] = argument.value;
+    } else {
+      out["values"] = argument.values;
+    }
+  }
+  if (role == Role::input || role == Role::output || role == Role::scratch) {
+    out["storage"] = argument.storage == 1 ? "image" : "buffer";
+    out["channels"] = argument.channels;
+    if (argument.type != 0) out["type"] = types[argument.type];
+    if (!argument.extent.empty()) out["extent"] = argument.extent;
+    if (argument.accumulates) out["accumulates"] = true;
+  }
+  return out;
+}
+
+json variant_json(const packs::Variant &variant) {
+  json kernels = json::array();
+  for (const packs::Kernel &kernel : variant.kernels) {
+    kernels.push_back({{"name", kernel.name}, {"arguments", kernel.arguments}});
+    if (!kernel.range.empty()) kernels.back()["range"] = kernel.range;
+  }
+  json arguments = json::array();
+  for (const packs::Argument &a : variant.arguments) arguments.push_back(argument_json(a));
+  const std::uint32_t version = variant.il_version;
+  return {
+      {"name", variant.name},
+      {"hash", packs::hex(variant.hash)},
+      {"options", variant.options},
+      {"requirements", variant.requirements},
+      {"kernels", kernels},
+      {"arguments", arguments},
+      {"tolerance", variant.tolerance},
+      {"pixels", variant.pixels},
+      {"local_size", variant.local_size},
+      {"il_version", std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff)},
+      {"source", optional_blob(variant.source)},
+      {"il32", optional_blob(variant.il32)},
+      {"il64", optional_blob(variant.il64)}};
+}
+
+const char *finality_name(packs::Finality finality) {
+  switch (finality) {
+    case packs::Finality::yes: return "yes";
+    case packs::Finality::no: return "no";
+    default: return "not launched";
+  }
+}
+
+json finish_json(const packs::Finish &finish) {
+  return {{"final", finality_name(finish.finality)},
+          {"why_not_final", finish.why_not},
+          {"finisher", finish.finisher},
+          {"finish_microseconds", finish.microseconds},
+          {"unfinished_size", finish.unfinished_size},
+          {"driver", finish.driver},
+          {"local_sizes", finish.local_sizes}};
+}
+
+json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
+  json kernels = json::array();
+  for (const packs::KernelFacts &k : binary.kernels) {
+    kernels.push_back({{"max_work_group_size", k.max_work_group_size},
+                       {"preferred_multiple", k.preferred_multiple},
+                       {"private_bytes", k.private_bytes},
+                       {"local_bytes", k.local_bytes}});
+  }
+  return {{"variant", variant_label(contents, binary.variant)},
+          {"variant_hash", packs::hex(binary.variant)},
+          {"blob", blob_json(binary.blob)},
+          {"auxiliary", optional_blob(binary.auxiliary)},
+          {"provenance",
+           {{"build_log", binary.build_log},
+            {"kernels", kernels},
+            {"finish", finish_json(binary.finish)}}}};
+}
+
+json target_json(const packs::Contents &contents, const packs::Target &target) {
+  json identity = json::object();
+  for (const auto &[name, value] : target.identity) identity[name] = value;
+  json binaries = json::array();
+  for (const packs::Binary &b : target.binaries) binaries.push_back(binary_json(contents, b));
+  json intermediates = json::array();
+  for (const packs::Binary &b : target.intermediates) {
+    intermediates.push_back(binary_json(contents, b));
+  }
+  return {
+      {"label", target_label(target)}, {"key", target.key},     {"profile", target.profile},
+      {"family", target.family},       {"model", target.model}, {"compiler", target.compiler},
+      {"identity", identity},          {"binaries", binaries},  {"intermediates", intermediates}};
+}
+
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+json cross_check_json(const KeyLabels &label, const packs::CrossCheck &check) {
+  return {{"device", label(check.device)},
+          {"device_key_hash", hash_text(check.device)},
+          {"target", label(check.target)},
+          {"target_key_hash", hash_text(check.target)},
+          {"result", cross_result_name(check.result)}};
+}
+
+json tuning_json(const packs::Tuning &tuning) {
+  return {{"program", tuning.program},
+          {"variant", tuning.variant},
+          {"kernel", tuning.kernel},
+          {"size_class", size_class_name(tuning.size_class)},
+          {"profile", tuning.profile},
+          {"family", tuning.family},
+          {"model", tuning.model},
+          {"key_hash", hash_text(tuning.key_hash)},
+          {"local_size", tuning.local_size},
+          {"nanoseconds", tuning.nanoseconds},
+          {"default_nanoseconds", tuning.default_nanoseconds},
+          {"samples", tuning.samples},
+          {"spread", tuning.spread / 1000.0},
+          {"conditions", tuning.conditions}};
+}
+
+}  // namespace
+
+KeyLabels::KeyLabels(const packs::Contents &contents) {
+  for (const packs::Target &target : contents.targets) {
+    labels_.emplace(packs::xxh3(target.key.data(), target.key.size()), target_label(target));
+  }
+}
+
+std::string KeyLabels::operator()(std::uint64_t key_hash) const {
+  const auto label = labels_.find(key_hash);
+  return label != labels_.end() ? label->second : "0x" + hash_text(key_hash);
+}
+
+const char *cross_result_name(std::uint32_t result) {
+  static const char *const names[] = {"native", "recompiled", "refused", "crashed", "wrong"};
+  return result < std::size(names) ? names[result] : "unknown";
+}
+
+const char *size_class_name(packs::SizeClass size_class) {
+  static const char *const names[] = {"small", "medium", "large"};
+  return names[static_cast<unsigned>(size_class)];
+}
+
+std::string tuning_place(const packs::Tuning &tuning) {
+  if (!tuning.model.empty()) return tuning.model;
+  if (!tuning.family.empty()) return tuning.profile + ", family " + tuning.family;
+  return tuning.profile.empty() ? "any device" : tuning.profile;
+}
+
+std::string target_label(const packs::Target &target) {
+  std::string name;
+  std::string driver;
+  for (const auto &[fact, value] : target.identity) {
+    if (fact == "device_name") name = value;
+    if (fact == "driver_version") driver = value;
+  }
+  return runtime::device_label(name, driver);
+}
+
+std::string finish_text(const packs::Finish &finish) {
+  switch (finish.finality) {
+    case packs::Finality::yes: return "final";
+    case packs::Finality::no: return "not final: " + finish.why_not;
+    default: break;
+  }
+  return finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not;
+}
+
+std::string variant_label(const packs::Contents &contents, const packs::Name &hash) {
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      if (variant.hash == hash) return program.name + "/" + variant.name;
+    }
+  }
+  return packs::hex(hash);
+}
+
+json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
+  json programs = json::array();
+  for (const packs::Program &program : contents.programs) {
+    json variants = json::array();
+    for (const packs::Variant &variant : program.variants)
+      variants.push_back(variant_json(variant));
+    programs.push_back({{"name", program.name},
+                        {"reference", program.reference},
+                        {"preferred", program.preferred},
+                        {"baseline", program.baseline},
+                        {"sizes", program.sizes},
+                        {"variants", variants}});
+  }
+  json targets = json::array();
+  for (const packs::Target &target : contents.targets) {
+    targets.push_back(target_json(contents, target));
+  }
+  json cross_checks = json::array();
+  const KeyLabels label(contents);
+  for (const packs::CrossCheck &check : contents.cross_checks) {
+    cross_checks.push_back(cross_check_json(label, check));
+  }
+  json tunings = json::array();
+  for (const packs::Tuning &tuning : contents.tunings) tunings.push_back(tuning_json(tuning));
+  return {{"schema", 1},
+          {"format_version", pack.superblock().version},
+          {"size", pack.superblock().pack_size},
+          {"producer", contents.producer},
+          {"programs", programs},
+          {"targets", targets},
+          {"cross_checks", cross_checks},
+          {"tunings", tunings}};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,43 @@
+// Loading and launching one program through the runtime, in a process of its own.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "builder/device/device_info.hpp"
+#include "builder/launch/session.hpp"
+
+namespace kiln::builder {
+
+struct RunRequest {
+  std::string pack_path;
+  DeviceInfo device;
+  std::string program;
+  std::string variant;                    // empty: the one that the runtime chooses
+  unsigned flags = 0;                     // KILN_LOAD_*
+  std::string overlay;                    // folder; empty: none
+  std::chrono::milliseconds deadline{0};  // of one load, as in kiln_loader_options; 0: none
+  bool launch = false;                    // or load alone
+  Size size;
+  std::vector<Plane> inputs;  // in the order of program_shape()
+  Parameters parameters;
+  LocalSize local{0, 0, 0};  // of every stage
+  unsigned launches = 1;     // the times are those of the last
+  std::chrono::milliseconds timeout{120'000};
+};
+
+struct RunResult {
+  kiln_status status = KILN_OK;
+  std::string error;      // what failed; empty on success
+  nlohmann::json report;  // the load report; null when it did not come to a load
+  std::string variant;    // the one that was taken
+  Launched launched;      // after a launch
+  std::vector<Plane> outputs;
+};
+
+// Everything that touches the driver happens in a child process: a driver that dies is an
+// error here.
+RunResult run_program(const RunRequest &request);
+
+}  // namespace kiln::builder

@@ -1,0 +1,92 @@
+// Launching a loaded variant, all its kernels in order, again and again on one set of memory.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/launch/workload.hpp"
+#include "kiln/kiln.hpp"
+#include "runtime/opencl/library.hpp"
+
+namespace kiln::builder {
+
+// The work-group size of a stage: {0, 0, 0} as the runtime chooses.
+using LocalSize = std::array<std::size_t, 3>;
+
+// One launch of all stages.
+struct Launched {
+  std::vector<kiln_times> times;     // of each stage, on the device's clock
+  std::vector<kiln_ndrange> ranges;  // as launched: padded, with the local size
+  double host_nanoseconds = 0;       // from the first enqueue until all was done
+
+  // From the first start to the last end; 0 where the device's clock tells nothing.
+  double device_nanoseconds() const;
+};
+
+// Of an image's memory.
+cl_image_format image_format(const Memory &memory);
+
+// What of the workload's memory is larger than the device takes, as a sentence; empty when all
+// of it fits.
+std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
+
+// Every call gives an empty text or the error's message. Not for more than one thread.
+class Session {
+ public:
+  // All three outlive the session.
+  Session(const runtime::OpenCL &cl, const kiln::Loader &loader, const kiln::Queue &queue)
+      : cl_(cl), loader_(loader), queue_(queue) {}
+
+  // The kernels of the variant's stages.
+  std::string load(const kiln::Program &program, const packs::Variant &variant);
+
+  // Makes memory for the workload, each buffer with `guard` bytes behind its end, and binds it.
+  // Buffers that were made before and are large enough are used again, unless `exactly`.
+  std::string bind(const Workload &workload, std::size_t guard = 0, bool exactly = false);
+
+  // Inputs in the order of program_shape(); what a packed image holds beyond its plane is filled
+  // with `beyond`.
+  std::string upload(const std::vector<Plane> &inputs, std::uint8_t beyond = 0);
+  // Every byte of outputs and scratch memory, and the guards; outputs that accumulate become 0.
+  std::string fill_outputs(std::uint8_t value);
+  // One local size for each stage, or none at all.
+  std::string launch(const std::vector<LocalSize> &local, Launched *out);
+  // Work-groups as the driver likes them.
+  std::string launch_as_driver(Launched *out);
+  // Outputs in the order of program_shape(). `guards_intact`, where it is given, is whether
+  // every guard still has `guard_value` in every byte.
+  std::string download(const ReferenceShape &shape, std::vector<Plane> *outputs,
+                       bool *guards_intact = nullptr, std::uint8_t guard_value = 0);
+
+  const std::vector<kiln::Kernel> &kernels() const { return kernels_; }
+  const Workload &workload() const { return workload_; }
+
+ private:
+  struct Held {
+    kiln::Buffer buffer;
+    kiln::Image image;
+    std::size_t capacity = 0;  // of the buffer, with its guard
+  };
+  struct Mapped {
+    std::uint8_t *address = nullptr;
+    std::size_t pitch = 0;
+  };
+
+  std::string make(const Memory &memory, bool exactly, Held *held);
+  std::string make_image(const Memory &memory, Held *held);
+  std::string set_arguments();
+  std::string with_memory(std::size_t index, const std::function<void(const Mapped &)> &use);
+  std::string finish(const std::vector<kiln::Event> &events, Launched *out);
+
+  const runtime::OpenCL &cl_;
+  const kiln::Loader &loader_;
+  const kiln::Queue &queue_;
+  std::vector<kiln::Kernel> kernels_;
+  Workload workload_;
+  std::vector<Held> held_;
+  std::size_t guard_ = 0;
+};
+
+}  // namespace kiln::builder

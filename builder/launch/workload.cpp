@@ -1,0 +1,308 @@
+#include "builder/launch/workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of one buffer or image
+
+Role role_of(const packs::Argument &a) { return static_cast<Role>(a.role); }
+
+PlaneShape shape_of(const packs::Argument &a) {
+  return {a.name, static_cast<Type>(a.type), a.channels,
+          a.extent.empty() ? "width height" : a.extent};
+}
+
+template <typename T>
+void append(std::vector<std::uint8_t> *bytes, T value) {
+  const auto *first = reinterpret_cast<const std::uint8_t *>(&value);
+  bytes->insert(bytes->end(), first, first + sizeof(value));
+}
+
+// As the kernel takes it: a parameter that names no type is a uint.
+std::vector<std::uint8_t> value_bytes(const packs::Argument &a, const std::vector<double> &values) {
+  std::vector<std::uint8_t> bytes;
+  for (const double value : values) {
+    switch (static_cast<Type>(a.type)) {
+      case Type::float_: append(&bytes, static_cast<float>(value)); break;
+      case Type::int_: append(&bytes, static_cast<std::int32_t>(value)); break;
+      default: append(&bytes, static_cast<std::uint32_t>(value));
+    }
+  }
+  return bytes;
+}
+
+std::vector<double> default_values(const packs::Argument &a) {
+  if (a.values.empty()) return {static_cast<double>(a.value)};
+  return a.values;
+}
+
+class Planner {
+ public:
+  Planner(const packs::Program &program, const packs::Variant &variant, const Size &size,
+          Parameters parameters)
+      : shape_(program_shape(program)), variant_(variant), parameters_(std::move(parameters)) {
+    workload_.size = size;
+  }
+
+  std::variant<Workload, std::string> plan() {
+    for (std::size_t i = 0; i < variant_.kernels.size(); ++i) {
+      if (std::string error = add_stage(i); !error.empty()) return error;
+    }
+    return std::move(workload_);
+  }
+
+ private:
+  std::string add_stage(std::size_t index) {
+    const packs::Kernel &kernel = variant_.kernels[index];
+    Stage stage;
+    stage.kernel = kernel.name;
+    for (const packs::Argument &a : variant_.arguments) {
+      if (a.stage != index) continue;
+      Binding binding;
+      if (std::string error = bind(a, &binding); !error.empty()) return error;
+      stage.bindings.push_back(std::move(binding));
+    }
+    if (stage.bindings.size() != kernel.arguments) {
+      return fmt::format("kernel {} takes {} arguments, the pack lists {}", kernel.name,
+                         kernel.arguments, stage.bindings.size());
+    }
+    std::string error = set_range(kernel, index, &stage);
+    workload_.stages.push_back(std::move(stage));
+    return error;
+  }
+
+  std::string set_range(const packs::Kernel &kernel, std::size_t index, Stage *stage) {
+    const Size &size = workload_.size;
+    if (kernel.range.empty()) {
+      // The variant's pixels are those of its first kernel.
+      const std::uint32_t px = index == 0 ? std::max(variant_.pixels[0], 1u) : 1;
+      const std::uint32_t py = index == 0 ? std::max(variant_.pixels[1], 1u) : 1;
+      stage->global = {(size.width + px - 1) / px, (size.height + py - 1) / py, 1};
+      return {};
+    }
+    const auto terms = parse_terms(kernel.range);
+    if (!terms)
+      return fmt::format("range \"{}\" of kernel {}: {}", kernel.range, kernel.name, kTermRule);
+    const auto sides = evaluate(*terms, size);
+    stage->dimensions = static_cast<unsigned>(terms->size());
+    stage->global = {sides[0], sides[1], sides[2]};
+    return {};
+  }
+
+  std::string bind(const packs::Argument &a, Binding *out) {
+    const Size &size = workload_.size;
+    switch (role_of(a)) {
+      case Role::width: append(&out->bytes, size.width); return {};
+      case Role::height: append(&out->bytes, size.height); return {};
+      case Role::depth: append(&out->bytes, size.depth); return {};
+      case Role::parameter: out->bytes = value_bytes(a, parameters_.at(a.name)); return {};
+      case Role::input:
+      case Role::output:
+      case Role::scratch: break;
+    }
+    return bind_memory(a, out);
+  }
+
+  std::string bind_memory(const packs::Argument &a, Binding *out) {
+    auto &memories = workload_.memories;
+    const auto known = std::find_if(memories.begin(), memories.end(), [&](const Memory &m) {
+      return m.role == role_of(a) && m.shape.name == a.name;
+    });
+    out->memory = static_cast<std::size_t>(known - memories.begin());
+    return known == memories.end() ? add_memory(a) : std::string();
+  }
+
+  std::string add_memory(const packs::Argument &a) {
+    Memory memory;
+    memory.role = role_of(a);
+    memory.storage = static_cast<Storage>(a.storage);
+    memory.type = static_cast<Type>(a.type);
+    memory.channels = a.channels;
+    memory.accumulates = a.accumulates;
+    memory.shape = shape_of(a);
+    const auto terms = parse_terms(memory.shape.extent);
+    if (!terms) return fmt::format("extent \"{}\": {}", memory.shape.extent, kTermRule);
+    const auto sides = evaluate(*terms, workload_.size);
+    memory.columns = sides[0];
+    memory.rows = sides[1] * sides[2];
+    if (memory.rows > kMostBytes || memory.columns > kMostBytes ||
+        memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMostBytes) {
+      return fmt::format("size {} needs memory of more than 64 GiB", size_text(workload_.size));
+    }
+    if (std::string error = give_host_shape(&memory); !error.empty()) return error;
+    workload_.memories.push_back(std::move(memory));
+    return {};
+  }
+
+  // What the host's plane is like: the reference's, by name, or the only one there is.
+  std::string give_host_shape(Memory *memory) const {
+    if (memory->role == Role::scratch) return {};
+    const auto &shapes = memory->role == Role::input ? shape_.inputs : shape_.outputs;
+    const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const PlaneShape &s) {
+      return s.name == memory->shape.name || shapes.size() == 1;
+    });
+    if (found == shapes.end()) {
+      return fmt::format("the reference has no {} called \"{}\"",
+                         memory->role == Role::input ? "input" : "output", memory->shape.name);
+    }
+    const auto sides = evaluate(parse_terms(found->extent).value(), workload_.size);
+    const std::uint64_t row = sides[0] * found->channels * size_of(found->type);
+    const bool fits = memory->storage == Storage::buffer
+                          ? row * sides[1] <= memory->bytes()
+                          : row <= memory->row_bytes() && sides[1] <= memory->rows;
+    if (!fits)
+      return fmt::format("memory \"{}\" is smaller than the reference's plane", memory->shape.name);
+    const std::string name = memory->shape.name;
+    memory->shape = *found;
+    memory->shape.name = name;
+    return {};
+  }
+
+  ReferenceShape shape_;
+  const packs::Variant &variant_;
+  Parameters parameters_;
+  Workload workload_;
+};
+
+}  // namespace
+
+Parameters all_parameters(const packs::Variant &variant, const Parameters &given,
+                          std::string *unknown) {
+  Parameters all;
+  for (const packs::Argument &a : variant.arguments) {
+    if (role_of(a) == Role::parameter) all[a.name] = default_values(a);
+  }
+  for (const auto &[name, values] : given) {
+    const auto known = all.find(name);
+    if (known == all.end()) {
+      *unknown = name;
+    } else if (known->second.size() == values.size()) {
+      known->second = values;
+    }
+  }
+  return all;
+}
+
+std::string parameter_fault(const packs::Variant &variant, const std::string &name,
+                            const std::vector<double> &values) {
+  for (const packs::Argument &a : variant.arguments) {
+    if (role_of(a) != Role::parameter || a.name != name) continue;
+    const std::size_t count = default_values(a).size();
+    if (count != values.size()) {
+      return fmt::format("parameter {} has {} components, not {}", name, count, values.size());
+    }
+    const auto type = static_cast<Type>(a.type);
+    if (type == Type::float_) return {};
+    const double low = type == Type::int_ ? -2147483648.0 : 0.0;
+    const double high = type == Type::int_ ? 2147483647.0 : 4294967295.0;
+    for (const double value : values) {
+      if (value >= low && value <= high && value == std::floor(value)) continue;
+      return fmt::format("parameter {} is a whole number from {:.0f} to {:.0f}, not {}", name, low,
+                         high, value);
+    }
+  }
+  return {};
+}
+
+std::string not_launched(const packs::Variant &variant) {
+  for (const packs::Kernel &kernel : variant.kernels) {
+    if (kernel.arguments != 0 && variant.arguments.empty()) {
+      return fmt::format(
+          "variant {} takes objects that Kiln does not make: its manifest lists no arguments",
+          variant.name);
+    }
+  }
+  return {};
+}
+
+std::variant<Workload, std::string> plan_workload(const packs::Program &program,
+                                                  const packs::Variant &variant, const Size &size,
+                                                  const Parameters &given) {
+  if (std::string error = not_launched(variant); !error.empty()) return error;
+  std::string unknown;
+  Parameters all = all_parameters(variant, given, &unknown);
+  if (!unknown.empty()) return fmt::format("variant {} has no parameter {}", variant.name, unknown);
+  auto plan = Planner(program, variant, size, std::move(all)).plan();
+  if (auto *error = std::get_if<std::string>(&plan)) {
+    *error = fmt::format("{}/{}: {}", program.name, variant.name, *error);
+  }
+  return plan;
+}
+
+ReferenceShape program_shape(const packs::Program &program) {
+  if (auto shape = reference_shape(program.reference)) return *shape;
+  ReferenceShape shape;
+  const auto add = [](const packs::Argument &a, std::vector<PlaneShape> *shapes) {
+    const bool known = std::any_of(shapes->begin(), shapes->end(),
+                                   [&](const PlaneShape &s) { return s.name == a.name; });
+    if (!known) shapes->push_back(shape_of(a));
+  };
+  for (const packs::Variant &variant : program.variants) {
+    if (variant.arguments.empty()) continue;
+    for (const packs::Argument &a : variant.arguments) {
+      if (!parse_terms(shape_of(a).extent)) continue;  // which plan_workload complains of
+      if (role_of(a) == Role::input) add(a, &shape.inputs);
+      if (role_of(a) == Role::output) add(a, &shape.outputs);
+    }
+    break;
+  }
+  return shape;
+}
+
+std::uint64_t bytes_moved(const packs::Program &program, const Size &size) {
+  const ReferenceShape shape = program_shape(program);
+  std::uint64_t bytes = 0;
+  for (const auto *planes : {&shape.inputs, &shape.outputs}) {
+    for (const PlaneShape &plane : *planes) {
+      const auto sides = evaluate(parse_terms(plane.extent).value(), size);
+      bytes += sides[0] * sides[1] * sides[2] * plane.channels * size_of(plane.type);
+    }
+  }
+  return bytes;
+}
+
+Plane make_input(const PlaneShape &shape, const Size &size, std::uint32_t seed) {
+  Plane plane = blank_plane(shape, size);
+  std::uint32_t random = seed * 2654435761u + 1;
+  const auto next = [&random] {
+    random = random * 1664525u + 1013904223u;
+    return random >> 8;
+  };
+  if (plane.type == Type::uchar_) {
+    std::size_t i = 0;
+    for (std::uint32_t y = 0; y < plane.height; ++y) {
+      for (std::uint32_t x = 0; x < plane.width * plane.channels; ++x, ++i) {
+        const std::uint32_t slope = x / 5 + y / 3;
+        const std::uint32_t edge = (x / 96 + y / 64) % 2 == 0 ? 0 : 90;
+        plane.pixels[i] = static_cast<std::uint8_t>(slope % 128 + edge + next() % 24);
+      }
+    }
+    return plane;
+  }
+  const std::size_t count = plane.pixels.size() / size_of(plane.type);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t value = next();
+    if (plane.type == Type::float_) {
+      plane.as<float>()[i] = static_cast<float>(value) / 8388608.0f - 1.0f;
+    } else {
+      std::memcpy(plane.pixels.data() + i * size_of(plane.type), &value, size_of(plane.type));
+    }
+  }
+  return plane;
+}
+
+std::vector<Plane> make_inputs(const packs::Program &program, const Size &size) {
+  std::vector<Plane> inputs;
+  for (const PlaneShape &shape : program_shape(program).inputs) {
+    inputs.push_back(make_input(shape, size, static_cast<std::uint32_t>(inputs.size() + 1)));
+  }
+  return inputs;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,81 @@
+// What a launch of a variant takes for a problem of some size: memory, arguments, NDRanges.
+// Pure; session.hpp does it on a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "builder/manifest/manifest.hpp"
+#include "builder/problem/reference.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// A buffer, or an image object, that the kernels of a variant share by role and name. The host's
+// plane may be narrower: an image whose texels pack several pixels holds whole texels.
+struct Memory {
+  Role role = Role::input;  // input, output or scratch
+  Storage storage = Storage::buffer;
+  PlaneShape shape;  // of the host's plane; of scratch memory as the kernel sees it
+  Type type = Type::uchar_;
+  std::uint32_t channels = 1;
+  std::uint64_t columns = 1;
+  std::uint64_t rows = 1;
+  bool accumulates = false;
+
+  std::uint64_t row_bytes() const { return columns * channels * size_of(type); }
+  std::uint64_t bytes() const { return row_bytes() * rows; }
+};
+
+// The value of one kernel parameter: memory, or bytes.
+struct Binding {
+  std::size_t memory = SIZE_MAX;  // index into Workload::memories; SIZE_MAX: bytes
+  std::vector<std::uint8_t> bytes;
+};
+
+struct Stage {
+  std::string kernel;
+  unsigned dimensions = 2;
+  std::array<std::size_t, 3> global{1, 1, 1};
+  std::vector<Binding> bindings;
+};
+
+struct Workload {
+  Size size;
+  std::vector<Memory> memories;  // inputs and outputs in the reference's order, where there is one
+  std::vector<Stage> stages;
+};
+
+// The parameters' defaults, replaced by those of `given` with their names. A name that the
+// variant does not have is returned in `unknown`.
+Parameters all_parameters(const packs::Variant &variant, const Parameters &given,
+                          std::string *unknown);
+
+// Why the variant's parameter, if it has it, cannot be those values; empty when it can.
+std::string parameter_fault(const packs::Variant &variant, const std::string &name,
+                            const std::vector<double> &values);
+
+// Why Kiln does not launch the variant itself; empty when it does.
+std::string not_launched(const packs::Variant &variant);
+
+// The workload, or why there is none. Parameters that are not given take their defaults.
+std::variant<Workload, std::string> plan_workload(const packs::Program &program,
+                                                  const packs::Variant &variant, const Size &size,
+                                                  const Parameters &given);
+
+// The inputs and outputs of the program's reference, and where it has none those of the first
+// variant that Kiln can launch.
+ReferenceShape program_shape(const packs::Program &program);
+
+// Bytes that a launch has to move: each input read once, each output written once.
+std::uint64_t bytes_moved(const packs::Program &program, const Size &size);
+
+// An input that no picture is given for: soft slopes and edges under a little noise where it is
+// of bytes, as in a photograph; evenly spread values otherwise. The same on every machine.
+Plane make_input(const PlaneShape &shape, const Size &size, std::uint32_t seed);
+std::vector<Plane> make_inputs(const packs::Program &program, const Size &size);
+
+}  // namespace kiln::builder

@@ -1,0 +1,200 @@
+#include "builder/manifest/arguments.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "builder/base/suggest.hpp"
+#include "builder/problem/reference.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::size_t kMostArguments = 64;
+constexpr std::int64_t kMostChannels = 4;
+constexpr std::int64_t kMostComponents = 16;
+
+// The words of an enum in its order, for reading; errors list them sorted.
+template <typename Enum>
+std::optional<Enum> read_enum(const TableReader &table, const std::string &key,
+                              const std::vector<std::string> &words) {
+  std::vector<std::string> sorted = words;
+  std::sort(sorted.begin(), sorted.end());
+  const auto word = table.word(key, key, sorted);
+  if (!word) return std::nullopt;
+  return static_cast<Enum>(std::find(words.begin(), words.end(), *word) - words.begin());
+}
+
+Role role_of(const TableReader &table) {
+  const auto role = read_enum<Role>(
+      table, "role", {"input", "output", "width", "height", "parameter", "depth", "scratch"});
+  if (role) return *role;
+  table.missing("role", "expected one of: depth, height, input, output, parameter, scratch, width");
+}
+
+std::vector<std::string> keys_of(Role role) {
+  switch (role) {
+    case Role::input:
+    case Role::scratch: return {"channels", "extent", "name", "role", "storage", "type"};
+    case Role::output:
+      return {"accumulates", "channels", "extent", "name", "role", "storage", "type"};
+    case Role::parameter: return {"channels", "name", "role", "type", "value"};
+    case Role::width:
+    case Role::height:
+    case Role::depth: break;
+  }
+  return {"role"};
+}
+
+void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
+  argument.storage =
+      read_enum<Storage>(table, "storage", {"buffer", "image"}).value_or(Storage::buffer);
+  argument.type =
+      read_enum<Type>(table, "type", {"uchar", "ushort", "uint", "int", "float", "half"})
+          .value_or(Type::uchar_);
+  argument.channels =
+      static_cast<std::uint32_t>(table.integer("channels", 1, kMostChannels).value_or(1));
+  argument.extent = table.terms("extent", 3);
+  argument.accumulates = table.boolean("accumulates").value_or(false);
+  if (argument.storage == Storage::buffer) return;
+  if (argument.channels == 3) {
+    table.fail(position_of(*node.get("channels")),
+               fmt::format("\"channels\" in {} is 3, which no image has", table.label()),
+               "expected 1, 2 or 4");
+  }
+  if (argument.type != Type::uchar_ && argument.type != Type::float_ &&
+      argument.type != Type::half_) {
+    table.fail(position_of(*node.get("type")),
+               fmt::format("\"type\" in {} is of no image that Kiln makes", table.label()),
+               "expected uchar, float or half");
+  }
+}
+
+void read_parameter(const TableReader &table, Argument &argument) {
+  const auto type = read_enum<int>(table, "type", {"uint", "int", "float"}).value_or(0);
+  argument.type = type == 0 ? Type::uint_ : type == 1 ? Type::int_ : Type::float_;
+  argument.channels =
+      static_cast<std::uint32_t>(table.integer("channels", 1, kMostComponents).value_or(1));
+  double low = 0;
+  double high = std::numeric_limits<std::uint32_t>::max();
+  if (argument.type == Type::int_) {
+    low = std::numeric_limits<std::int32_t>::min();
+    high = std::numeric_limits<std::int32_t>::max();
+  } else if (argument.type == Type::float_) {
+    high = std::numeric_limits<float>::max();
+    low = -high;
+  }
+  argument.values =
+      table.numbers("value", argument.channels, {low, high, argument.type != Type::float_});
+  if (argument.values.empty()) argument.values.assign(argument.channels, 0.0);
+}
+
+Argument read_argument(const TableReader &table, const toml::table &node) {
+  Argument argument;
+  argument.role = role_of(table);
+  table.allow_only(keys_of(argument.role));
+  const bool sized =
+      argument.role == Role::width || argument.role == Role::height || argument.role == Role::depth;
+  if (argument.role == Role::parameter) {
+    read_parameter(table, argument);
+  } else if (!sized) {
+    read_memory(table, node, argument);
+  }
+  if (const auto name = table.name("name")) {
+    argument.name = name->value;
+  } else if (argument.role == Role::parameter) {
+    table.missing("name", "expected name = \"the parameter's name\"");
+  }
+  return argument;
+}
+
+// Names of the memory with that role, each once; with an unnamed one as "".
+std::vector<std::string> memory_names(const Variant &variant, Role role) {
+  std::vector<std::string> names;
+  for (const Argument &argument : variant.arguments) {
+    const bool known = std::find(names.begin(), names.end(), argument.name) != names.end();
+    if (argument.role == role && !known) names.push_back(argument.name);
+  }
+  return names;
+}
+
+bool fits(const Variant &variant, Role role, const std::vector<PlaneShape> &shapes) {
+  std::vector<std::string> names = memory_names(variant, role);
+  if (names.size() != shapes.size()) return false;
+  for (const PlaneShape &shape : shapes) {
+    for (const Argument &argument : variant.arguments) {
+      const bool this_one = shapes.size() == 1 || argument.name == shape.name;
+      if (argument.role != role || !this_one) continue;
+      const bool packs = argument.storage == Storage::image || !argument.extent.empty();
+      if (argument.type != shape.type || (argument.channels != shape.channels && !packs)) {
+        return false;
+      }
+      std::erase(names, argument.name);
+    }
+  }
+  return names.empty();
+}
+
+std::string shapes_text(const std::vector<PlaneShape> &shapes) {
+  static const char *const types[] = {"uchar", "ushort", "uint", "int", "float", "half"};
+  std::string text;
+  for (const PlaneShape &shape : shapes) {
+    if (!text.empty()) text += ", ";
+    if (!shape.name.empty()) text += shape.name + " of ";
+    text += fmt::format("{} x {}", shape.channels, types[static_cast<std::size_t>(shape.type)]);
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
+                                     const std::string &label) {
+  std::vector<Argument> arguments;
+  std::set<std::string> names;
+  for (const toml::node &node : array) {
+    const std::string place = fmt::format("argument {} of {}", arguments.size() + 1, label);
+    if (arguments.size() == kMostArguments) {
+      document.fail(position_of(node), fmt::format("too many arguments in {}", label),
+                    fmt::format("expected at most {}", kMostArguments));
+    }
+    const toml::table *table = node.as_table();
+    if (table == nullptr) {
+      document.fail(position_of(node), fmt::format("{} is not a table", place),
+                    "expected a table such as { role = \"input\" }");
+    }
+    Argument argument = read_argument(TableReader(document, *table, place), *table);
+    if (!argument.name.empty() && !names.insert(argument.name).second) {
+      document.fail(position_of(*table->get("name")),
+                    fmt::format("name {} of {} is taken", in_quotes(argument.name), place),
+                    "expected a name that no argument before it has");
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
+std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
+                                                        const TableReader &table) {
+  const toml::array *array = table.array("arguments", "an array of tables");
+  if (array == nullptr) return std::nullopt;
+  return read_arguments(document, *array, table.label());
+}
+
+void check_reference(const TableReader &table, const std::string &reference,
+                     const Variant &variant) {
+  const auto shape = reference_shape(reference);
+  if (!shape || variant.arguments.empty()) return;
+  if (fits(variant, Role::input, shape->inputs) && fits(variant, Role::output, shape->outputs)) {
+    return;
+  }
+  table.fail(table.position(),
+             fmt::format("the arguments of {} do not fit reference {}", table.label(),
+                         in_quotes(reference)),
+             fmt::format("expected inputs: {}; outputs: {}", shapes_text(shape->inputs),
+                         shapes_text(shape->outputs)));
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,26 @@
+// Reading kernel arguments. As in toml_reader.hpp, faults are thrown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/manifest/manifest.hpp"
+#include "builder/manifest/toml_reader.hpp"
+
+namespace kiln::builder {
+
+// The arguments of one program, variant or stage, whose label errors use.
+std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
+                                     const std::string &label);
+
+// Those of the table's key "arguments"; nothing when it has none.
+std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
+                                                        const TableReader &table);
+
+// Throws where the variant's inputs and outputs are not those of the reference, which alone can
+// check it.
+void check_reference(const TableReader &table, const std::string &reference,
+                     const Variant &variant);
+
+}  // namespace kiln::builder

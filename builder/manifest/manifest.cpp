@@ -1,0 +1,188 @@
+#include "builder/manifest/manifest.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "builder/base/suggest.hpp"
+#include "builder/manifest/arguments.hpp"
+#include "builder/manifest/variant.hpp"
+#include "builder/problem/reference.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kMostSide = std::int64_t{1} << 31;  // of a problem
+constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+
+// The tables below `key`, sorted by name as toml++ keeps them; throws when there is none,
+// when a name is not one, or when a value is not a table.
+std::vector<std::pair<std::string, TableReader>> read_named_tables(const ManifestText &document,
+                                                                   const TableReader &parent,
+                                                                   const std::string &key,
+                                                                   const std::string &prefix) {
+  const std::string example = fmt::format("expected a table such as [{}.NAME]", prefix);
+  const toml::table *tables = parent.table(key, fmt::format("tables such as [{}.NAME]", prefix));
+  if (tables == nullptr || tables->empty()) parent.missing(key, example);
+  std::vector<std::pair<std::string, TableReader>> found;
+  for (const auto &[name, node] : *tables) {
+    if (!is_name(name.str())) {
+      document.fail(position_of(name), fmt::format("bad {} name {}", key, in_quotes(name.str())),
+                    kNameRule);
+    }
+    const std::string label = fmt::format("{}.{}", prefix, name.str());
+    if (!node.is_table()) {
+      document.fail(position_of(node), fmt::format("{} is not a table", label), example);
+    }
+    found.emplace_back(name.str(),
+                       TableReader(document, *node.as_table(), fmt::format("[{}]", label)));
+  }
+  return found;
+}
+
+// A variant that the program has.
+std::string known_variant(const TableReader &table, const Program &program, const char *key,
+                          const Located<std::string> &name) {
+  std::vector<std::string> names;
+  for (const Variant &variant : program.variants) names.push_back(variant.name);
+  if (std::find(names.begin(), names.end(), name.value) == names.end()) {
+    table.fail(name.at,
+               fmt::format("unknown variant {} in \"{}\" of {}", in_quotes(name.value), key,
+                           table.label()),
+               expected_one_of(name.value, names));
+  }
+  return name.value;
+}
+
+void read_hints(const TableReader &table, Program *program) {
+  for (const auto &name : table.strings("prefer")) {
+    program->preferred.push_back(known_variant(table, *program, "prefer", name));
+  }
+  if (const auto name = table.string("baseline")) {
+    program->baseline = known_variant(table, *program, "baseline", *name);
+  }
+  const toml::array *sizes = table.array("sizes", "an array such as [[1920, 1080]]");
+  if (sizes == nullptr) return;
+  const std::string expected = "expected [width, height] or [width, height, depth]";
+  for (const toml::node &node : *sizes) {
+    const toml::array *sides = node.as_array();
+    Size size;
+    std::uint32_t *const places[] = {&size.width, &size.height, &size.depth};
+    const bool fits = sides != nullptr && sides->size() >= 2 && sides->size() <= 3;
+    for (std::size_t i = 0; fits && i < sides->size(); ++i) {
+      const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
+      *places[i] = side < 1 || side > kMostSide ? 0 : static_cast<std::uint32_t>(side);
+    }
+    if (!fits || size.elements() == 0) {
+      table.fail(position_of(node), fmt::format("bad item of \"sizes\" in {}", table.label()),
+                 expected);
+    }
+    program->sizes.push_back(size);
+  }
+}
+
+Program read_program(const ManifestText &document, const TableReader &table, std::string name) {
+  table.allow_only({"arguments", "baseline", "include_dirs", "options", "prefer", "reference",
+                    "sizes", "source", "variant"});
+  Program program;
+  program.name = std::move(name);
+  program.reference = table.word("reference", "reference", reference_names()).value_or("");
+  for (const auto &folder : table.strings("include_dirs")) {
+    program.include_dirs.push_back(table.folder(folder));
+  }
+  Defaults defaults;
+  defaults.options = read_options(table);
+  defaults.source = table.file("source");
+  defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
+  const std::string prefix = fmt::format("program.{}.variant", program.name);
+  for (const auto &[variant, reader] : read_named_tables(document, table, "variant", prefix)) {
+    program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
+    check_reference(reader, program.reference, program.variants.back());
+  }
+  read_hints(table, &program);
+  return program;
+}
+
+void read_spirv(const TableReader &table, Manifest &manifest) {
+  table.allow_only({"address_bits", "version"});
+  if (const auto version = table.word("version", "SPIR-V version", {"1.0", "1.1", "1.2"})) {
+    manifest.spirv_version = 0x00010000u | static_cast<std::uint32_t>(version->back() - '0') << 8u;
+  }
+  const toml::array *bits = table.array("address_bits", "an array of 32 and 64");
+  if (bits == nullptr) return;
+  manifest.address_bits.clear();
+  for (const toml::node &item : *bits) {
+    const auto *value = item.as_integer();
+    if (value == nullptr || (value->get() != 32 && value->get() != 64)) {
+      table.fail(position_of(item),
+                 fmt::format("bad item of \"address_bits\" in {}", table.label()),
+                 "expected 32 or 64");
+    }
+    manifest.address_bits.push_back(static_cast<std::uint32_t>(value->get()));
+  }
+  if (manifest.address_bits.empty()) {
+    table.fail(position_of(*bits), fmt::format("\"address_bits\" in {} is empty", table.label()),
+               "expected an array of 32 and 64");
+  }
+  auto &list = manifest.address_bits;
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+Manifest read_root(const ManifestText &document, const toml::table &root) {
+  const TableReader table(document, root, "the manifest");
+  // The schema comes first: keys of a newer one are not misspellings.
+  if (!table.integer("schema", kSchema, kSchema)) {
+    table.missing("schema", fmt::format("expected schema = {}", kSchema));
+  }
+  table.allow_only({"program", "schema", "spirv"});
+  Manifest manifest;
+  if (const toml::table *spirv = table.table("spirv", "a table")) {
+    read_spirv(TableReader(document, *spirv, "[spirv]"), manifest);
+  }
+  for (const auto &[name, reader] : read_named_tables(document, table, "program", "program")) {
+    manifest.programs.push_back(read_program(document, reader, name));
+  }
+  return manifest;
+}
+
+}  // namespace
+
+std::variant<Manifest, ManifestError> parse_manifest(std::string_view text,
+                                                     const std::filesystem::path &path) {
+  const ManifestText document{path.generic_string(), text, path.parent_path()};
+  try {
+    return read_root(document, toml::parse(text));
+  } catch (const ManifestFault &fault) {
+    return ManifestError{fault.text};
+  } catch (const toml::parse_error &error) {
+    const toml::source_position at = error.source().begin;
+    return ManifestError{source_error(document.file, text, {at.line, at.column}, "not valid TOML",
+                                      std::string(error.description()))};
+  } catch (const std::exception &error) {
+    return ManifestError{file_error(document.file, error.what())};
+  }
+}
+
+std::variant<Manifest, ManifestError> read_manifest(const std::filesystem::path &path) {
+  const std::string file = path.generic_string();
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) return ManifestError{file_error(file, "cannot be read: " + error.message())};
+  if (size > kMostBytes) {
+    return ManifestError{
+        file_error(file, fmt::format("{} bytes; a manifest has at most {}", size, kMostBytes))};
+  }
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream.is_open() || stream.bad()) {
+    return ManifestError{file_error(file, "cannot be read")};
+  }
+  return parse_manifest(text, path);
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,88 @@
+// The manifest: a TOML file that names programs, variants, build options, checks and
+// launches. Reading one gives values; nothing here touches a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "builder/problem/plane.hpp"
+#include "builder/problem/problem_size.hpp"
+
+namespace kiln::builder {
+
+// What a kernel argument is bound to when Kiln itself launches the variant (`kiln run`,
+// checks, tuning, benchmarks). Arguments are listed in the order of the kernel's parameters.
+enum class Role : std::uint8_t { input, output, width, height, parameter, depth, scratch };
+enum class Storage : std::uint8_t { buffer, image };  // image: 2D; of uchar it is CL_UNORM_INT8
+
+struct Argument {
+  Role role = Role::input;
+  Storage storage = Storage::buffer;  // memory only
+  Type type = Type::uchar_;           // of memory's elements, of a parameter
+  std::uint32_t channels = 1;         // elements a pixel, 1 to 4; components of a parameter, to 16
+  std::string extent;                 // memory: terms of the size; empty: width and height
+  std::string name;                   // parameter: its name; memory: which one (may be empty)
+  std::vector<double> values;         // parameter: the default, one for each component
+  bool accumulates = false;           // output: it is zero before the launch
+  std::uint32_t stage = 0;            // index of the kernel that takes it
+};
+
+struct Kernel {
+  std::string name;   // entry point
+  std::string range;  // of the NDRange, in terms of the size; empty: by the variant's pixels
+};
+
+// One way to compute; its kernels run one after the other.
+struct Variant {
+  std::string name;
+  std::vector<Kernel> kernels;  // at least one
+  std::string options;          // program's options then the variant's, joined by a space
+  std::vector<std::string>
+      requirements;  // sorted, no duplicates; see requirements.hpp of the runtime
+  std::array<std::uint32_t, 2> pixels{1, 1};      // pixels a work-item of the first kernel computes
+  std::array<std::uint32_t, 2> local_size{0, 0};  // work-group size to start from; 0: not given
+  std::vector<Argument> arguments;                // the variant's own, else the program's
+  std::filesystem::path source;   // the variant's own, else the program's; absolute or relative to
+                                  // the working directory
+  double tolerance = 0;           // largest difference from the reference
+  std::filesystem::path prelude;  // declares a vendor's built-ins for the host check; then, too,
+  bool il = true;                 // no IL is made
+};
+
+struct Program {
+  std::string name;
+  std::string reference;  // C++ reference that checks it: "laplace"; may be empty
+  std::vector<std::filesystem::path> include_dirs;
+  std::vector<Variant> variants;       // sorted by name
+  std::vector<std::string> preferred;  // variants, the best guess first
+  std::string baseline;                // the variant that speed-ups are against; may be empty
+  std::vector<Size> sizes;             // for tuning and benchmarks
+};
+
+struct Manifest {
+  std::vector<Program> programs;                // sorted by name
+  std::uint32_t spirv_version = 0x00010000;     // cap, as in the SPIR-V header: 1.0
+  std::vector<std::uint32_t> address_bits{64};  // 32, 64 or both, ascending, no duplicates
+};
+
+// A fault in the manifest or in a file that it names. `text` is whole and ready to print:
+// file:line:column, the line, a caret, and what was expected.
+struct ManifestError {
+  std::string text;
+};
+
+// Reads and checks a manifest. Source files must exist; paths in it are relative to the
+// manifest's folder. Unknown keys are errors, with the nearest known key as a suggestion.
+std::variant<Manifest, ManifestError> read_manifest(const std::filesystem::path &path);
+
+// The same from text; `path` names it in errors and gives the folder.
+std::variant<Manifest, ManifestError> parse_manifest(std::string_view text,
+                                                     const std::filesystem::path &path);
+
+}  // namespace kiln::builder

@@ -1,0 +1,135 @@
+#include "builder/manifest/variant.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "builder/base/suggest.hpp"
+#include "builder/manifest/arguments.hpp"
+#include "builder/manifest/requirement_names.hpp"
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::int64_t kMostPixels = 4096;     // a work-item computes, in each direction
+constexpr std::int64_t kMostLocalSize = 4096;  // work-items, in each direction
+constexpr std::size_t kMostStages = 16;
+
+bool is_identifier(std::string_view name) {
+  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
+         name.find_first_of("-.") == std::string_view::npos;
+}
+
+std::vector<std::string> read_requirements(const TableReader &table) {
+  std::vector<std::string> names;
+  for (const auto &name : table.strings("requires")) {
+    if (!is_requirement(name.value)) {
+      std::vector<std::string> known = requirement_names();
+      known.emplace_back("extension:NAME");
+      known.emplace_back("work_group:N");
+      known.emplace_back("compute_capability:M.N");
+      table.fail(name.at,
+                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
+                 expected_one_of(name.value, known));
+    }
+    names.push_back(name.value);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// The kernel that a variant or a stage names, and its NDRange.
+Kernel read_kernel(const TableReader &table) {
+  const auto kernel = table.string("kernel");
+  if (!kernel) table.missing("kernel", "expected kernel = \"the entry point's name\"");
+  if (!is_identifier(kernel->value)) {
+    table.fail(kernel->at,
+               fmt::format("bad kernel {} in {}", in_quotes(kernel->value), table.label()),
+               "expected an OpenCL C identifier");
+  }
+  return {kernel->value, table.terms("range", 3)};
+}
+
+// The kernels after the first, with arguments of their own.
+void read_stages(const ManifestText &document, const TableReader &table, Variant *variant) {
+  const toml::array *stages = table.array("stages", "an array of tables");
+  if (stages == nullptr) return;
+  for (const toml::node &node : *stages) {
+    const std::string place =
+        fmt::format("stage {} of {}", variant->kernels.size() + 1, table.label());
+    const toml::table *entries = node.as_table();
+    if (entries == nullptr || variant->kernels.size() == kMostStages) {
+      table.fail(position_of(node),
+                 entries == nullptr ? place + " is not a table" : "too many stages",
+                 fmt::format("expected at most {} tables such as {{ kernel = \"second\" }}",
+                             kMostStages - 1));
+    }
+    const TableReader stage(document, *entries, place);
+    stage.allow_only({"arguments", "kernel", "pixels", "range"});
+    Kernel kernel = read_kernel(stage);
+    if (const auto pixels = stage.pair("pixels", kMostPixels); pixels && kernel.range.empty()) {
+      kernel.range = fmt::format("width/{} height/{}", (*pixels)[0], (*pixels)[1]);
+    }
+    const auto same = [&](const Kernel &k) { return k.name == kernel.name; };
+    if (std::any_of(variant->kernels.begin(), variant->kernels.end(), same)) {
+      table.fail(position_of(node),
+                 fmt::format("kernel {} is in {} twice", kernel.name, table.label()),
+                 "expected each kernel once");
+    }
+    for (Argument argument :
+         read_own_arguments(document, stage).value_or(std::vector<Argument>{})) {
+      argument.stage = static_cast<std::uint32_t>(variant->kernels.size());
+      variant->arguments.push_back(std::move(argument));
+    }
+    variant->kernels.push_back(std::move(kernel));
+  }
+}
+
+}  // namespace
+
+std::string read_options(const TableReader &table) {
+  std::string joined;
+  for (const auto &option : table.strings("options")) {
+    if (option.value.empty()) {
+      table.fail(option.at, fmt::format("empty option in {}", table.label()),
+                 "expected a build option such as \"-cl-std=CL1.2\"");
+    }
+    if (!joined.empty()) joined += ' ';
+    joined += option.value;
+  }
+  return joined;
+}
+
+Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
+                     const Defaults &defaults, const std::string &program_label) {
+  table.allow_only({"arguments", "il", "kernel", "local_size", "options", "pixels", "prelude",
+                    "range", "requires", "source", "stages", "tolerance"});
+  Variant variant;
+  variant.name = std::move(name);
+  variant.kernels.push_back(read_kernel(table));
+  const auto source = table.file("source");
+  if (!source && !defaults.source) {
+    table.missing("source",
+                  fmt::format("expected source = \"a file\" here or in {}", program_label));
+  }
+  variant.source = source ? *source : *defaults.source;
+  variant.options = defaults.options;
+  const std::string own = read_options(table);
+  if (!variant.options.empty() && !own.empty()) variant.options += ' ';
+  variant.options += own;
+  variant.requirements = read_requirements(table);
+  variant.pixels = table.pair("pixels", kMostPixels).value_or(variant.pixels);
+  variant.local_size = table.pair("local_size", kMostLocalSize).value_or(variant.local_size);
+  variant.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
+  variant.prelude = table.file("prelude").value_or(std::filesystem::path());
+  variant.il = table.boolean("il").value_or(variant.prelude.empty());
+  const auto tolerance =
+      table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
+  if (!tolerance.empty()) variant.tolerance = tolerance.front();
+  read_stages(document, table, &variant);
+  return variant;
+}
+
+}  // namespace kiln::builder

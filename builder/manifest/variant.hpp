@@ -1,0 +1,27 @@
+// Reading a variant. As in toml_reader.hpp, faults are thrown.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/manifest/manifest.hpp"
+#include "builder/manifest/toml_reader.hpp"
+
+namespace kiln::builder {
+
+// What a variant takes from its program unless it has its own.
+struct Defaults {
+  std::string options;
+  std::optional<std::filesystem::path> source;
+  std::vector<Argument> arguments;
+};
+
+Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
+                     const Defaults &defaults, const std::string &program_label);
+
+// Build options, joined by spaces.
+std::string read_options(const TableReader &table);
+
+}  // namespace kiln::builder

@@ -1,0 +1,98 @@
+#include "builder/problem/png.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "builder/base/atomic_text_file.hpp"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <stb_image.h>
+#include <stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace kiln::builder {
+namespace {
+
+void append(void *context, void *data, int size) {
+  static_cast<std::string *>(context)->append(static_cast<const char *>(data),
+                                              static_cast<std::size_t>(size));
+}
+
+// A file whose header is that of a PNG image with 8 bits a channel; else why it is not.
+std::string read_file(const std::string &path, std::string *bytes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return fmt::format("{}: {}", path, std::strerror(EISDIR));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fmt::format("{}: {}", path, std::strerror(errno));
+  bytes->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (bytes->empty()) return path + ": not a PNG image that can be read: empty";
+  if (bytes->size() > INT_MAX) return path + ": larger than 2 GiB";
+  const auto *data = reinterpret_cast<const stbi_uc *>(bytes->data());
+  const int size = static_cast<int>(bytes->size());
+  int width = 0;
+  int height = 0;
+  int stored = 0;
+  if (stbi_info_from_memory(data, size, &width, &height, &stored) == 0) {
+    return path + ": not a PNG image that can be read";
+  }
+  if (stbi_is_16_bit_from_memory(data, size) != 0) {
+    return path + ": has 16 bits a channel; expected 8";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string check_png(const std::string &path) {
+  std::string bytes;
+  return read_file(path, &bytes);
+}
+
+std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, std::string *error) {
+  std::string bytes;
+  *error = read_file(path, &bytes);
+  if (!error->empty()) return std::nullopt;
+  const auto *data = reinterpret_cast<const stbi_uc *>(bytes.data());
+  const int size = static_cast<int>(bytes.size());
+  int width = 0;
+  int height = 0;
+  int stored = 0;
+  stbi_uc *pixels =
+      stbi_load_from_memory(data, size, &width, &height, &stored, static_cast<int>(channels));
+  if (pixels == nullptr) {
+    *error = fmt::format("{}: not a PNG image that can be read: {}", path, stbi_failure_reason());
+    return std::nullopt;
+  }
+  Plane image{
+      static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), channels, {}, {}};
+  image.pixels.assign(pixels, pixels + image.row_bytes() * image.height);
+  stbi_image_free(pixels);
+  return image;
+}
+
+std::string write_png(const Plane &image, const std::string &path) {
+  std::string bytes;
+  const int written = stbi_write_png_to_func(
+      append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),
+      static_cast<int>(image.channels), image.pixels.data(), static_cast<int>(image.row_bytes()));
+  if (written == 0) return path + ": the image could not be encoded";
+  return write_whole_file(path, bytes);
+}
+
+}  // namespace kiln::builder

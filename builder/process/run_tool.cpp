@@ -1,0 +1,336 @@
+#include "builder/process/run_tool.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace kiln::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where there is no descriptor for a process, its end is asked for this often.
+constexpr int kTickMs = 20;
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  int get() const { return fd_; }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read, write;
+
+  // Both ends are kept off 0, 1 and 2, which the child's are to become.
+  bool open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    const Descriptor low_read(ends[0]), low_write(ends[1]);
+    read = Descriptor(::fcntl(low_read.get(), F_DUPFD_CLOEXEC, 3));
+    write = Descriptor(::fcntl(low_write.get(), F_DUPFD_CLOEXEC, 3));
+    return read.get() >= 0 && write.get() >= 0;
+  }
+};
+
+void set_nonblocking(const Descriptor &descriptor) {
+  ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+}
+
+// Holds SIGPIPE back in this thread while input is written, and swallows one that came.
+class PipeSignalGuard {
+ public:
+  PipeSignalGuard() {
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipeSignalGuard() {
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) == SIGPIPE) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  const sigset_t &before() const { return before_; }
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
+std::vector<char *> pointers(std::vector<std::string> &strings) {
+  std::vector<char *> result;
+  for (std::string &string : strings) result.push_back(string.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+std::vector<std::string> merged_environment(const ProcessRequest &request) {
+  std::vector<std::string> merged;
+  for (char **entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool replaced = std::any_of(request.environment.begin(), request.environment.end(),
+                                      [name](const auto &pair) { return pair.first == name; });
+    if (!replaced) merged.emplace_back(text);
+  }
+  for (const auto &[name, value] : request.environment) {
+    if (value) merged.push_back(name + "=" + *value);
+  }
+  return merged;
+}
+
+struct Pipes {
+  Pipe in, out, err;
+  bool open() { return in.open() && out.open() && err.open(); }
+};
+
+// Starts the child; 0 and its id, or an errno.
+int spawn(const ProcessRequest &request, const std::string &program, const Pipes &pipes,
+          const sigset_t &mask, pid_t &pid) {
+  std::vector<std::string> arguments{program};
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<std::string> environment = merged_environment(request);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (const int error = ::posix_spawn_file_actions_init(&actions)) return error;
+  if (const int error = ::posix_spawnattr_init(&attributes)) {
+    ::posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  sigset_t defaults;
+  ::sigemptyset(&defaults);
+  ::sigaddset(&defaults, SIGPIPE);
+  int error = ::posix_spawn_file_actions_adddup2(&actions, pipes.in.read.get(), 0);
+  if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions, pipes.out.write.get(), 1);
+  if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions, pipes.err.write.get(), 2);
+  if (error == 0 && !request.working_directory.empty()) {
+    error = ::posix_spawn_file_actions_addchdir_np(&actions, request.working_directory.c_str());
+  }
+  ::posix_spawnattr_setsigmask(&attributes, &mask);
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if (error == 0) {
+    error = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers(arguments).data(),
+                          pointers(environment).data());
+  }
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+// A descriptor that is readable once the process has ended; -1 where the system has none.
+int open_process([[maybe_unused]] pid_t pid) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+#else
+  return -1;
+#endif
+}
+
+// A running child: feeds and drains it until it ends or has to be ended.
+class Child {
+ public:
+  Child(const ProcessRequest &request, Pipes pipes, pid_t pid)
+      : request_(request),
+        input_(request.input),
+        deadline_(Clock::now() + request.timeout),
+        in_(std::move(pipes.in.write)),
+        out_(std::move(pipes.out.read)),
+        err_(std::move(pipes.err.read)),
+        pid_(pid),
+        ended_(open_process(pid)) {
+    set_nonblocking(in_);
+    set_nonblocking(out_);
+    set_nonblocking(err_);
+  }
+
+  ProcessResult run() {
+    while (!has_ended() && result_.end == ProcessEnd::not_started) {
+      write_input();
+      wait();
+      drain();
+      if (Clock::now() >= deadline_ && !has_ended()) result_.end = ProcessEnd::timed_out;
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  // Leaves the child to be reaped, so that its id stays its own until the group is killed.
+  bool has_ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  }
+
+  void write_input() {
+    while (in_.get() >= 0) {
+      if (input_.empty()) return in_.close();
+      const ssize_t size = ::write(in_.get(), input_.data(), input_.size());
+      if (size > 0) {
+        input_.remove_prefix(static_cast<std::size_t>(size));
+      } else if (errno != EINTR) {
+        if (errno != EAGAIN) in_.close();
+        return;
+      }
+    }
+  }
+
+  void wait() const {
+    std::array<pollfd, 4> polled{{{in_.get(), POLLOUT, 0},
+                                  {out_.get(), POLLIN, 0},
+                                  {err_.get(), POLLIN, 0},
+                                  {ended_.get(), POLLIN, 0}}};
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
+    auto limit = std::clamp<std::int64_t>(left.count(), 0, 60'000);
+    if (ended_.get() < 0) limit = std::min<std::int64_t>(limit, kTickMs);
+    ::poll(polled.data(), polled.size(), static_cast<int>(limit));
+  }
+
+  void drain() {
+    const bool fits = drain(out_, result_.out) && drain(err_, result_.err);
+    if (!fits) result_.end = ProcessEnd::output_limit;
+  }
+
+  // Reads what is there; false when the stream is over its limit.
+  bool drain(Descriptor &from, std::string &to) const {
+    std::array<char, 65536> buffer;
+    while (from.get() >= 0) {
+      const ssize_t size = ::read(from.get(), buffer.data(), buffer.size());
+      if (size > 0) {
+        const auto room = request_.output_limit - to.size();
+        to.append(buffer.data(), std::min(static_cast<std::size_t>(size), room));
+        if (static_cast<std::size_t>(size) > room) return false;
+      } else if (size == 0) {
+        from.close();
+      } else if (errno != EINTR) {
+        if (errno != EAGAIN) from.close();
+        return true;
+      }
+    }
+    return true;
+  }
+
+  void finish() {
+    ::kill(-pid_, SIGKILL);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    const ProcessEnd stopped = result_.end;
+    drain();
+    if (stopped != ProcessEnd::not_started) result_.end = stopped;
+    if (result_.end == ProcessEnd::timed_out) {
+      result_.reason = fmt::format("no end within {} ms", request_.timeout.count());
+    } else if (result_.end == ProcessEnd::output_limit) {
+      result_.reason = fmt::format("more than {} bytes of output", request_.output_limit);
+    } else if (WIFEXITED(status)) {
+      result_.end = ProcessEnd::exited;
+      result_.code = WEXITSTATUS(status);
+      result_.reason = fmt::format("exit status {}", result_.code);
+    } else {
+      result_.end = ProcessEnd::signalled;
+      result_.code = WTERMSIG(status);
+      result_.reason = fmt::format("signal {} ({})", result_.code, ::strsignal(result_.code));
+    }
+  }
+
+  const ProcessRequest &request_;
+  std::string_view input_;
+  Clock::time_point deadline_;
+  Descriptor in_, out_, err_;
+  pid_t pid_;
+  Descriptor ended_;
+  ProcessResult result_;
+};
+
+ProcessResult not_started(const std::string &what, int error) {
+  ProcessResult result;
+  result.code = error;
+  result.reason = fmt::format("{}: {}", what, std::strerror(error));
+  return result;
+}
+
+bool is_executable_file(const std::filesystem::path &path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
+ProcessResult run_process(const ProcessRequest &request) {
+  const std::string name = request.program.string();
+  const auto program = find_program({name});
+  if (!program) return not_started(name, ENOENT);
+  // The child looks for a relative path from its own working directory.
+  std::error_code error_code;
+  const std::filesystem::path absolute = std::filesystem::absolute(*program, error_code);
+  if (error_code) return not_started(name, error_code.value());
+  Pipes pipes;
+  if (!pipes.open()) return not_started("pipe", errno);
+  const PipeSignalGuard guard;
+  pid_t pid = 0;
+  if (const int error = spawn(request, absolute.string(), pipes, guard.before(), pid)) {
+    return not_started(name, error);
+  }
+  pipes.in.read.close();
+  pipes.out.write.close();
+  pipes.err.write.close();
+  return Child(request, std::move(pipes), pid).run();
+}
+
+std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names,
+                                                  std::string_view path) {
+  for (const std::string &name : names) {
+    if (name.find('/') != std::string::npos) {
+      if (is_executable_file(name)) return name;
+      continue;
+    }
+    for (std::string_view rest = path; !name.empty();) {
+      const std::string_view folder = rest.substr(0, rest.find(':'));
+      const std::filesystem::path candidate = std::filesystem::path(folder) / name;
+      if (!folder.empty() && is_executable_file(candidate)) return candidate;
+      if (folder.size() == rest.size()) break;
+      rest.remove_prefix(folder.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names) {
+  const char *path = std::getenv("PATH");
+  return find_program(names, path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+}
+
+}  // namespace kiln::builder

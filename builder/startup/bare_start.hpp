@@ -1,0 +1,61 @@
+// Programs started without Kiln: what a start costs an application that makes the bare calls.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/device/opened_device.hpp"
+#include "builder/launch/workload.hpp"
+
+namespace kiln::builder {
+
+// A program to start: the variant that the runtime chooses, and all that loading and launching it
+// takes, read before any clock runs.
+struct StartItem {
+  std::string program;
+  std::string variant;
+  std::string options;
+  packs::Bytes source;
+  packs::Bytes driver;        // the driver's binary before any launch
+  packs::Bytes binary;        // the pack's
+  bool intermediate = false;  // the binary is a form that the driver compiles whenever it loads it
+  Workload workload;          // a small problem
+  std::vector<std::array<std::size_t, 3>> local;  // of each stage, as the runtime chooses
+};
+
+// The item for a tool that starts it in its own way, without what binaries hold: one object of
+// `kiln bench startup --items`.
+nlohmann::json to_json(const StartItem &item);
+
+// Milliseconds of one start of all items, one after the other.
+struct StartTimes {
+  double kernels = 0;            // until each item's kernels existed, without the launches
+  double results = 0;            // until each item's first launch was done; 0: not launched
+  std::vector<double> firsts{};  // the first launch of each item, and the second
+  std::vector<double> seconds{};
+};
+
+// The memory of a workload with its arguments, made before any clock runs.
+class StartMemory {
+ public:
+  // Empty on success, else what failed.
+  std::string make(const ChildDevice &child, const StartItem &item);
+
+  // The bytes for each parameter of a stage.
+  std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
+
+ private:
+  const StartItem *item_ = nullptr;
+  std::vector<runtime::Handle<cl_mem>> memories_;
+};
+
+enum class StartFrom { source, driver, binary };
+
+// In a child process: builds every item with the bare calls, and launches it unless `launch` is
+// false. Nothing is released. Empty on success, else what failed.
+std::string start_bare(const ChildDevice &child, const std::vector<StartItem> &items,
+                       StartFrom from, bool launch, StartTimes *out);
+
+}  // namespace kiln::builder

@@ -1,0 +1,511 @@
+#include "builder/startup/startup.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "builder/build/plan.hpp"
+#include "builder/device/driver_caches.hpp"
+#include "builder/finish/launch_twice.hpp"
+#include "builder/finish/mesa_harvest.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/measure/sampler.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/startup/bare_start.hpp"
+#include "kiln/packs/writer.hpp"
+#include "runtime/load/build.hpp"
+#include "runtime/load/choice.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Everything that the runtime chooses here is for small problems.
+constexpr unsigned kSmall = KILN_LOAD_FOR_SMALL;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// What Kiln is asked to load, and how.
+struct KilnStart {
+  std::string pack_path;
+  std::string overlay;               // folder; empty: none
+  kiln_rung rung = KILN_RUNG_EXACT;  // that everything must come from
+  unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
+  bool finish = false;  // afterwards make the overlay's binaries final
+};
+
+std::string set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
+  for (std::size_t s = 0; s < kernels.size(); ++s) {
+    const auto arguments = memory.arguments(s);
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      kiln::Outcome outcome;
+      kiln_kernel_set_value(kernels[s].get(), static_cast<unsigned>(i), arguments[i].data(),
+                            arguments[i].size(), &outcome);
+      if (!outcome) return outcome.message;
+    }
+  }
+  return {};
+}
+
+std::string launch(const kiln::Queue &queue, const StartItem &item,
+                   std::vector<kiln::Kernel> &kernels) {
+  for (std::size_t s = 0; s < kernels.size(); ++s) {
+    const Stage &stage = item.workload.stages[s];
+    const kiln_ndrange range{
+        stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}};
+    auto event = kernels[s].launch(queue, range);
+    if (!event) return event.error().message;
+  }
+  return text_of(queue.finish());
+}
+
+// A start of an application that uses Kiln; one call for each part of it.
+class KilnApplication {
+ public:
+  KilnApplication(const ChildDevice &child, const std::vector<StartItem> &items,
+                  const KilnStart &how, bool launches)
+      : child_(child), items_(items), how_(how), launches_(launches) {}
+
+  std::string run(StartTimes *out) {
+    std::string error = take(kiln::OpenCL::open(), &opencl_);
+    memories_ = std::vector<StartMemory>(items_.size());
+    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
+      error = memories_[i].make(child_, items_[i]);
+    }
+    kernels_.resize(items_.size());
+    const auto start = Clock::now();
+    if (error.empty()) error = open();
+    for (std::size_t i = 0; i < items_.size() && error.empty(); ++i) error = begin(i, out);
+    if (!error.empty()) return error;
+    const double all = milliseconds_since(start);
+    out->kernels = all;
+    for (const double first : out->firsts) out->kernels -= first;
+    if (launches_) out->results = all;
+    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
+      const auto second = Clock::now();
+      error = launch(queue_, items_[i], kernels_[i]);
+      out->seconds.push_back(milliseconds_since(second));
+    }
+    if (error.empty() && how_.finish) error = text_of(loader_.finish());
+    return error;
+  }
+
+ private:
+  std::string open() {
+    kiln::LoaderOptions options;
+    options.context = child_.context.get();
+    if (!how_.overlay.empty()) options.overlay = how_.overlay.c_str();
+    std::string error = take(opencl_.device_from_cl(child_.device->id), &device_);
+    if (error.empty()) error = take(kiln::Pack::open_file(how_.pack_path), &pack_);
+    if (error.empty()) error = take(kiln::Loader::create(device_, pack_, options), &loader_);
+    return error.empty() ? take(kiln::Queue::create(loader_), &queue_) : error;
+  }
+
+  // Loads an item and launches it.
+  std::string begin(std::size_t index, StartTimes *out) {
+    const StartItem &item = items_[index];
+    kiln::Loaded loaded = loader_.load(item.program, {}, how_.flags | kSmall);
+    if (!loaded.program) return loaded.program.error().message;
+    const kiln_rung rung =
+        how_.rung == KILN_RUNG_EXACT && item.intermediate ? KILN_RUNG_INTERMEDIATE : how_.rung;
+    if (loaded.report.rung() != rung) {
+      return "loaded from another rung: " + loaded.report.json();
+    }
+    for (const Stage &stage : item.workload.stages) {
+      std::string error = take(kiln::Kernel::create(*loaded.program, stage.kernel),
+                               &kernels_[index].emplace_back());
+      if (!error.empty()) return error;
+    }
+    if (!launches_) return {};
+    const auto first = Clock::now();
+    std::string error = set_arguments(memories_[index], kernels_[index]);
+    if (error.empty()) error = launch(queue_, item, kernels_[index]);
+    out->firsts.push_back(milliseconds_since(first));
+    return error;
+  }
+
+  const ChildDevice &child_;
+  const std::vector<StartItem> &items_;
+  const KilnStart &how_;
+  bool launches_;
+  kiln::OpenCL opencl_;
+  kiln::Device device_;
+  kiln::Pack pack_;
+  kiln::Loader loader_;
+  kiln::Queue queue_;
+  std::vector<StartMemory> memories_;
+  std::vector<std::vector<kiln::Kernel>> kernels_;
+};
+
+// In a child: the variant of each program that the runtime takes, {"program": "variant"}; a program
+// that the device cannot run is left out.
+json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
+  ChildDevice child;
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  std::shared_ptr<const packs::Pack> pack;
+  const packs::Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
+  if (!status.ok()) return {{"error", status.message}};
+  json chosen = json::object();
+  for (const auto *program : *pack->root().programs()) {
+    runtime::Choice choice;
+    const runtime::Error error = runtime::choose_variant(
+        *pack, *child.device, program->name()->str(), {}, packs::SizeClass::small, &choice);
+    if (error.ok()) chosen[program->name()->str()] = choice.variant->name()->str();
+  }
+  return {{"chosen", chosen}};
+}
+
+packs::Status read_item(const packs::Program &program, const packs::Variant &variant,
+                        const packs::Binary &binary, std::vector<StartItem> *items) {
+  auto plan = plan_workload(program, variant, small_problem(program), {});
+  if (std::get_if<std::string>(&plan) != nullptr) return {};  // Kiln does not launch it
+  StartItem item;
+  item.program = program.name;
+  item.variant = variant.name;
+  item.options = variant.options;
+  item.workload = std::move(std::get<Workload>(plan));
+  if (auto s = variant.source->read(&item.source); !s.ok()) return s;
+  if (auto s = binary.blob.read(&item.binary); !s.ok()) return s;
+  items->push_back(std::move(item));
+  return {};
+}
+
+packs::Status collect_items(const packs::Contents &contents, const std::string &key,
+                            const json &chosen, const std::string &only,
+                            std::vector<StartItem> *items) {
+  for (const packs::Program &program : contents.programs) {
+    if (!only.empty() && program.name != only) continue;
+    const packs::Variant *variant = find_variant(program, chosen.value(program.name, ""));
+    if (variant == nullptr || !variant->source) continue;
+    const packs::Binary *binary = earlier_binary(contents.targets, key, variant->hash);
+    const bool intermediate = binary == nullptr;
+    if (intermediate) binary = earlier_intermediate(contents.targets, key, variant->hash);
+    if (binary == nullptr) continue;
+    const std::size_t before = items->size();
+    if (auto s = read_item(program, *variant, *binary, items); !s.ok()) return s;
+    if (items->size() > before) items->back().intermediate = intermediate;
+  }
+  return {};
+}
+
+// In a child: what the driver gives as the item's binary before any launch.
+json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items) {
+  ChildDevice child;
+  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  json binaries = json::array();
+  for (const StartItem &item : items) {
+    std::vector<runtime::ExpectedKernel> none;
+    const auto outcome =
+        runtime::build_program(*child.device, child.context.get(), runtime::Form::source,
+                               {item.source.data(), item.source.size()}, item.options, none);
+    packs::Bytes bytes;
+    runtime::Error error = outcome.error;
+    for (const Stage &stage : item.workload.stages) {
+      cl_int code = CL_SUCCESS;
+      if (error.ok()) {
+        child.device->cl->clCreateKernel(outcome.built.program.get(), stage.kernel.c_str(), &code);
+      }
+    }
+    if (error.ok()) {
+      error = runtime::program_binary(*child.device, outcome.built.program.get(), &bytes);
+    }
+    if (!error.ok()) return {{"error", item.program + ": " + error.message}};
+    binaries.push_back(json::binary(std::move(bytes)));
+  }
+  return {{"binaries", std::move(binaries)}};
+}
+
+// In a child: the work-group sizes that the runtime chooses, and whether the device executes.
+json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
+                  const std::string &pack_path, const std::vector<StartItem> &items) {
+  Workbench bench;
+  if (std::string e = bench.open(info, pack_path); !e.empty()) return {{"error", e}};
+  json local = json::array();
+  bool executes = true;
+  for (const StartItem &item : items) {
+    const packs::Program &program = *find_program(contents, item.program);
+    const packs::Variant &variant = *find_variant(program, item.variant);
+    kiln::Loaded loaded = bench.loader.load(item.program, item.variant);
+    if (!loaded.program) return {{"error", loaded.program.error().message}};
+    Session session(bench.cl(), bench.loader, bench.queue);
+    FirstLaunch launches;
+    std::string error = session.load(*loaded.program, variant);
+    if (error.empty()) error = session.bind(item.workload);
+    if (error.empty()) error = launch_twice(program, variant, &session, &launches);
+    if (!error.empty()) return {{"error", item.program + "/" + error}};
+    executes = executes && launches.executes;
+    json stages = json::array();
+    for (std::size_t s = 0; s < item.workload.stages.size(); ++s) {
+      const Stage &stage = item.workload.stages[s];
+      auto plan = session.kernels()[s].plan(
+          {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}});
+      if (!plan) return {{"error", plan.error().message}};
+      stages.push_back({plan->local[0], std::max<std::size_t>(plan->local[1], 1),
+                        std::max<std::size_t>(plan->local[2], 1)});
+    }
+    local.push_back(stages);
+  }
+  return {{"local", local}, {"executes", executes}};
+}
+
+// Measures one device.
+class StartupBench {
+ public:
+  StartupBench(const packs::Contents &contents, const DeviceInfo &device,
+               const StartupOptions &options)
+      : contents_(contents),
+        device_(device),
+        options_(options),
+        key_(runtime::key_text(device.description.key)),
+        cache_(contents, key_) {
+    row_.device = device.label();
+  }
+
+  StartupRow run(const std::function<void(std::size_t, std::size_t)> &progress) {
+    row_.error = prepare();
+    for (std::size_t round = 0; round < options_.rounds && row_.error.empty(); ++round) {
+      if (progress) progress(round, options_.rounds);
+      row_.error = run_round();
+    }
+    if (row_.error.empty()) summarise();
+    return std::move(row_);
+  }
+
+ private:
+  enum Kind { kSource, kDriver, kFloor, kKiln, kOverlay, kKinds };
+
+  // Runs `work` in a fresh process whose driver caches lie in `caches`.
+  std::string answer(const std::string &caches, const std::function<json()> &work, json *out) {
+    const ChildResult result = run_isolated(
+        [&] {
+          use_driver_caches(caches);
+          return work();
+        },
+        options_.timeout);
+    if (!result.ok()) return result.reason();
+    if (result.answer.contains("error")) return result.answer["error"];
+    *out = result.answer;
+    return {};
+  }
+
+  std::string prepare() {
+    json out;
+    std::string error = answer(
+        empty_caches(), [&] { return choose_variants(device_, options_.pack_path); }, &out);
+    if (!error.empty()) return error;
+    const packs::Status status =
+        collect_items(contents_, key_, out["chosen"], options_.program, &items_);
+    if (!status.ok()) return status.message;
+    if (items_.empty()) return "the pack has no binary for this device";
+    row_.programs = items_.size();
+    error = answer(
+        empty_caches(), [&] { return driver_binaries(device_, items_); }, &out);
+    if (!error.empty()) return error;
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].driver = out["binaries"][i].get_binary();
+    }
+    error = answer(
+        cache_.copy(folder_),
+        [&] { return launch_facts(device_, contents_, options_.pack_path, items_); }, &out);
+    if (!error.empty()) return error;
+    row_.executes = out["executes"];
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      items_[i].local = out["local"][i].get<std::vector<std::array<std::size_t, 3>>>();
+      row_.items.push_back(builder::to_json(items_[i]));
+    }
+    return prepare_overlay();
+  }
+
+  // The overlay that a first start without any binary leaves.
+  std::string prepare_overlay() {
+    packs::Contents base = contents_;
+    base.targets.clear();
+    const auto status = packs::write_pack(base, folder_.path() + "/base.kiln");
+    if (!status.ok()) return status.message;
+    const std::string first = folder_.path() + "/first";
+    std::filesystem::create_directories(first);
+    const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
+                        KILN_LOAD_NO_IL, true};
+    StartTimes times;
+    json out;
+    return answer(
+        first + "/cache",
+        [&] {
+          json done = start_kiln(how, &times);
+          if (!done.contains("error")) await_mesa();
+          return done;
+        },
+        &out);
+  }
+
+  std::string empty_caches() {
+    const std::string caches = folder_.path() + "/empty";
+    std::filesystem::remove_all(caches);
+    std::filesystem::create_directories(caches);
+    return caches;
+  }
+
+  json start_kiln(const KilnStart &how, StartTimes *times) const {
+    ChildDevice child;
+    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    KilnApplication application(child, items_, how, row_.executes);
+    const std::string error = application.run(times);
+    if (!error.empty()) return {{"error", error}};
+    return times_json(*times);
+  }
+
+  json start_without(StartFrom from) const {
+    ChildDevice child;
+    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    StartTimes times;
+    const std::string error = start_bare(child, items_, from, row_.executes, &times);
+    if (!error.empty()) return {{"error", error}};
+    return times_json(times);
+  }
+
+  static json times_json(const StartTimes &times) {
+    return {{"kernels", times.kernels},
+            {"results", times.results},
+            {"firsts", times.firsts},
+            {"seconds", times.seconds}};
+  }
+
+  json start(Kind kind) const {
+    StartTimes times;
+    switch (kind) {
+      case kSource: return start_without(StartFrom::source);
+      case kDriver: return start_without(StartFrom::driver);
+      case kFloor: return start_without(StartFrom::binary);
+      case kKiln: return start_kiln({options_.pack_path, "", KILN_RUNG_EXACT}, &times);
+      default: break;
+    }
+    return start_kiln({folder_.path() + "/base.kiln", folder_.path() + "/second/overlay",
+                       KILN_RUNG_OVERLAY, 0, false},
+                      &times);
+  }
+
+  // Where that kind of start finds its driver's caches.
+  std::string caches_for(Kind kind) {
+    if (kind == kFloor || kind == kKiln) return cache_.copy(folder_);
+    if (kind != kOverlay) return empty_caches();
+    const std::string second = folder_.path() + "/second";
+    std::filesystem::remove_all(second);
+    std::filesystem::copy(folder_.path() + "/first", second,
+                          std::filesystem::copy_options::recursive);
+    // Of a driver's own caches an overlay has Mesa's alone.
+    if (device_.description.finishing == runtime::Finishing::shader_cache) return second + "/cache";
+    return empty_caches();
+  }
+
+  std::string run_round() {
+    for (int kind = 0; kind < kKinds; ++kind) {
+      json out;
+      const auto which = static_cast<Kind>(kind);
+      std::string error = answer(
+          caches_for(which), [&] { return start(which); }, &out);
+      if (!error.empty()) return error;
+      samples_[kind].push_back(std::move(out));
+    }
+    return {};
+  }
+
+  double median_of(Kind kind, const char *name) const {
+    std::vector<double> values;
+    for (const json &sample : samples_[kind]) values.push_back(sample[name]);
+    return median(values);
+  }
+
+  double median_of(const char *launches, std::size_t item) const {
+    std::vector<double> values;
+    for (const json &sample : samples_[kKiln]) values.push_back(sample[launches][item]);
+    return median(values);
+  }
+
+  // What is compiled is compiled in every fresh process; what a busy machine or the first launch of
+  // a process costs is not the same program's in all of them.
+  bool compiles(std::size_t item) const {
+    return std::all_of(samples_[kKiln].begin(), samples_[kKiln].end(), [&](const json &sample) {
+      return FirstLaunch{sample["firsts"][item], sample["seconds"][item], true, {}}.compiles();
+    });
+  }
+
+  void summarise() {
+    const std::pair<Kind, StartupTime *> all[] = {{kSource, &row_.source},
+                                                  {kDriver, &row_.driver},
+                                                  {kFloor, &row_.floor},
+                                                  {kKiln, &row_.kiln},
+                                                  {kOverlay, &row_.overlay}};
+    for (const auto &[kind, time] : all) {
+      *time = {median_of(kind, "kernels"), median_of(kind, "results")};
+    }
+    for (std::size_t i = 0; i < items_.size() && row_.executes; ++i) {
+      row_.firsts.push_back({items_[i].program, items_[i].variant, median_of("firsts", i),
+                             median_of("seconds", i), compiles(i)});
+    }
+  }
+
+  const packs::Contents &contents_;
+  const DeviceInfo &device_;
+  const StartupOptions &options_;
+  const std::string key_;
+  TemporaryFolder folder_;
+  MesaCache cache_;
+  std::vector<StartItem> items_;
+  std::vector<json> samples_[kKinds];
+  StartupRow row_;
+};
+
+json to_json(const StartupTime &time, bool executes) {
+  json out{{"kernels_ms", time.kernels}};
+  out["results_ms"] = executes ? json(time.results) : json();
+  return out;
+}
+
+}  // namespace
+
+std::size_t StartupRow::compiling() const {
+  return static_cast<std::size_t>(
+      std::count_if(firsts.begin(), firsts.end(), [](const FirstResult &f) { return f.compiles; }));
+}
+
+StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
+                         const StartupOptions &options,
+                         const std::function<void(std::size_t, std::size_t)> &progress) {
+  return StartupBench(contents, device, options).run(progress);
+}
+
+json to_json(const StartupRow &row) {
+  if (!row.error.empty()) return {{"device", row.device}, {"error", row.error}};
+  json firsts = json::array();
+  for (const FirstResult &f : row.firsts) {
+    firsts.push_back({{"program", f.program},
+                      {"variant", f.variant},
+                      {"first_launch_ms", f.first},
+                      {"second_launch_ms", f.second},
+                      {"remnant_ms", f.first - f.second},
+                      {"compiles_at_first_launch", f.compiles}});
+  }
+  return {{"device", row.device},
+          {"programs", row.programs},
+          {"executes", row.executes},
+          {"source", to_json(row.source, row.executes)},
+          {"driver", to_json(row.driver, row.executes)},
+          {"floor", to_json(row.floor, row.executes)},
+          {"kiln", to_json(row.kiln, row.executes)},
+          {"overlay", to_json(row.overlay, row.executes)},
+          {"ratio_to_floor", row.ratio(row.kiln)},
+          {"overlay_ratio_to_floor", row.ratio(row.overlay)},
+          {"microseconds_above_floor_per_program", row.microseconds_above_floor()},
+          {"compile_at_first_launch", row.compiling()},
+          {"first_results", firsts}};
+}
+
+json items_json(const StartupRow &row) {
+  return {{"device", row.device}, {"executes", row.executes}, {"items", row.items}};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,44 @@
+// Launching every program once, so that the driver's own caches, and an overlay, hold what it
+// compiles.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/device/device_info.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// One program: milliseconds from its load to the end of its first launch, by a process that finds
+// the caches as they were, and by the next one.
+struct WarmRow {
+  std::string program;
+  std::string variant;  // that the runtime chose; empty: there is none for this device
+  std::string rung;     // of the second process
+  double before = 0;
+  double after = 0;
+  bool launched = false;
+  std::string error;  // why the program was not warmed; may stand beside times of the load alone
+};
+
+struct WarmOptions {
+  std::string pack_path;
+  std::string program;                         // empty: all
+  std::string overlay;                         // folder; empty: none
+  std::chrono::milliseconds timeout{120'000};  // of each process
+};
+
+// The drivers' caches are the user's. Each program has processes of its own: a driver that dies
+// costs that program alone.
+std::vector<WarmRow> warm(
+    const packs::Contents &contents, const DeviceInfo &device, const WarmOptions &options,
+    const std::function<void(const std::string &, std::size_t done, std::size_t all)> &progress);
+
+nlohmann::json to_json(const WarmRow &row);
+
+}  // namespace kiln::builder

@@ -1,0 +1,398 @@
+#include "builder/tune/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "builder/launch/session.hpp"
+#include "builder/launch/workbench.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/tune/plan.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSlowest = 1e9;           // nanoseconds of a launch that is worth a search
+constexpr double kLeastLaunches = 15;      // about, without any search
+constexpr std::size_t kFailures = 5;       // in a row, after which a search ends
+constexpr std::uint8_t kUntouched = 0xa5;  // what outputs hold before the launch that is checked
+constexpr StopRule kSearchRule{3, 15, 0.02, 50e6};
+constexpr StopRule kFinalRule{5, 51, 0.01, 300e6};
+constexpr std::size_t kFinalists = 3;
+constexpr double kFarBehind = 2;  // times the fastest other's time: no work-group size makes up
+
+template <typename T>
+T device_fact(const runtime::OpenCL &cl, cl_device_id device, cl_device_info what) {
+  T value{};
+  return cl.clGetDeviceInfo(device, what, sizeof(T), &value, nullptr) == CL_SUCCESS ? value : T{};
+}
+
+WorkGroupLimits limits_of(const Workbench &bench, cl_kernel kernel) {
+  const runtime::Device &device = *bench.child.device;
+  const auto ask = [&](cl_kernel_work_group_info what, auto *value) {
+    (void)bench.cl().clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(*value), value,
+                                              nullptr);
+  };
+  WorkGroupLimits limits;
+  limits.work_group_size = device.capabilities.max_work_group_size;
+  ask(CL_KERNEL_WORK_GROUP_SIZE, &limits.work_group_size);
+  ask(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &limits.preferred_multiple);
+  ask(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, &limits.required);
+  std::copy_n(device.capabilities.max_work_item_sizes, 3, limits.work_item_sizes.begin());
+  return limits;
+}
+
+Clocked clocked(const Launched &launched) {
+  Clocked result;
+  result.host = launched.host_nanoseconds;
+  for (const kiln_times &t : launched.times) result.stages.push_back({t.start, t.end});
+  return result;
+}
+
+// The variant on its device, loaded.
+struct Subject {
+  Workbench bench;
+  const packs::Program *program = nullptr;
+  const packs::Variant *variant = nullptr;
+  std::optional<kiln::Loaded> loaded;
+
+  std::string open(const TuneJob &job) {
+    std::string error = bench.open(*job.device, job.pack_path);
+    if (!error.empty()) return error;
+    program = find_program(bench.contents, job.program);
+    variant = program == nullptr ? nullptr : find_variant(*program, job.variant);
+    if (variant == nullptr) return "the pack changed while it was in use";
+    loaded.emplace(bench.loader.load(job.program, job.variant));
+    return loaded->program ? std::string() : loaded->program.error().message;
+  }
+};
+
+// Tunes for one size.
+class Tuner {
+ public:
+  Tuner(Subject &subject, const TuneWork &work, double seconds)
+      : bench_(subject.bench),
+        subject_(subject),
+        work_(work),
+        seconds_(seconds),
+        session_(bench_.cl(), bench_.loader, bench_.queue) {
+    result_.variant = subject.variant->name;
+  }
+
+  TunedVariant tune() {
+    std::string error = prepare();
+    if (error.empty()) error = warm_up();
+    for (std::size_t s = 0; s < stages() && error.empty() && result_.reason.empty(); ++s) {
+      search(s);
+    }
+    if (error.empty() && result_.reason.empty()) error = compare_with_driver();
+    if (error.empty() && result_.reason.empty()) error = check(best_, " with its best sizes");
+    if (!error.empty()) result_.reason = error;
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t stages() const { return session_.workload().stages.size(); }
+
+  // What part of the time is over.
+  double spent() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count() / seconds_;
+  }
+
+  std::string prepare() {
+    const packs::Variant &variant = *subject_.variant;
+    auto planned = plan_workload(*subject_.program, variant, work_.size, {});
+    if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+    std::string error = session_.load(*subject_.loaded->program, variant);
+    if (error.empty()) error = session_.bind(std::get<Workload>(planned));
+    if (error.empty()) error = session_.upload(*work_.inputs);
+    if (!error.empty()) return error;
+    for (std::size_t s = 0; s < stages(); ++s) add_stage(variant, s);
+    return {};
+  }
+
+  // Starts from the size that the runtime would take without any measurement.
+  void add_stage(const packs::Variant &variant, std::size_t s) {
+    const Stage &stage = session_.workload().stages[s];
+    const WorkGroupLimits limits = limits_of(bench_, session_.kernels()[s].cl());
+    std::vector<Size3> first = {runtime::fit_local_size(stage.global, {}, limits)};
+    Size3 own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
+    for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = own[0] == 0 ? 0 : 1;
+    if (own[0] != 0) {
+      first.insert(first.begin(), runtime::fit_local_size(stage.global, own, limits));
+    }
+    searches_.emplace_back(stage.dimensions, stage.global, limits, first);
+    best_.push_back(first.front());
+    TunedKernel kernel;
+    kernel.kernel = stage.kernel;
+    kernel.work_items = std::uint64_t{stage.global[0]} * stage.global[1] * stage.global[2];
+    kernel.required = limits.required[0] != 0;
+    kernel.candidates = searches_.back().candidates().size();
+    result_.kernels.push_back(std::move(kernel));
+  }
+
+  // The first launches: is the result right, is it fast enough to be searched, whose clock counts.
+  std::string warm_up() {
+    std::string error = check({}, "");
+    if (!error.empty() || !result_.reason.empty()) return error;
+    std::vector<Clocked> clocks;
+    for (int i = 0; i < 2; ++i) {
+      Launched launched;
+      if (error = launch({}, &launched); !error.empty()) return error;
+      clocks.push_back(clocked(launched));
+      const double host = launched.host_nanoseconds;
+      if (host < kSlowest && host * kLeastLaunches < 2e9 * seconds_) continue;
+      return fmt::format("too slow to be tuned at this size {}: a launch takes {:.3f} s",
+                         host < kSlowest ? "in this time" : "at all", host / 1e9);
+    }
+    device_clock_ = clock_makes_sense(clocks);
+    result_.timer = device_clock_ ? "device" : "wall";
+    return {};
+  }
+
+  // With no sizes: as the driver likes them, or where it does not, from which the search starts.
+  std::string launch(const std::vector<LocalSize> &local, Launched *out) {
+    if (!local.empty()) return session_.launch(local, out);
+    if (driver_chooses_) {
+      const std::string error = session_.launch_as_driver(out);
+      if (error.empty()) return {};
+      driver_chooses_ = false;
+    }
+    return session_.launch(best_, out);
+  }
+
+  std::string check(const std::vector<LocalSize> &local, const std::string &when) {
+    Launched launched;
+    std::string error = session_.fill_outputs(kUntouched);
+    if (error.empty()) error = launch(local, &launched);
+    std::vector<Plane> outputs;
+    if (error.empty()) error = session_.download(program_shape(*subject_.program), &outputs);
+    if (!error.empty()) return error;
+    result_.check = "unchecked";
+    if (work_.expected->empty()) return {};
+    result_.check = "exact";
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Difference d =
+          difference(outputs[i], (*work_.expected)[i], subject_.variant->tolerance);
+      if (d.elements > 0 && result_.check == "exact") result_.check = "within";
+      if (!d.within) result_.check = "wrong";
+    }
+    if (result_.check != "wrong") return {};
+    result_.rejected = true;
+    result_.reason = "the result is wrong" + when + ": not tuned";
+    return {};
+  }
+
+  // Of one kernel where the device's clock tells, else of all.
+  double time_of(const Launched &launched, std::size_t stage) const {
+    if (!device_clock_) return launched.host_nanoseconds;
+    const kiln_times &t = launched.times[stage];
+    return t.end > t.start ? static_cast<double>(t.end - t.start) : launched.host_nanoseconds;
+  }
+  double time_of(const Launched &launched) const {
+    const double device = device_clock_ ? launched.device_nanoseconds() : 0;
+    return device > 0 ? device : launched.host_nanoseconds;
+  }
+
+  void search(std::size_t s) {
+    Search &search = searches_[s];
+    TunedKernel &kernel = result_.kernels[s];
+    // What is left of 80% of the time, shared by the stages that are left.
+    const double from = spent();
+    const double until = from + std::max(0.8 - from, 0.0) / static_cast<double>(stages() - s);
+    std::size_t failures = 0;
+    while (const auto local = search.next()) {
+      const bool seeded = !search.ranking().empty();
+      if ((seeded && (spent() > until || far_behind(search))) || failures == kFailures) {
+        kernel.finished = false;
+        break;
+      }
+      const double time = measure(s, *local, search.best(), &kernel);
+      failures = std::isfinite(time) ? 0 : failures + 1;
+      search.took(*local, time);
+    }
+    choose(s, &kernel);
+  }
+
+  // Whether the sizes to start from, of the only kernel, leave no hope.
+  bool far_behind(const Search &search) const {
+    return work_.best > 0 && stages() == 1 && search.ranking().size() >= 2 &&
+           search.best() > kFarBehind * work_.best;
+  }
+
+  // Median, or infinity where it failed, which is noted.
+  double measure(std::size_t s, const LocalSize &local, double best, TunedKernel *kernel) {
+    std::vector<LocalSize> all = best_;
+    all[s] = local;
+    Sampler sampler(kSearchRule);
+    Launched launched;
+    std::string error = session_.launch(all, &launched);  // drivers compile now
+    while (error.empty() && !sampler.enough() && !clearly_slower(sampler.statistics(), best)) {
+      error = session_.launch(all, &launched);
+      if (error.empty()) sampler.add(time_of(launched, s));
+    }
+    if (!error.empty()) {
+      kernel->skipped.push_back({local, error});
+      return std::numeric_limits<double>::infinity();
+    }
+    kernel->points.push_back({local, sampler.statistics().median});
+    return sampler.statistics().median;
+  }
+
+  // The fastest of many is partly luck: the first few are measured again, taking turns.
+  void choose(std::size_t s, TunedKernel *kernel) {
+    std::vector<Size3> finalists = searches_[s].ranking();
+    if (finalists.empty()) return;
+    best_[s] = finalists.front();
+    finalists.resize(std::min(finalists.size(), kFinalists));
+    if (finalists.size() == 1) return;
+    std::vector<Sampler> samplers(finalists.size(), Sampler(kFinalRule));
+    const double until =
+        spent() + 0.4 * std::max(1 - spent(), 0.0) / static_cast<double>(stages() - s);
+    for (bool more = true; more && spent() < until;) {
+      more = false;
+      for (std::size_t i = 0; i < finalists.size(); ++i) {
+        std::vector<LocalSize> all = best_;
+        all[s] = finalists[i];
+        Launched launched;
+        if (!session_.launch(all, &launched).empty()) return;
+        samplers[i].add(time_of(launched, s));
+        more = more || !samplers[i].enough();
+      }
+    }
+    std::size_t fastest = 0;
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      const Statistics statistics = samplers[i].statistics();
+      if (statistics.samples < kFinalRule.least) return;
+      if (statistics.median < samplers[fastest].statistics().median) fastest = i;
+      for (TunedPoint &point : kernel->points) {
+        if (point.local == finalists[i]) point.nanoseconds = statistics.median;
+      }
+    }
+    best_[s] = finalists[fastest];
+  }
+
+  struct Figures {
+    Sampler all{kFinalRule};
+    std::vector<Sampler> of_stage;
+  };
+
+  std::string sample(const std::vector<LocalSize> &local, Figures *figures) {
+    Launched launched;
+    if (std::string error = launch(local, &launched); !error.empty()) return error;
+    figures->all.add(time_of(launched));
+    for (std::size_t s = 0; s < stages(); ++s) figures->of_stage[s].add(time_of(launched, s));
+    return {};
+  }
+
+  std::string compare_with_driver() {
+    Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
+    Figures driver = tuned;
+    // Untimed: the search went through other sizes in between.
+    Launched warm;
+    if (std::string error = launch({}, &warm); !error.empty()) return error;
+    if (std::string error = launch(best_, &warm); !error.empty()) return error;
+    for (std::size_t round = 0; !tuned.all.enough() || !driver.all.enough(); ++round) {
+      if (round >= kFinalRule.least && spent() > 1) break;
+      std::string error = sample(best_, &tuned);
+      if (error.empty()) error = sample({}, &driver);
+      if (!error.empty()) return error;
+    }
+    const Statistics statistics = tuned.all.statistics();
+    result_.nanoseconds = statistics.median;
+    result_.samples = statistics.samples;
+    result_.spread = statistics.spread;
+    result_.default_nanoseconds = driver_chooses_ ? driver.all.statistics().median : 0;
+    for (std::size_t s = 0; s < stages(); ++s) {
+      const Statistics of_kernel = tuned.of_stage[s].statistics();
+      TunedKernel &kernel = result_.kernels[s];
+      kernel.local = best_[s];
+      kernel.nanoseconds = of_kernel.median;
+      kernel.samples = of_kernel.samples;
+      kernel.spread = of_kernel.spread;
+      kernel.default_nanoseconds = driver_chooses_ ? driver.of_stage[s].statistics().median : 0;
+    }
+    return {};
+  }
+
+  const Workbench &bench_;
+  Subject &subject_;
+  const TuneWork &work_;
+  const Clock::time_point start_ = Clock::now();
+  double seconds_;
+  Session session_;
+  TunedVariant result_;
+  std::vector<Search> searches_;  // of each stage
+  std::vector<LocalSize> best_;   // so far
+  bool driver_chooses_ = true;    // it takes launches without a work-group size
+  bool device_clock_ = false;
+};
+
+json tune_in_child(const TuneJob &job) {
+  Subject subject;
+  const std::string error = subject.open(job);
+  json answer = json::array();
+  Budget budget(job.seconds, job.works.size());
+  std::string rejected;
+  for (const TuneWork &work : job.works) {
+    const auto start = Clock::now();
+    TunedVariant tuned;
+    tuned.variant = job.variant;
+    tuned.reason = !error.empty() ? error : rejected;
+    if (tuned.reason.empty() && budget.share() == 0) tuned.reason = kUsedUp;
+    if (tuned.reason.empty()) tuned = Tuner(subject, work, budget.share()).tune();
+    if (tuned.rejected) {
+      rejected = fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason);
+    }
+    answer.push_back(to_json(tuned));
+    budget.spend(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<TunedVariant> tune_variant(const TuneJob &job) {
+  const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));
+  const ChildResult child = run_isolated([&] { return tune_in_child(job); }, part + job.timeout);
+  std::vector<TunedVariant> results;
+  for (std::size_t i = 0; i < job.works.size(); ++i) {
+    TunedVariant &result = results.emplace_back();
+    if (child.ok()) {
+      result = tuned_variant_from(child.answer[i]);
+      continue;
+    }
+    result.variant = job.variant;
+    result.rejected = child.end != ChildEnd::not_started;
+    result.reason = (result.rejected ? "the driver died: " : "") + child.reason();
+  }
+  return results;
+}
+
+std::string ask_memory(const DeviceInfo &device, DeviceMemory *out) {
+  const ChildResult child = run_isolated(
+      [&]() -> json {
+        ChildDevice opened;
+        if (std::string error = opened.open(device); !error.empty()) return {{"error", error}};
+        const runtime::OpenCL &cl = *opened.device->cl;
+        const cl_device_id id = opened.device->id;
+        return {{"type", device_fact<cl_device_type>(cl, id, CL_DEVICE_TYPE)},
+                {"all", device_fact<cl_ulong>(cl, id, CL_DEVICE_GLOBAL_MEM_SIZE)},
+                {"greatest", device_fact<cl_ulong>(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE)}};
+      },
+      std::chrono::seconds(60));
+  if (!child.ok()) return child.reason();
+  if (child.answer.contains("error")) return child.answer["error"];
+  out->is_cpu = (child.answer["type"].get<cl_device_type>() & CL_DEVICE_TYPE_CPU) != 0;
+  out->all = child.answer["all"];
+  out->greatest = child.answer["greatest"];
+  return {};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,245 @@
+#include "builder/tune/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::size_t kCoarseVolumes = 7;
+constexpr double kLeastPart = 1e-3;  // of the host's time, that a believable clock shows
+constexpr double kMiddle = 128;      // work-items: where the coarse grid begins
+
+std::size_t volume(const Size3 &local) { return local[0] * local[1] * local[2]; }
+
+std::size_t without_twos_and_threes(std::size_t n) {
+  while (n % 2 == 0) n /= 2;
+  while (n % 3 == 0) n /= 3;
+  return n;
+}
+
+std::vector<std::size_t> sides(std::size_t most, std::size_t multiple) {
+  std::vector<std::size_t> result;
+  for (std::size_t side = 1; side <= most; side *= 2) result.push_back(side);
+  if (multiple == 0) return result;
+  for (std::size_t times = 3; times <= most / multiple; ++times) {
+    const std::size_t side = times * multiple;
+    if (!std::has_single_bit(side) && without_twos_and_threes(times) == 1) result.push_back(side);
+  }
+  return result;
+}
+
+std::size_t most_of(std::size_t i, const Size3 &global, const WorkGroupLimits &limits) {
+  const std::size_t within = std::min(limits.work_item_sizes[i], limits.work_group_size);
+  constexpr std::size_t kWidest = std::size_t{1} << 31;
+  return std::clamp<std::size_t>(within, 1,
+                                 std::bit_ceil(std::clamp<std::size_t>(global[i], 1, kWidest)));
+}
+
+// The flattest shape of that many work-items, and the squarest that is not taller than wide.
+std::array<const Size3 *, 2> shapes(const std::vector<Size3> &candidates, std::size_t items) {
+  std::array<const Size3 *, 2> found{};
+  const auto unevenness = [](const Size3 &local) {
+    return static_cast<double>(local[0]) / static_cast<double>(local[1]) *
+           static_cast<double>(local[2] * local[2]);
+  };
+  for (const Size3 &local : candidates) {
+    if (volume(local) != items) continue;
+    auto &[flat, square] = found;
+    if (flat == nullptr || local[0] > (*flat)[0]) flat = &local;
+    if (local[0] < local[1]) continue;
+    if (square == nullptr || unevenness(local) < unevenness(*square)) square = &local;
+  }
+  return found;
+}
+
+Size halved(const Size &size) {
+  const auto half = [](std::uint32_t side) { return side / 2 + side % 2; };
+  return {half(size.width), half(size.height), half(size.depth)};
+}
+
+// Sides of 1 stay: they are dimensions that the problem does not have.
+Size doubled(const Size &size) {
+  const auto twice = [](std::uint32_t side) { return side == 1 ? 1 : 2 * side; };
+  const Size result{twice(size.width), twice(size.height), twice(size.depth)};
+  return result == size ? Size{2, 1, 1} : result;
+}
+
+}  // namespace
+
+std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &global,
+                                         const WorkGroupLimits &limits) {
+  if (limits.required[0] != 0) return {runtime::fit_local_size(global, {}, limits)};
+  std::size_t multiple = std::max<std::size_t>(limits.preferred_multiple, 1);
+  std::array<std::vector<std::size_t>, 3> of;
+  for (std::size_t i = 0; i < 3; ++i) {
+    of[i] = i < dimensions ? sides(most_of(i, global, limits), i == 0 ? multiple : 0)
+                           : std::vector<std::size_t>{1};
+  }
+  std::vector<Size3> result;
+  for (; result.empty(); multiple = multiple % 2 == 0 ? multiple / 2 : 1) {
+    for (const std::size_t x : of[0]) {
+      for (const std::size_t y : of[1]) {
+        for (const std::size_t z : of[2]) {
+          const bool fits = x * y * z <= std::max<std::size_t>(limits.work_group_size, 1);
+          if (fits && x * y * z % multiple == 0) result.push_back({x, y, z});
+        }
+      }
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+Search::Search(unsigned dimensions, const Size3 &global, const WorkGroupLimits &limits,
+               const std::vector<Size3> &first)
+    : candidates_(work_group_candidates(dimensions, global, limits)),
+      full_(candidates_.size() <= kFullSearch) {
+  for (const Size3 &local : first) plan(local);
+  plan_coarse();
+  if (!full_) return;
+  for (const Size3 &local : candidates_) plan(local);
+}
+
+void Search::plan(const Size3 &local) {
+  const bool known = std::find(planned_.begin(), planned_.end(), local) != planned_.end();
+  if (!known) planned_.push_back(local);
+}
+
+void Search::plan_coarse() {
+  std::vector<std::size_t> volumes;
+  for (const Size3 &local : candidates_) {
+    if (std::has_single_bit(volume(local)) || candidates_.size() == 1) {
+      volumes.push_back(volume(local));
+    }
+  }
+  std::sort(volumes.begin(), volumes.end());
+  volumes.erase(std::unique(volumes.begin(), volumes.end()), volumes.end());
+  while (volumes.size() > kCoarseVolumes) {
+    std::vector<std::size_t> fewer;
+    for (std::size_t i = (volumes.size() + 1) % 2; i < volumes.size(); i += 2) {
+      fewer.push_back(volumes[i]);
+    }
+    volumes = fewer;
+  }
+  const auto distance = [](std::size_t items) {
+    return std::abs(std::log2(static_cast<double>(items) / kMiddle));
+  };
+  std::stable_sort(volumes.begin(), volumes.end(),
+                   [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+  // The greatest comes first: drivers of CPUs, which compile for each size, are good there.
+  const auto greatest = std::max_element(volumes.begin(), volumes.end());
+  if (greatest != volumes.end()) std::rotate(volumes.begin(), greatest, greatest + 1);
+  for (const std::size_t items : volumes) {
+    for (const Size3 *local : shapes(candidates_, items)) {
+      if (local != nullptr) plan(*local);
+    }
+  }
+}
+
+void Search::plan_neighbours(const Size3 &of) {
+  // A step is to the next candidate in one dimension, or a factor of 2 from one to another.
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Size3 *below = nullptr;
+    const Size3 *above = nullptr;
+    for (const Size3 &c : candidates_) {
+      if (c[(i + 1) % 3] != of[(i + 1) % 3] || c[(i + 2) % 3] != of[(i + 2) % 3]) continue;
+      if (c[i] < of[i] && (below == nullptr || c[i] > (*below)[i])) below = &c;
+      if (c[i] > of[i] && (above == nullptr || c[i] < (*above)[i])) above = &c;
+    }
+    if (above != nullptr) plan(*above);
+    if (below != nullptr) plan(*below);
+    for (std::size_t j = 0; j < 3; ++j) {
+      Size3 moved = of;
+      if (i == j || moved[j] % 2 != 0) continue;
+      moved[i] *= 2;
+      moved[j] /= 2;
+      if (std::binary_search(candidates_.begin(), candidates_.end(), moved)) plan(moved);
+    }
+  }
+}
+
+std::optional<Size3> Search::next() {
+  if (done_ == planned_.size() && !full_) {
+    const std::vector<Size3> order = ranking();
+    if (!order.empty()) plan_neighbours(order.front());
+  }
+  if (done_ == planned_.size()) return std::nullopt;
+  return planned_[done_];
+}
+
+void Search::took(const Size3 &local, double nanoseconds) {
+  measured_[local] = nanoseconds;
+  while (done_ < planned_.size() && measured_.count(planned_[done_]) != 0) ++done_;
+}
+
+std::vector<Size3> Search::ranking() const {
+  std::vector<Size3> order;
+  for (const auto &[local, time] : measured_) {
+    if (std::isfinite(time)) order.push_back(local);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const Size3 &a, const Size3 &b) {
+    return measured_.at(a) < measured_.at(b);
+  });
+  return order;
+}
+
+double Search::best() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto &[local, time] : measured_) least = std::min(least, time);
+  return least;
+}
+
+bool clearly_slower(const Statistics &samples, double best) {
+  if (samples.samples == 0) return false;
+  const double hope = samples.samples == 1 ? 3 : samples.samples == 2 ? 1.5 : 1.1;
+  return samples.least > hope * best;
+}
+
+void Budget::spend(double seconds) {
+  left_ -= seconds;
+  if (jobs_ > 0) --jobs_;
+}
+
+std::vector<Size> tuning_sizes(const std::vector<Size> &listed, std::uint64_t most) {
+  std::vector<Size> result;
+  for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
+    const auto wanted = static_cast<packs::SizeClass>(i);
+    std::optional<Size> best;
+    Size greatest = listed.empty() ? Size{1024, 1024, 1} : listed.front();
+    for (const Size &size : listed) {
+      if (size.elements() > greatest.elements()) greatest = size;
+      if (packs::size_class(size.elements()) != wanted || size.elements() > most) continue;
+      if (!best || size.elements() > best->elements()) best = size;
+    }
+    if (!best) {
+      while (greatest.elements() > most || packs::size_class(greatest.elements()) > wanted) {
+        greatest = halved(greatest);
+      }
+      while (packs::size_class(greatest.elements()) < wanted) greatest = doubled(greatest);
+      best = greatest;
+    }
+    if (best->elements() <= most) result.push_back(*best);
+  }
+  return result;
+}
+
+bool clock_makes_sense(const std::vector<Clocked> &launches) {
+  std::uint64_t last = 0;
+  double greatest_part = 0;
+  for (const Clocked &launch : launches) {
+    if (launch.stages.empty()) return false;
+    for (const auto &[start, end] : launch.stages) {
+      if (start == 0 || end <= start || start < last) return false;
+      last = start;
+    }
+    const auto span = static_cast<double>(launch.stages.back()[1] - launch.stages.front()[0]);
+    if (span > launch.host) return false;
+    greatest_part = std::max(greatest_part, span / launch.host);
+  }
+  return greatest_part >= kLeastPart;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,307 @@
+#include "builder/tune/result.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "builder/inspect/pack_json.hpp"
+#include "kiln/packs/hash.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+std::int64_t whole(double nanoseconds) { return std::llround(nanoseconds); }
+
+// Absent times are null.
+json time_json(double nanoseconds) { return nanoseconds > 0 ? json(whole(nanoseconds)) : json(); }
+
+double time_from(const json &value) { return value.is_null() ? 0 : value.get<double>(); }
+
+json to_json(const TunedKernel &kernel) {
+  json points = json::array();
+  for (const TunedPoint &point : kernel.points) {
+    points.push_back({{"local", point.local}, {"nanoseconds", whole(point.nanoseconds)}});
+  }
+  json skipped = json::array();
+  for (const SkippedPoint &point : kernel.skipped) {
+    skipped.push_back({{"local", point.local}, {"reason", point.reason}});
+  }
+  return {{"kernel", kernel.kernel},
+          {"work_items", kernel.work_items},
+          {"size_class", size_class_name(packs::size_class(kernel.work_items))},
+          {"required", kernel.required},
+          {"local", kernel.local},
+          {"nanoseconds", whole(kernel.nanoseconds)},
+          {"default_nanoseconds", time_json(kernel.default_nanoseconds)},
+          {"samples", kernel.samples},
+          {"spread", kernel.spread},
+          {"candidates", kernel.candidates},
+          {"finished", kernel.finished},
+          {"points", points},
+          {"skipped", skipped}};
+}
+
+TunedKernel kernel_from(const json &in) {
+  TunedKernel kernel;
+  kernel.kernel = in["kernel"];
+  kernel.work_items = in["work_items"];
+  kernel.required = in["required"];
+  kernel.local = in["local"].get<Local3>();
+  kernel.nanoseconds = in["nanoseconds"];
+  kernel.default_nanoseconds = time_from(in["default_nanoseconds"]);
+  kernel.samples = in["samples"];
+  kernel.spread = in["spread"];
+  kernel.candidates = in["candidates"];
+  kernel.finished = in["finished"];
+  for (const json &point : in["points"]) {
+    kernel.points.push_back({point["local"].get<Local3>(), point["nanoseconds"]});
+  }
+  for (const json &point : in["skipped"]) {
+    kernel.skipped.push_back({point["local"].get<Local3>(), point["reason"]});
+  }
+  return kernel;
+}
+
+json to_json(const TunedSize &tuned) {
+  json variants = json::array();
+  for (const TunedVariant &variant : tuned.variants) variants.push_back(to_json(variant));
+  const TunedVariant *best = tuned.best();
+  return {{"program", tuned.program},
+          {"size", {tuned.size.width, tuned.size.height, tuned.size.depth}},
+          {"size_class", size_class_name(packs::size_class(tuned.size.elements()))},
+          {"best", best != nullptr ? json(best->variant) : json()},
+          {"variants", variants}};
+}
+
+std::uint64_t key_hash_of(const DeviceInfo &device) {
+  const std::string key = runtime::key_text(device.description.key);
+  return packs::xxh3(key.data(), key.size());
+}
+
+// What variants and kernels alike have measured.
+template <typename Measured>
+packs::Tuning row_of(const Measured &measured) {
+  packs::Tuning row;
+  row.nanoseconds = static_cast<std::uint64_t>(whole(measured.nanoseconds));
+  row.default_nanoseconds = static_cast<std::uint64_t>(whole(measured.default_nanoseconds));
+  row.samples = static_cast<std::uint32_t>(measured.samples);
+  row.spread = static_cast<std::uint32_t>(std::lround(std::min(measured.spread, 1e6) * 1000));
+  return row;
+}
+
+// Both of one device.
+bool replaces(const packs::Tuning &row, const packs::Tuning &old) {
+  if (std::tie(row.program, row.kernel, row.size_class) !=
+      std::tie(old.program, old.kernel, old.size_class)) {
+    return false;
+  }
+  // Another variant's time that was measured otherwise does not compare any more.
+  return row.variant == old.variant || (row.kernel.empty() && row.conditions != old.conditions);
+}
+
+std::string conditions_of(const TunedDevice &tuned, const TunedSize &size,
+                          const TunedVariant &variant) {
+  return fmt::format("{}, {} clock, driver {}", size_text(size.size),
+                     variant.timer == "device" ? "device's" : "host's",
+                     tuned.device.identity.text(runtime::Field::driver_version));
+}
+
+using Place = std::tuple<std::string, std::string, std::string, packs::SizeClass>;
+
+// By place, each with the number of work-items.
+std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const TunedDevice &tuned,
+                                                                     const TunedSize &size,
+                                                                     const TunedVariant &variant) {
+  std::map<Place, std::pair<std::uint64_t, packs::Tuning>> rows;
+  for (const TunedKernel &kernel : variant.kernels) {
+    if (kernel.required) continue;
+    packs::Tuning row = row_of(kernel);
+    row.program = size.program;
+    row.variant = variant.variant;
+    row.kernel = kernel.kernel;
+    row.size_class = packs::size_class(kernel.work_items);
+    for (std::size_t i = 0; i < 3; ++i) {
+      row.local_size[i] = static_cast<std::uint32_t>(kernel.local[i]);
+    }
+    row.conditions = fmt::format("{}, {} of {} sizes tried", conditions_of(tuned, size, variant),
+                                 kernel.points.size(), kernel.candidates);
+    rows[{row.program, row.variant, row.kernel, row.size_class}] = {kernel.work_items, row};
+  }
+  return rows;
+}
+
+// Times of variants compare under the same conditions alone, so of one program and class those
+// stay that the most variants were measured under; of equally many those of the largest problem.
+// A size for some of whose variants there was no time left says nothing of which is the fastest.
+std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
+  struct Group {
+    std::uint64_t elements = 0;
+    std::vector<packs::Tuning> rows;
+    auto worth() const { return std::pair(rows.size(), elements); }
+  };
+  std::map<std::pair<std::string, packs::SizeClass>, std::map<std::string, Group>> groups;
+  for (const TunedSize &size : tuned.sizes) {
+    if (!size.complete()) continue;
+    for (const TunedVariant &variant : size.variants) {
+      if (!variant.reason.empty()) continue;
+      packs::Tuning row = row_of(variant);
+      row.program = size.program;
+      row.variant = variant.variant;
+      row.size_class = packs::size_class(size.size.elements());
+      row.conditions = conditions_of(tuned, size, variant);
+      Group &group = groups[{row.program, row.size_class}][row.conditions];
+      group.elements = size.size.elements();
+      group.rows.push_back(std::move(row));
+    }
+  }
+  std::vector<packs::Tuning> rows;
+  for (const auto &[place, by_conditions] : groups) {
+    const auto best = std::max_element(
+        by_conditions.begin(), by_conditions.end(),
+        [](const auto &a, const auto &b) { return a.second.worth() < b.second.worth(); });
+    rows.insert(rows.end(), best->second.rows.begin(), best->second.rows.end());
+  }
+  return rows;
+}
+
+}  // namespace
+
+const TunedVariant *TunedSize::best() const {
+  const TunedVariant *best = nullptr;
+  for (const TunedVariant &variant : variants) {
+    if (!variant.reason.empty()) continue;
+    if (best == nullptr || variant.nanoseconds < best->nanoseconds) best = &variant;
+  }
+  return best;
+}
+
+bool TunedSize::complete() const {
+  return std::none_of(variants.begin(), variants.end(),
+                      [](const TunedVariant &variant) { return variant.reason == kUsedUp; });
+}
+
+double TunedDevice::mean_gain(std::size_t *count) const {
+  double sum = 0;
+  *count = 0;
+  for (const TunedSize &size : sizes) {
+    for (const TunedVariant &variant : size.variants) {
+      if (!variant.reason.empty() || variant.gain() <= 0) continue;
+      sum += std::log(variant.gain());
+      ++*count;
+    }
+  }
+  return *count == 0 ? 1 : std::exp(sum / static_cast<double>(*count));
+}
+
+json to_json(const TunedVariant &variant) {
+  if (!variant.reason.empty()) {
+    return {{"variant", variant.variant},
+            {"reason", variant.reason},
+            {"rejected", variant.rejected},
+            {"check", variant.check.empty() ? json() : json(variant.check)}};
+  }
+  json kernels = json::array();
+  for (const TunedKernel &kernel : variant.kernels) kernels.push_back(to_json(kernel));
+  return {{"variant", variant.variant},
+          {"check", variant.check},
+          {"timer", variant.timer},
+          {"nanoseconds", whole(variant.nanoseconds)},
+          {"default_nanoseconds", time_json(variant.default_nanoseconds)},
+          {"gain", variant.gain() > 0 ? json(variant.gain()) : json()},
+          {"samples", variant.samples},
+          {"spread", variant.spread},
+          {"kernels", kernels}};
+}
+
+TunedVariant tuned_variant_from(const json &in) {
+  TunedVariant variant;
+  variant.variant = in["variant"];
+  if (!in["check"].is_null()) variant.check = in["check"];
+  variant.reason = in.value("reason", "");
+  variant.rejected = in.value("rejected", false);
+  if (!variant.reason.empty()) return variant;
+  variant.timer = in["timer"];
+  variant.nanoseconds = in["nanoseconds"];
+  variant.default_nanoseconds = time_from(in["default_nanoseconds"]);
+  variant.samples = in["samples"];
+  variant.spread = in["spread"];
+  for (const json &kernel : in["kernels"]) variant.kernels.push_back(kernel_from(kernel));
+  return variant;
+}
+
+json to_json(const TunedDevice &tuned) {
+  json answer = {{"device", tuned.device.label()},
+                 {"profile", tuned.device.description.profile},
+                 {"driver_version", tuned.device.identity.text(runtime::Field::driver_version)}};
+  if (!tuned.error.empty()) {
+    answer["error"] = tuned.error;
+    return answer;
+  }
+  answer["programs"] = json::array();
+  for (const TunedSize &size : tuned.sizes) answer["programs"].push_back(to_json(size));
+  std::size_t count = 0;
+  const double gain = tuned.mean_gain(&count);
+  answer["mean_gain"] = count > 0 ? json(gain) : json();
+  return answer;
+}
+
+std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
+  std::set<std::pair<std::string, std::string>> rejected;
+  std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernels;
+  for (const TunedSize &size : tuned.sizes) {
+    for (const TunedVariant &variant : size.variants) {
+      if (variant.rejected) rejected.emplace(size.program, variant.variant);
+      if (!variant.reason.empty()) continue;
+      for (auto &[place, row] : kernel_rows(tuned, size, variant)) {
+        auto &kept = kernels[place];
+        if (row.first >= kept.first) kept = row;
+      }
+    }
+  }
+  std::vector<packs::Tuning> rows = variant_rows(tuned);
+  for (auto &[place, row] : kernels) rows.push_back(std::move(row.second));
+  std::erase_if(rows, [&](const packs::Tuning &row) {
+    return rejected.count({row.program, row.variant}) != 0;
+  });
+  for (packs::Tuning &row : rows) {
+    row.profile = tuned.device.description.profile;
+    row.family = tuned.device.description.family;
+    row.model = tuned.device.description.model;
+    row.key_hash = key_hash_of(tuned.device);
+  }
+  return rows;
+}
+
+std::size_t store_tunings(const TunedDevice &tuned, packs::Contents *contents) {
+  std::set<std::pair<std::string, std::string>> rejected;
+  for (const TunedSize &size : tuned.sizes) {
+    for (const TunedVariant &variant : size.variants) {
+      if (variant.rejected) rejected.emplace(size.program, variant.variant);
+    }
+  }
+  const std::vector<packs::Tuning> rows = tuning_rows(tuned);
+  const std::uint64_t key_hash = key_hash_of(tuned.device);
+  std::erase_if(contents->tunings, [&](const packs::Tuning &old) {
+    if (old.key_hash != key_hash) return false;
+    return rejected.count({old.program, old.variant}) != 0 ||
+           std::any_of(rows.begin(), rows.end(),
+                       [&](const packs::Tuning &row) { return replaces(row, old); });
+  });
+  contents->tunings.insert(contents->tunings.end(), rows.begin(), rows.end());
+  return rows.size();
+}
+
+std::string local_text(const Local3 &local) {
+  if (local[2] != 1) return fmt::format("{}x{}x{}", local[0], local[1], local[2]);
+  if (local[1] != 1) return fmt::format("{}x{}", local[0], local[1]);
+  return fmt::format("{}", local[0]);
+}
+
+}  // namespace kiln::builder

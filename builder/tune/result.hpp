@@ -1,0 +1,103 @@
+// What tuning found, as values, as JSON and as rows of a pack. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/device/device_info.hpp"
+#include "builder/problem/problem_size.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+using Local3 = std::array<std::size_t, 3>;
+
+inline constexpr const char *kUsedUp = "the budget was used up";
+
+// Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
+// no launch without one.
+struct TunedPoint {
+  Local3 local{1, 1, 1};
+  double nanoseconds = 0;
+};
+
+struct SkippedPoint {
+  Local3 local{1, 1, 1};
+  std::string reason;
+};
+
+struct TunedKernel {
+  std::string kernel;
+  std::uint64_t work_items = 0;
+  bool required = false;  // it has a required size: there is nothing to choose
+  Local3 local{1, 1, 1};  // the best
+  double nanoseconds = 0;
+  double default_nanoseconds = 0;
+  std::size_t samples = 0;
+  double spread = 0;  // a share of the median
+  std::size_t candidates = 0;
+  bool finished = true;  // the search came to its end
+  std::vector<TunedPoint> points;
+  std::vector<SkippedPoint> skipped;
+};
+
+struct TunedVariant {
+  std::string variant;
+  std::string reason;      // why there are no times; empty where there are
+  bool rejected = false;   // its result is wrong, or the driver died: what was known of it is void
+  std::string check;       // "exact", "within" (the tolerance), "unchecked" (no reference), "wrong"
+  std::string timer;       // "device" or "wall": whose clock
+  double nanoseconds = 0;  // all kernels with their best sizes
+  double default_nanoseconds = 0;
+  std::size_t samples = 0;
+  double spread = 0;
+  std::vector<TunedKernel> kernels;
+
+  double gain() const { return nanoseconds > 0 ? default_nanoseconds / nanoseconds : 0; }
+};
+
+struct TunedSize {
+  std::string program;
+  Size size;
+  std::vector<TunedVariant> variants;
+
+  // The fastest, or null where none has a time.
+  const TunedVariant *best() const;
+  // Whether the budget was enough for every variant: only then is the fastest chosen.
+  bool complete() const;
+};
+
+struct TunedDevice {
+  DeviceInfo device;
+  std::vector<TunedSize> sizes;
+  std::string error;  // why there is nothing
+
+  // Geometric mean over all variants with times, and their number; 1 where there are none.
+  double mean_gain(std::size_t *count) const;
+};
+
+nlohmann::json to_json(const TunedVariant &variant);
+TunedVariant tuned_variant_from(const nlohmann::json &json);
+nlohmann::json to_json(const TunedDevice &device);
+
+// A row for each kernel and class of launches, of several that of the most work-items; and one
+// for each variant and class of problems. Times of whole variants are compared by the runtime, so
+// those of one program and class are all of one size and clock: what the most variants were
+// measured with, then the larger. None of a variant that was rejected.
+std::vector<packs::Tuning> tuning_rows(const TunedDevice &device);
+
+// Puts those rows into a pack, and gives their number. This device's older rows of the same places
+// go, whatever their evidence: to tune again is to say that they are doubted. So do all its rows
+// of rejected variants, and times of whole variants that were measured under other conditions
+// than the new ones of the program and class. Other devices' rows stay.
+std::size_t store_tunings(const TunedDevice &device, packs::Contents *contents);
+
+// "16x4", "64", "8x8x4": without the ones at the end.
+std::string local_text(const Local3 &local);
+
+}  // namespace kiln::builder

@@ -1,0 +1,204 @@
+#include "builder/tune/tune.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "builder/launch/workload.hpp"
+#include "builder/tune/measure.hpp"
+#include "builder/tune/plan.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kGibibyte = 1 << 30;
+
+// A variant, and where its results go.
+struct Pending {
+  const packs::Program *program;
+  const packs::Variant *variant;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // TunedDevice::sizes, their variants
+};
+
+// Data for one size.
+struct Planes {
+  std::vector<Plane> inputs;
+  std::vector<Plane> expected;
+};
+
+// Why there is no room for the workload; empty when there is. A CPU's memory is the host's, which
+// holds inputs, outputs and the reference's result, too.
+std::string too_large(const Workload &workload, const DeviceMemory &memory) {
+  std::uint64_t all = 0;
+  for (const Memory &m : workload.memories) {
+    all += m.bytes();
+    if (memory.greatest != 0 && m.storage == Storage::buffer && m.bytes() > memory.greatest) {
+      return fmt::format("needs a buffer of {:.2f} GiB; the device allows {:.2f}",
+                         static_cast<double>(m.bytes()) / kGibibyte,
+                         static_cast<double>(memory.greatest) / kGibibyte);
+    }
+  }
+  const std::uint64_t allowed = memory.is_cpu ? memory.all / 4 : memory.all / 10 * 9;
+  if (memory.all == 0 || all <= allowed) return {};
+  return fmt::format("needs {:.2f} GiB of memory; {:.2f} may be used",
+                     static_cast<double>(all) / kGibibyte,
+                     static_cast<double>(allowed) / kGibibyte);
+}
+
+class Tuning {
+ public:
+  Tuning(const DeviceInfo &device, const TuneOptions &options) : options_(options) {
+    result_.device = device;
+  }
+
+  TunedDevice run(const packs::Contents &contents, const TuneProgress &progress) {
+    result_.error = ask_memory(result_.device, &memory_);
+    if (!result_.error.empty()) return std::move(result_);
+    for (const packs::Program &program : contents.programs) {
+      const auto &wanted = options_.programs;
+      const bool chosen =
+          wanted.empty() || std::find(wanted.begin(), wanted.end(), program.name) != wanted.end();
+      if (chosen) add_program(program);
+    }
+    measure(progress);
+    return std::move(result_);
+  }
+
+ private:
+  void add_program(const packs::Program &program) {
+    std::vector<Size> sizes = options_.sizes;
+    if (sizes.empty()) {
+      for (const auto &s : program.sizes) sizes.push_back({s[0], s[1], s[2]});
+      sizes = tuning_sizes(sizes, memory_.is_cpu ? kMostOnCpu : ~std::uint64_t{0});
+    }
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const Size &a, const Size &b) { return a.elements() < b.elements(); });
+    std::vector<const packs::Variant *> variants;
+    for (const packs::Variant &variant : program.variants) {
+      if (options_.variant.empty() || variant.name == options_.variant)
+        variants.push_back(&variant);
+    }
+    if (variants.empty()) return;
+    const std::size_t first = result_.sizes.size();
+    const std::size_t first_pending = pending_.size();
+    for (const Size &size : sizes) {
+      result_.sizes.push_back({program.name, size, std::vector<TunedVariant>(variants.size())});
+    }
+    for (std::size_t v = 0; v < variants.size(); ++v) {
+      Pending pending{&program, variants[v], {}};
+      for (std::size_t s = result_.sizes.size(); s-- > first;) {  // the largest counts most
+        TunedVariant &out = result_.sizes[s].variants[v];
+        out.variant = variants[v]->name;
+        out.reason = why_not(program, *variants[v], result_.sizes[s].size);
+        if (out.reason.empty()) pending.places.emplace_back(s, v);
+      }
+      if (!pending.places.empty()) pending_.push_back(std::move(pending));
+    }
+    // What is preferred is likely to be fast, and saves searching what is not.
+    std::stable_sort(pending_.begin() + static_cast<std::ptrdiff_t>(first_pending), pending_.end(),
+                     [&](const Pending &a, const Pending &b) {
+                       return preference(program, *a.variant) < preference(program, *b.variant);
+                     });
+  }
+
+  static std::size_t preference(const packs::Program &program, const packs::Variant &variant) {
+    const auto &order = program.preferred;
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), variant.name) -
+                                    order.begin());
+  }
+
+  std::string why_not(const packs::Program &program, const packs::Variant &variant,
+                      const Size &size) const {
+    if (auto missing =
+            runtime::missing_requirement(variant.requirements, result_.device.capabilities)) {
+      return *missing;
+    }
+    const auto planned = plan_workload(program, variant, size, {});
+    if (const auto *error = std::get_if<std::string>(&planned)) return *error;
+    return too_large(std::get<Workload>(planned), memory_);
+  }
+
+  void measure(const TuneProgress &progress) {
+    Budget budget(options_.budget_seconds, pending_.size());
+    double opening = 0;  // seconds that the last variant took beyond what it was given
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      const Pending &p = pending_[i];
+      if (progress) {
+        progress(
+            fmt::format("{}/{} on {}", p.program->name, p.variant->name, result_.device.label()), i,
+            pending_.size());
+      }
+      const double share = budget.share();
+      const double asked = std::max(share - opening, share / 4);
+      const TuneJob job = share > 0 ? job_of(p, asked) : TuneJob{};
+      const auto start = Clock::now();
+      bool died = false;
+      std::vector<TunedVariant> results;
+      if (share > 0) results = tune_variant(job);
+      for (std::size_t w = 0; w < p.places.size(); ++w) {
+        TunedVariant &out = result_.sizes[p.places[w].first].variants[p.places[w].second];
+        if (share > 0) out = std::move(results[w]);
+        if (share == 0) out.reason = kUsedUp;
+        died = died || out.rejected;
+      }
+      // The time that a driver hangs is not taken from the others.
+      const std::chrono::duration<double> taken = Clock::now() - start;
+      if (!died) opening = std::max(taken.count() - asked, 0.0);
+      budget.spend(died ? std::min(taken.count(), share) : taken.count());
+    }
+  }
+
+  TuneJob job_of(const Pending &p, double seconds) {
+    TuneJob job;
+    job.device = &result_.device;
+    job.pack_path = options_.pack_path;
+    job.program = p.program->name;
+    job.variant = p.variant->name;
+    for (const auto &[size, variant] : p.places) {
+      const Planes &planes = planes_for(p, result_.sizes[size].size, size);
+      const TunedVariant *best = result_.sizes[size].best();
+      job.works.push_back({result_.sizes[size].size, &planes.inputs, &planes.expected,
+                           best == nullptr ? 0 : best->nanoseconds});
+    }
+    job.seconds = seconds;
+    job.timeout = options_.timeout;
+    return job;
+  }
+
+  // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
+  const Planes &planes_for(const Pending &p, const Size &size, std::size_t index) {
+    std::string unknown;
+    Parameters parameters = all_parameters(*p.variant, {}, &unknown);
+    if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();
+    planes_of_ = p.program;
+    parameters_ = std::move(parameters);
+    const auto [planes, fresh] = planes_.try_emplace(index);
+    if (fresh) {
+      planes->second.inputs = make_inputs(*p.program, size);
+      planes->second.expected =
+          run_reference(p.program->reference, size, planes->second.inputs, parameters_);
+    }
+    return planes->second;
+  }
+
+  const TuneOptions &options_;
+  TunedDevice result_;
+  DeviceMemory memory_;
+  std::vector<Pending> pending_;
+  const packs::Program *planes_of_ = nullptr;
+  Parameters parameters_;
+  std::map<std::size_t, Planes> planes_;  // by index in TunedDevice::sizes
+};
+
+}  // namespace
+
+TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
+                 const TuneOptions &options, const TuneProgress &progress) {
+  return Tuning(device, options).run(contents, progress);
+}
+
+}  // namespace kiln::builder

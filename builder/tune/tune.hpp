@@ -1,0 +1,37 @@
+// Tuning: the work-group sizes and the variants that are fastest on a device, by measurement.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/device/device_info.hpp"
+#include "builder/tune/result.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+struct TuneOptions {
+  std::string pack_path;                      // of the contents
+  std::vector<std::string> programs;          // empty: all
+  std::string variant;                        // empty: all
+  std::vector<Size> sizes;                    // empty: of each program as its manifest says
+  double budget_seconds = 60;                 // of each device
+  std::chrono::milliseconds timeout{60'000};  // of one variant, on top of its part of the budget
+};
+
+// Elements of a problem that a CPU gets when no size was given.
+inline constexpr std::uint64_t kMostOnCpu = std::uint64_t{1} << 22;
+
+// Told before each variant.
+using TuneProgress =
+    std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
+
+// Measures one device (as list_devices gave it). Every variant of the chosen programs is in the
+// result at every size, with times or with the reason why it has none. Each variant is measured in
+// a process of its own and gets an equal part of the budget that is left.
+TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
+                 const TuneOptions &options, const TuneProgress &progress);
+
+}  // namespace kiln::builder

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "kiln/packs/text.hpp"
+#include "packs/record_rows.hpp"
+
+namespace kiln::packs {
+namespace {
+
+// Where both sides have something for one name, the smaller of the two in a total order over
+// all that is written is kept: that alone makes any order of merging give the same bytes.
+// An order is negative, zero or positive.
+template <typename T>
+int order(const T &a, const T &b) {
+  if (a < b) return -1;
+  return b < a ? 1 : 0;
+}
+
+// What tells two numbers apart however they compare: -0.0 from 0.0, one NaN from another.
+std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
+  std::vector<std::uint64_t> all;
+  for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));
+  return all;
+}
+
+auto fields(const Kernel &k) { return std::tie(k.name, k.arguments, k.range); }
+auto fields(const Argument &a) {
+  return std::tuple_cat(std::tie(a.name, a.role, a.storage, a.channels, a.value, a.type,
+                                 a.accumulates, a.stage, a.extent),
+                        std::tuple(bits(a.values)));
+}
+auto fields(const KernelFacts &f) {
+  return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
+}
+// Const or not, both.
+template <typename AnyProgram>
+auto hints(AnyProgram &p) {
+  return std::tie(p.preferred, p.baseline, p.sizes);
+}
+template <typename AnyTarget>
+auto facts(AnyTarget &t) {
+  return std::tie(t.profile, t.family, t.model, t.compiler, t.identity);
+}
+
+template <typename T>
+int order_all(const std::vector<T> &a, const std::vector<T> &b) {
+  const auto less = [](const T &x, const T &y) { return fields(x) < fields(y); };
+  if (std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), less)) return -1;
+  return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
+}
+
+// By name; the same bytes may still be stored in two ways, as by two versions of zstd.
+int order(const BlobSource &a, const BlobSource &b) {
+  if (const int o = order(a.name(), b.name()); o != 0) return o;
+  if (!a.pack() || !b.pack()) return order(!a.pack(), !b.pack());
+  View x;
+  View y;
+  if (!a.pack()->stored_bytes(a.blob(), &x).ok()) return 0;
+  if (!b.pack()->stored_bytes(b.blob(), &y).ok()) return 0;
+  if (x.data == y.data || x.size == 0) return order(x.size, y.size);
+  if (x.size != y.size) return order(x.size, y.size);
+  return std::memcmp(x.data, y.data, x.size);
+}
+
+int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b) {
+  return a && b ? order(*a, *b) : order(!a, !b);
+}
+
+// What has more of source and IL comes first.
+int order(const Variant &a, const Variant &b) {
+  const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
+  const auto plain = [](const Variant &v) {
+    return std::tie(v.il_version, v.options, v.requirements, v.pixels, v.local_size, v.tolerance);
+  };
+  if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
+  if (const int o = order(plain(a), plain(b)); o != 0) return o;
+  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
+  if (const int o = order_all(a.arguments, b.arguments); o != 0) return o;
+  if (const int o = order(a.source, b.source); o != 0) return o;
+  if (const int o = order(a.il32, b.il32); o != 0) return o;
+  return order(a.il64, b.il64);
+}
+
+// What has hints comes first, as an older pack of the same program has none.
+int order_hints(const Program &a, const Program &b) {
+  const auto lacks = [](const Program &p) {
+    return std::tuple(p.preferred.empty(), p.baseline.empty(), p.sizes.empty());
+  };
+  if (const int o = order(lacks(a), lacks(b)); o != 0) return o;
+  return order(hints(a), hints(b));
+}
+
+auto fields(const Finish &f) {
+  return std::tie(f.why_not, f.finisher, f.microseconds, f.unfinished_size, f.driver,
+                  f.local_sizes);
+}
+
+// The order of preference: final, then known not to be final, then never launched.
+int rank(Finality finality) {
+  return finality == Finality::yes ? 0 : finality == Finality::no ? 1 : 2;
+}
+
+// What is final comes first, then what the older driver made, which a newer one takes, too.
+int order(const Binary &a, const Binary &b) {
+  if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
+  if (const int o = compare_versions(a.finish.driver, b.finish.driver); o != 0) return o;
+  if (const int o = order(a.blob.name(), b.blob.name()); o != 0) return o;
+  if (const int o = order(fields(a.finish), fields(b.finish)); o != 0) return o;
+  if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
+  if (const int o = order(a.build_log, b.build_log); o != 0) return o;
+  if (const int o = order_all(a.kernels, b.kernels); o != 0) return o;
+  return order(a.blob, b.blob);
+}
+
+// Adds to `into` what only `from` has; what both have (by `key`, a member or a function of a
+// value) goes to `both`.
+template <typename T, typename Key, typename Both>
+Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both both) {
+  std::map<std::decay_t<std::invoke_result_t<Key, const T &>>, std::size_t> places;
+  for (std::size_t i = 0; i < into->size(); ++i) places.emplace(std::invoke(key, (*into)[i]), i);
+  for (const T &value : from) {
+    const auto [place, fresh] = places.emplace(std::invoke(key, value), into->size());
+    if (fresh) {
+      into->push_back(value);
+    } else if (Status status = both(value, &(*into)[place->second]); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status merge_program(const Program &from, Program *into) {
+  if (from.reference != into->reference) {
+    return Status::error(Fault::conflict, "program " + from.name + " has two references: " +
+                                              from.reference + " and " + into->reference);
+  }
+  if (order_hints(from, *into) < 0) hints(*into) = hints(from);
+  return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
+    if (a.hash != b->hash) {
+      return Status::error(Fault::conflict, "program " + from.name + ", variant " + a.name +
+                                                ": the packs were made from different sources or "
+                                                "options (" +
+                                                hex(a.hash) + " and " + hex(b->hash) + ")");
+    }
+    if (order(a, *b) < 0) *b = a;
+    return Status{};
+  });
+}
+
+Status merge_target(const Target &from, Target *into) {
+  if (facts(from) < facts(*into)) facts(*into) = facts(from);
+  if (order(from.auxiliary, into->auxiliary) < 0) into->auxiliary = from.auxiliary;
+  const auto keep_first = [](const Binary &a, Binary *b) {
+    if (order(a, *b) < 0) *b = a;
+    return Status{};
+  };
+  // Neither can fail.
+  (void)unite(from.intermediates, &into->intermediates, &Binary::variant, keep_first);
+  return unite(from.binaries, &into->binaries, &Binary::variant, keep_first);
+}
+
+// References would not outlive a vector that grows.
+template <typename... T>
+std::tuple<T...> copied(const std::tuple<const T &...> &references) {
+  return references;
+}
+
+// The better evidence first.
+bool better(const Tuning &a, const Tuning &b) {
+  const auto rest = [](const Tuning &t) {
+    return std::tie(t.spread, t.nanoseconds, t.default_nanoseconds, t.local_size, t.conditions);
+  };
+  return a.samples != b.samples ? a.samples > b.samples : rest(a) < rest(b);
+}
+
+}  // namespace
+
+void merge_records(const Contents &from, Contents *into) {
+  const auto worse = [](const CrossCheck &a, CrossCheck *b) {
+    b->result = std::max(a.result, b->result);
+    return Status{};
+  };
+  const auto keep_better = [](const Tuning &a, Tuning *b) {
+    if (better(a, *b)) *b = a;
+    return Status{};
+  };
+  const auto place = [](const auto &record) { return copied(place_of(record)); };
+  (void)unite(from.cross_checks, &into->cross_checks, place, worse);  // neither can fail
+  (void)unite(from.tunings, &into->tunings, place, keep_better);
+}
+
+Status merge(const Contents &from, Contents *into) {
+  Contents result = *into;
+  result.producer = std::max(result.producer, from.producer);
+  Status status = unite(from.programs, &result.programs, &Program::name, merge_program);
+  if (!status.ok()) return status;
+  status = unite(from.targets, &result.targets, &Target::key, merge_target);
+  if (!status.ok()) return status;
+  merge_records(from, &result);
+  *into = std::move(result);
+  return {};
+}
+
+}  // namespace kiln::packs

@@ -1,0 +1,444 @@
+#include "kiln/packs/writer.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <zstd.h>
+
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/output_file.hpp"
+#include "packs/record_rows.hpp"
+#include "packs/validate.hpp"
+
+namespace kiln::packs {
+namespace {
+
+constexpr int kZstdLevel = 19;
+
+fb::Hash to_hash(const Name &name) {
+  return fb::Hash(flatbuffers::span<const std::uint8_t, kNameSize>(name.data(), name.size()));
+}
+
+fb::Size3 to_size3(const std::array<std::uint32_t, 3> &size) { return {size[0], size[1], size[2]}; }
+
+template <typename T>
+std::vector<const T *> sorted_by(const std::vector<T> &values, std::string T::*member) {
+  std::vector<const T *> sorted;
+  for (const T &value : values) sorted.push_back(&value);
+  std::sort(sorted.begin(), sorted.end(),
+            [member](const T *a, const T *b) { return a->*member < b->*member; });
+  return sorted;
+}
+
+// What the reader would refuse in a pack made of `contents` is the caller's fault here.
+Status refused(Status status) {
+  if (status.fault != Fault::over_limit) status.fault = Fault::bad_argument;
+  return status;
+}
+
+// Texts are the only part of a buffer that can be absurdly large; FlatBuffers aborts at 2 GiB.
+std::uint64_t text_size(const Target &target) {
+  std::uint64_t size = target.key.size() + target.profile.size() + target.family.size() +
+                       target.model.size() + target.compiler.size();
+  for (const auto &[name, value] : target.identity) size += name.size() + value.size();
+  for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+    for (const Binary &binary : *binaries) {
+      const Finish &finish = binary.finish;
+      size += binary.build_log.size() + finish.why_not.size() + finish.finisher.size() +
+              finish.driver.size();
+    }
+  }
+  return size;
+}
+
+std::uint64_t text_size(const Contents &contents) {
+  std::uint64_t size = contents.producer.size();
+  for (const Program &program : contents.programs) {
+    size += program.name.size() + program.reference.size();
+    for (const Variant &variant : program.variants) {
+      size += variant.name.size() + variant.options.size();
+      for (const std::string &requirement : variant.requirements) size += requirement.size();
+      for (const Kernel &kernel : variant.kernels) size += kernel.name.size() + kernel.range.size();
+      for (const Argument &argument : variant.arguments) {
+        size += argument.name.size() + argument.extent.size();
+      }
+    }
+  }
+  return size;
+}
+
+// Streams blobs to the file, each once, and remembers where they are.
+class BlobStream {
+ public:
+  explicit BlobStream(OutputFile *file) : file_(file) {}
+
+  Status put(const BlobSource &source, bool compressed, fb::Blob *out) {
+    const auto known = entries_.find(source.name());
+    if (known != entries_.end()) {
+      *out = known->second;
+      return {};
+    }
+    fb::Blob entry;
+    Status status = !compressed     ? store(source, &entry)
+                    : source.pack() ? copy(source, &entry)
+                                    : compress(source, &entry);
+    if (!status.ok()) return status;
+    entries_.emplace(source.name(), entry);
+    *out = entry;
+    return {};
+  }
+
+ private:
+  Status append(View stored, std::uint64_t *offset) {
+    if (Status status = file_->align(); !status.ok()) return status;
+    *offset = file_->size();
+    return file_->append(stored);
+  }
+
+  // As it is, whatever form it comes in.
+  Status store(const BlobSource &source, fb::Blob *entry) {
+    Bytes raw;
+    if (Status s = source.read(&raw); !s.ok()) return s;
+    const View bytes{raw.data(), raw.size()};
+    if (bytes.size > kMaxBlobSize) return Status::error(Fault::over_limit, "a blob is over 1 GiB");
+    if (blake2b(bytes) != source.name()) return false_name();
+    std::uint64_t offset = 0;
+    if (Status s = append(bytes, &offset); !s.ok()) return s;
+    *entry = fb::Blob(to_hash(source.name()), offset, bytes.size, bytes.size,
+                      xxh3(bytes.data, bytes.size), static_cast<std::uint32_t>(Codec::raw), 0);
+    return {};
+  }
+
+  static Status false_name() {
+    return Status::error(Fault::blob_corrupt, "blob: its bytes do not have the recorded name");
+  }
+
+  // A pack's frame is checked (decoded and hashed) before it is copied as it is. The name is
+  // checked, too: blobs of one name are stored once, and a false name would take another's place.
+  Status copy(const BlobSource &source, fb::Blob *entry) {
+    const fb::Blob &blob = source.blob();
+    Bytes scratch;
+    View raw;
+    View stored;
+    if (Status s = source.pack()->read_blob(blob, &scratch, &raw); !s.ok()) return s;
+    if (blake2b(raw) != source.name()) return false_name();
+    if (Status s = source.pack()->stored_bytes(blob, &stored); !s.ok()) return s;
+    std::uint64_t offset = 0;
+    if (Status s = append(stored, &offset); !s.ok()) return s;
+    *entry = fb::Blob(blob.name(), offset, blob.stored_size(), blob.raw_size(), blob.xxh3(),
+                      blob.codec(), 0);
+    return {};
+  }
+
+  Status compress(const BlobSource &source, fb::Blob *entry) {
+    const View raw{source.raw()->data(), source.raw()->size()};
+    if (raw.size > kMaxBlobSize) return Status::error(Fault::over_limit, "a blob is over 1 GiB");
+    Bytes frame(ZSTD_compressBound(raw.size));
+    const std::size_t size =
+        ZSTD_compress(frame.data(), frame.size(), raw.data, raw.size, kZstdLevel);
+    if (ZSTD_isError(size)) {
+      return Status::error(Fault::io_error, std::string("zstd: ") + ZSTD_getErrorName(size));
+    }
+    const bool smaller = size < raw.size;
+    const View stored = smaller ? View{frame.data(), size} : raw;
+    std::uint64_t offset = 0;
+    if (Status status = append(stored, &offset); !status.ok()) return status;
+    *entry =
+        fb::Blob(to_hash(source.name()), offset, stored.size, raw.size, xxh3(raw.data, raw.size),
+                 static_cast<std::uint32_t>(smaller ? Codec::zstd : Codec::raw), 0);
+    return {};
+  }
+
+  OutputFile *file_;
+  std::map<Name, fb::Blob> entries_;
+};
+
+// The blob entries of one root or section, each once.
+class BlobTable {
+ public:
+  Status add(BlobStream *stream, const BlobSource &source, bool compressed, std::uint32_t *index) {
+    const auto [place, fresh] = indices_.emplace(source.name(), blobs_.size());
+    *index = static_cast<std::uint32_t>(place->second);
+    if (!fresh) return {};
+    fb::Blob entry;
+    if (Status status = stream->put(source, compressed, &entry); !status.ok()) return status;
+    blobs_.push_back(entry);
+    return {};
+  }
+  const std::vector<fb::Blob> &blobs() const { return blobs_; }
+
+ private:
+  std::map<Name, std::size_t> indices_;
+  std::vector<fb::Blob> blobs_;
+};
+
+using Text = flatbuffers::Offset<flatbuffers::String>;
+
+// Empty texts and vectors are left out.
+Text optional_text(flatbuffers::FlatBufferBuilder *builder, const std::string &text) {
+  return text.empty() ? Text() : builder->CreateString(text);
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> optional_sizes(
+    flatbuffers::FlatBufferBuilder *builder,
+    const std::vector<std::array<std::uint32_t, 3>> &values) {
+  if (values.empty()) return 0;
+  std::vector<fb::Size3> sizes;
+  for (const auto &value : values) sizes.push_back(to_size3(value));
+  return builder->CreateVectorOfStructs(sizes);
+}
+
+flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilder *builder,
+                                                   const Binary &binary) {
+  std::vector<fb::KernelFacts> facts;
+  for (const KernelFacts &k : binary.kernels) {
+    facts.emplace_back(k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes);
+  }
+  const Finish &finish = binary.finish;
+  const auto log = builder->CreateString(binary.build_log);
+  const auto kernels = builder->CreateVectorOfStructs(facts);
+  const Text why_not = optional_text(builder, finish.why_not);
+  const Text finisher = optional_text(builder, finish.finisher);
+  const Text driver = optional_text(builder, finish.driver);
+  const auto sizes = optional_sizes(builder, finish.local_sizes);
+  return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
+                              why_not, finisher, finish.microseconds, finish.unfinished_size,
+                              driver, sizes);
+}
+
+// The binaries of a section, or its intermediates.
+struct Rows {
+  std::vector<fb::Binary> binaries;
+  std::vector<flatbuffers::Offset<fb::Provenance>> provenance;
+  std::vector<fb::Binary> auxiliary;
+};
+
+class PackWriter {
+ public:
+  explicit PackWriter(const WriteOptions &options) : options_(options) {}
+  Status write(const Contents &contents, const std::string &path);
+
+ private:
+  flatbuffers::Offset<fb::Argument> add_argument(const Argument &a);
+  Status add_program(const Program &program);
+  Status add_variant(const Variant &variant,
+                     std::vector<flatbuffers::Offset<fb::Variant>> *variants);
+  Status add_optional(const std::optional<BlobSource> &source, std::uint32_t *index);
+  Status add_entries(const std::vector<Binary> &binaries, flatbuffers::FlatBufferBuilder *builder,
+                     BlobTable *blobs, Rows *out);
+  Status add_target(const Target &target);
+  Status finish(const Contents &contents);
+
+  WriteOptions options_;
+  OutputFile file_;
+  BlobStream stream_{&file_};
+  flatbuffers::FlatBufferBuilder root_;
+  BlobTable root_blobs_;
+  std::vector<flatbuffers::Offset<fb::Program>> programs_;
+  std::vector<fb::TargetEntry> targets_;
+};
+
+Status PackWriter::add_optional(const std::optional<BlobSource> &source, std::uint32_t *index) {
+  *index = 0;
+  if (!source) return {};
+  if (Status status = root_blobs_.add(&stream_, *source, true, index); !status.ok()) return status;
+  ++*index;
+  return {};
+}
+
+flatbuffers::Offset<fb::Argument> PackWriter::add_argument(const Argument &a) {
+  const Text name = root_.CreateString(a.name);
+  const Text extent = optional_text(&root_, a.extent);
+  flatbuffers::Offset<flatbuffers::Vector<double>> values;
+  if (!a.values.empty()) values = root_.CreateVector(a.values);
+  return fb::CreateArgument(root_, a.role, a.storage, a.channels, name, a.value, a.type,
+                            a.accumulates, a.stage, extent, values);
+}
+
+Status PackWriter::add_variant(const Variant &variant,
+                               std::vector<flatbuffers::Offset<fb::Variant>> *variants) {
+  std::uint32_t source = 0;
+  std::uint32_t il32 = 0;
+  std::uint32_t il64 = 0;
+  if (Status s = add_optional(variant.source, &source); !s.ok()) return s;
+  if (Status s = add_optional(variant.il32, &il32); !s.ok()) return s;
+  if (Status s = add_optional(variant.il64, &il64); !s.ok()) return s;
+  std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
+  for (const Kernel &kernel : variant.kernels) {
+    const Text kernel_name = root_.CreateString(kernel.name);
+    const Text range = optional_text(&root_, kernel.range);
+    kernels.push_back(fb::CreateKernel(root_, kernel_name, kernel.arguments, range));
+  }
+  std::vector<flatbuffers::Offset<fb::Argument>> arguments;
+  for (const Argument &a : variant.arguments) arguments.push_back(add_argument(a));
+  const auto name = root_.CreateString(variant.name);
+  const auto options = root_.CreateString(variant.options);
+  const auto requirements = root_.CreateVectorOfStrings(variant.requirements);
+  const auto kernel_vector = root_.CreateVector(kernels);
+  const auto argument_vector = root_.CreateVector(arguments);
+  const fb::Hash hash = to_hash(variant.hash);
+  const fb::Size3 pixels = to_size3(variant.pixels);
+  const fb::Size3 local_size = to_size3(variant.local_size);
+  variants->push_back(fb::CreateVariant(root_, name, &hash, options, requirements, kernel_vector,
+                                        source, il32, il64, variant.il_version, &pixels,
+                                        &local_size, argument_vector, variant.tolerance));
+  return {};
+}
+
+Status PackWriter::add_program(const Program &program) {
+  std::vector<flatbuffers::Offset<fb::Variant>> variants;
+  for (const Variant *variant : sorted_by(program.variants, &Variant::name)) {
+    if (Status status = add_variant(*variant, &variants); !status.ok()) return status;
+  }
+  const auto name = root_.CreateString(program.name);
+  const auto reference = root_.CreateString(program.reference);
+  const auto variant_vector = root_.CreateVector(variants);
+  flatbuffers::Offset<flatbuffers::Vector<Text>> preferred;
+  if (!program.preferred.empty()) preferred = root_.CreateVectorOfStrings(program.preferred);
+  const auto size_vector = optional_sizes(&root_, program.sizes);
+  const Text baseline = optional_text(&root_, program.baseline);
+  programs_.push_back(
+      fb::CreateProgram(root_, name, reference, variant_vector, preferred, baseline, size_vector));
+  return {};
+}
+
+Status PackWriter::add_entries(const std::vector<Binary> &binaries,
+                               flatbuffers::FlatBufferBuilder *builder, BlobTable *blobs,
+                               Rows *out) {
+  std::vector<const Binary *> sorted;
+  for (const Binary &binary : binaries) sorted.push_back(&binary);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Binary *a, const Binary *b) { return a->variant < b->variant; });
+  for (const Binary *binary : sorted) {
+    std::uint32_t index = 0;
+    Status status = blobs->add(&stream_, binary->blob, options_.compress_binaries, &index);
+    if (!status.ok()) return status;
+    out->binaries.emplace_back(to_hash(binary->variant), index, 0);
+    out->provenance.push_back(add_provenance(builder, *binary));
+    if (!binary->auxiliary) continue;
+    if (Status s = blobs->add(&stream_, *binary->auxiliary, true, &index); !s.ok()) return s;
+    out->auxiliary.emplace_back(to_hash(binary->variant), index, 0);
+  }
+  return {};
+}
+
+Status PackWriter::add_target(const Target &target) {
+  if (text_size(target) > kMaxSectionSize) {
+    return Status::error(Fault::over_limit, "a target's section is over 64 MiB");
+  }
+  flatbuffers::FlatBufferBuilder builder;
+  BlobTable blobs;
+  Rows final;
+  Rows intermediate;
+  if (target.auxiliary) {
+    std::uint32_t index = 0;
+    Status status = blobs.add(&stream_, *target.auxiliary, true, &index);
+    if (!status.ok()) return status;
+    final.auxiliary.emplace_back(to_hash(Name{}), index, 0);
+  }
+  if (Status s = add_entries(target.binaries, &builder, &blobs, &final); !s.ok()) return s;
+  if (Status s = add_entries(target.intermediates, &builder, &blobs, &intermediate); !s.ok()) {
+    return s;
+  }
+  std::vector<flatbuffers::Offset<fb::Fact>> identity;
+  for (const auto &[fact, text] : target.identity) {
+    const auto name = builder.CreateString(fact);
+    const auto value = builder.CreateString(text);
+    identity.push_back(fb::CreateFact(builder, name, value));
+  }
+  const auto key = builder.CreateString(target.key);
+  const auto profile = builder.CreateString(target.profile);
+  const auto family = builder.CreateString(target.family);
+  const auto model = builder.CreateString(target.model);
+  const auto compiler = builder.CreateString(target.compiler);
+  const auto identity_vector = builder.CreateVector(identity);
+  const auto binary_vector = builder.CreateVectorOfStructs(final.binaries);
+  const auto provenance_vector = builder.CreateVector(final.provenance);
+  const auto blob_vector = builder.CreateVectorOfStructs(blobs.blobs());
+  flatbuffers::Offset<Entries> intermediates;
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>> their_provenance;
+  flatbuffers::Offset<Entries> auxiliary;
+  if (!intermediate.binaries.empty()) {
+    intermediates = builder.CreateVectorOfStructs(intermediate.binaries);
+    their_provenance = builder.CreateVector(intermediate.provenance);
+  }
+  if (!final.auxiliary.empty()) auxiliary = builder.CreateVectorOfStructs(final.auxiliary);
+  builder.Finish(fb::CreateSection(builder, key, profile, family, model, compiler, identity_vector,
+                                   binary_vector, provenance_vector, blob_vector, intermediates,
+                                   their_provenance, auxiliary));
+  if (builder.GetSize() > kMaxSectionSize) {
+    return Status::error(Fault::over_limit, "a target's section is over 64 MiB");
+  }
+  if (Status s = file_.align(); !s.ok()) return s;
+  const View bytes{builder.GetBufferPointer(), builder.GetSize()};
+  targets_.emplace_back(xxh3(target.key.data(), target.key.size()), file_.size(), bytes.size,
+                        xxh3(bytes.data, bytes.size), to_hash(blake2b(bytes)));
+  Superblock so_far;
+  so_far.pack_size = file_.size();
+  const fb::Section *section = nullptr;
+  if (Status s = check_section(bytes, targets_.back(), so_far, &section); !s.ok()) {
+    return refused(std::move(s));
+  }
+  return file_.append(bytes);
+}
+
+Status PackWriter::finish(const Contents &contents) {
+  std::sort(targets_.begin(), targets_.end(),
+            [](const fb::TargetEntry &a, const fb::TargetEntry &b) {
+              if (a.key_hash() != b.key_hash()) return a.key_hash() < b.key_hash();
+              return compare(a.name(), b.name()) < 0;
+            });
+  const auto targets = root_.CreateVectorOfStructs(targets_);
+  const auto programs = root_.CreateVector(programs_);
+  const auto blobs = root_.CreateVectorOfStructs(root_blobs_.blobs());
+  const auto producer = root_.CreateString(contents.producer);
+  const auto cross_checks = add_rows(contents.cross_checks, &root_);
+  const auto tunings = add_rows(contents.tunings, &root_);
+  root_.Finish(fb::CreateRoot(root_, targets, programs, blobs, producer, cross_checks, tunings.rows,
+                              tunings.texts));
+  if (Status s = file_.align(); !s.ok()) return s;
+  Superblock superblock;
+  superblock.root_offset = file_.size();
+  superblock.root_size = root_.GetSize();
+  superblock.root_xxh3 = xxh3(root_.GetBufferPointer(), root_.GetSize());
+  superblock.pack_size = superblock.root_offset + superblock.root_size;
+  std::uint8_t bytes[kSuperblockSize];
+  encode_superblock(superblock, bytes);
+  if (Status s = decode_superblock(bytes, superblock.pack_size, &superblock); !s.ok()) return s;
+  const View root{root_.GetBufferPointer(), root_.GetSize()};
+  const fb::Root *checked = nullptr;
+  if (Status s = check_root(root, superblock, &checked); !s.ok()) return refused(std::move(s));
+  if (Status s = file_.append(root); !s.ok()) return s;
+  if (Status s = file_.rewrite_start({bytes, sizeof(bytes)}); !s.ok()) return s;
+  return file_.commit();
+}
+
+Status PackWriter::write(const Contents &contents, const std::string &path) {
+  const auto targets = sorted_by(contents.targets, &Target::key);
+  const auto same_key = [](const Target *a, const Target *b) { return a->key == b->key; };
+  if (std::adjacent_find(targets.begin(), targets.end(), same_key) != targets.end()) {
+    return Status::error(Fault::bad_argument, "two targets have the same key");
+  }
+  if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
+    return Status::error(Fault::over_limit, "the root is over 256 MiB");
+  }
+  if (Status s = file_.open(path); !s.ok()) return s;
+  const std::uint8_t placeholder[kSuperblockSize] = {};
+  if (Status s = file_.append({placeholder, sizeof(placeholder)}); !s.ok()) return s;
+  for (const Program *program : sorted_by(contents.programs, &Program::name)) {
+    if (Status s = add_program(*program); !s.ok()) return s;
+  }
+  for (const Target *target : targets) {
+    if (Status s = add_target(*target); !s.ok()) return s;
+  }
+  return finish(contents);
+}
+
+}  // namespace
+
+Status write_pack(const Contents &contents, const std::string &path, const WriteOptions &options) {
+  PackWriter writer(options);
+  return writer.write(contents, path);
+}
+
+}  // namespace kiln::packs

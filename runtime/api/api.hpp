@@ -1,0 +1,90 @@
+// What stands behind the opaque handles of kiln.h, and how errors cross.
+#pragma once
+
+#include "kiln/kiln.h"
+#include "runtime/launch/memory.hpp"
+#include "runtime/launch/sequence.hpp"
+#include "runtime/load/programs.hpp"
+
+struct kiln_opencl {
+  std::shared_ptr<const kiln::runtime::OpenCL> cl;
+};
+struct kiln_device {
+  std::shared_ptr<const kiln::runtime::Device> device;
+};
+struct kiln_pack {
+  std::shared_ptr<const kiln::packs::Pack> pack;
+};
+struct kiln_loader {
+  std::shared_ptr<const kiln::runtime::Loader> loader;
+  kiln::runtime::Programs programs;
+};
+struct kiln_program {
+  std::shared_ptr<kiln::runtime::LoadedProgram> program;
+};
+struct kiln_report {
+  std::shared_ptr<const kiln::runtime::Report> report;
+  kiln::runtime::Choice choice;
+  std::mutex mutex;
+  std::string json;  // guarded by `mutex`; made when it is first asked for
+};
+struct kiln_kernel {
+  kiln::runtime::Kernel kernel;
+};
+struct kiln_queue {
+  kiln::runtime::Queue queue;
+};
+struct kiln_buffer {
+  kiln::runtime::Memory memory;
+};
+struct kiln_image {
+  kiln::runtime::Memory memory;
+};
+struct kiln_event {
+  std::shared_ptr<const kiln::runtime::Loader> loader;
+  kiln::runtime::Handle<cl_event> handle;
+};
+
+struct kiln_sequence {
+  kiln::runtime::Sequence sequence;
+};
+
+namespace kiln::runtime {
+
+// Copies the error out, where the caller wants it, and returns its status.
+kiln_status report_error(const Error &error, kiln_error *out);
+
+// Whether it is one of the levels: a C program can pass any number.
+bool known_level(const kiln_level &level);
+
+// The complaint about a null argument.
+kiln_status null_argument(const char *function, kiln_error *out);
+
+// Hands out what was made, or deletes it and reports why it is none.
+template <typename T>
+kiln_status hand_out(const Error &error, T *made, T **out, kiln_error *details) {
+  if (error.ok()) {
+    *out = made;
+    return KILN_OK;
+  }
+  delete made;
+  return report_error(error, details);
+}
+
+// KILN_ERROR_ARGUMENT with `message` for loaders of different contexts.
+Error check_context(const Loader &one, const Loader &other, const char *message);
+// The same, with messages of their own, for a kernel that a queue of `loader` is to run.
+Error check_kernel(const Loader &loader, const Kernel &kernel);
+
+// The events that a command on that loader's context waits for.
+Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
+
+// Ends a command: puts its event behind `*event`, old or new, where one is wanted.
+kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+                        Handle<cl_event> *made, kiln_event **event, kiln_error *error);
+
+}  // namespace kiln::runtime
+
+// Returns from the function when any of the pointers is null.
+#define KILN_REQUIRE(condition, error) \
+  if (!(condition)) return kiln::runtime::null_argument(__func__, error)

@@ -1,0 +1,248 @@
+// The C API: packs, loaders, programs and reports.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/api/api.hpp"
+
+using namespace kiln::runtime;
+
+namespace kiln::runtime {
+
+namespace {
+
+constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
+                                 KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
+                                 KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+
+kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> pack,
+                      kiln_pack **out, kiln_error *error) {
+  if (!status.ok()) return report_error(pack_failure(status), error);
+  *out = new kiln_pack{std::move(pack)};
+  return KILN_OK;
+}
+
+Error take_context(const kiln_loader_options &options, Loader *loader) {
+  const Device &device = *loader->device;
+  if (options.context == nullptr) {
+    const ContextHints hints{options.performance, options.priority};
+    return create_context(device, &loader->context, hints, &loader->hints);
+  }
+  const cl_int code = device.cl->clRetainContext(options.context);
+  if (code != CL_SUCCESS) return cl_failure("clRetainContext", code);
+  loader->context = Handle<cl_context>(options.context, device.cl->clReleaseContext);
+  return {};
+}
+
+// An overlay that cannot be used is no error; the report and a notice say why.
+void open_overlay(const kiln_loader_options &options, Loader *loader) {
+  loader->no_overlay = "no overlay";
+  if (options.overlay == nullptr) return;
+  std::vector<Death> deaths;
+  const std::string why = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
+                                        &loader->overlay, &deaths);
+  if (!why.empty()) {
+    loader->no_overlay += ": " + why;
+    notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
+                     loader->no_overlay.c_str(), 0});
+  }
+  for (const Death &death : deaths) {
+    notify(*loader,
+           {KILN_NOTICE_DEATH, death.rung, KILN_OUTCOME_QUARANTINED, "", "", death.text, 0});
+  }
+}
+
+Error check_flags(const char *function, unsigned flags) {
+  constexpr unsigned kSizes = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+  if ((flags & ~kKnownFlags) != 0) {
+    return failure(KILN_ERROR_ARGUMENT, {function, ": unknown bits in flags"});
+  }
+  if ((flags & kSizes) != kSizes) return {};
+  return failure(KILN_ERROR_ARGUMENT, {function, ": flags name two size classes"});
+}
+
+bool passes_check(const Loader &loader, const std::shared_ptr<LoadedProgram> &program) {
+  kiln_program handle{program};
+  return loader.check(&handle, loader.check_user) != 0;
+}
+
+class CallbackProgress : public Programs::Progress {
+ public:
+  CallbackProgress(kiln_progress_function function, void *user, std::size_t total)
+      : function_(function), user_(user), total_(total) {}
+  bool loaded(const std::string &program, const LoadResult &result, std::size_t done) override {
+    kiln_report report{result.report, result.choice, {}, {}};
+    const kiln_progress progress{done, total_, program.c_str(), result.error.status, &report};
+    return function_(&progress, user_) == 0;
+  }
+
+ private:
+  kiln_progress_function function_;
+  void *user_;
+  std::size_t total_;
+};
+
+}  // namespace
+}  // namespace kiln::runtime
+
+kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *error) {
+  KILN_REQUIRE(path != nullptr && out != nullptr, error);
+  std::shared_ptr<const kiln::packs::Pack> pack;
+  const auto status = kiln::packs::Pack::open_file(path, &pack);
+  return open_pack(status, std::move(pack), out, error);
+}
+
+kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length, kiln_pack **out,
+                                      kiln_error *error) {
+  KILN_REQUIRE(out != nullptr, error);
+  std::shared_ptr<const kiln::packs::Pack> pack;
+  const auto status = kiln::packs::Pack::open_descriptor(fd, offset, length, &pack);
+  return open_pack(status, std::move(pack), out, error);
+}
+
+kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **out,
+                                  kiln_error *error) {
+  KILN_REQUIRE(memory != nullptr && out != nullptr, error);
+  std::shared_ptr<const kiln::packs::Pack> pack;
+  const auto status =
+      kiln::packs::Pack::open_memory({static_cast<const uint8_t *>(memory), size}, &pack);
+  return open_pack(status, std::move(pack), out, error);
+}
+
+void kiln_pack_release(kiln_pack *pack) { delete pack; }
+
+kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
+                               const kiln_loader_options *options, kiln_loader **out,
+                               kiln_error *error) {
+  KILN_REQUIRE(device != nullptr && pack != nullptr && out != nullptr, error);
+  kiln_loader_options given = {};
+  if (options != nullptr) {
+    if (options->size < sizeof(options->size)) {
+      return report_error(
+          failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: options of an unknown size"), error);
+    }
+    std::memcpy(&given, options, std::min(options->size, sizeof(given)));
+  }
+  if (!known_level(given.performance) || !known_level(given.priority)) {
+    return report_error(
+        failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: unknown level in options"), error);
+  }
+  auto loader = std::make_shared<Loader>();
+  loader->device = device->device;
+  loader->pack = pack->pack;
+  loader->deadline_milliseconds = given.deadline_milliseconds;
+  loader->notice = given.notice;
+  loader->notice_user = given.notice_user;
+  loader->check = given.check;
+  loader->check_user = given.check_user;
+  if (given.check != nullptr) loader->passes_check = passes_check;
+  if (Error e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
+  open_overlay(given, loader.get());
+  *out = new kiln_loader{loader, Programs(loader)};
+  return KILN_OK;
+}
+
+void kiln_loader_release(kiln_loader *loader) {
+  if (loader != nullptr) loader->programs.finish();
+  delete loader;
+}
+
+kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr, error);
+  loader->programs.finish();
+  return KILN_OK;
+}
+
+cl_context kiln_loader_context(const kiln_loader *loader) {
+  return loader == nullptr ? nullptr : loader->loader->context.get();
+}
+
+unsigned kiln_loader_hints(const kiln_loader *loader) {
+  return loader == nullptr ? 0 : loader->loader->hints;
+}
+
+kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant, unsigned flags,
+                      kiln_program **out, kiln_report **report, kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr && program != nullptr && out != nullptr, error);
+  if (Error e = check_flags("kiln_load", flags); !e.ok()) return report_error(e, error);
+  LoadResult result = loader->programs.load(program, variant == nullptr ? "" : variant, flags);
+  if (report != nullptr) {
+    *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
+  }
+  if (!result.error.ok()) return report_error(result.error, error);
+  *out = new kiln_program{std::move(result.program)};
+  return KILN_OK;
+}
+
+kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
+                          unsigned flags, kiln_progress_function progress, void *user,
+                          kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr && (count == 0 || programs != nullptr), error);
+  if (Error e = check_flags("kiln_prefetch", flags); !e.ok()) return report_error(e, error);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) {
+    KILN_REQUIRE(programs[i] != nullptr, error);
+    names.emplace_back(programs[i]);
+  }
+  if (count == 0) {
+    for (const auto *program : *loader->loader->pack->root().programs()) {
+      names.push_back(program->name()->str());
+    }
+  }
+  CallbackProgress told(progress, user, names.size());
+  loader->programs.prefetch(names, flags, progress == nullptr ? nullptr : &told);
+  return KILN_OK;
+}
+
+void kiln_program_release(kiln_program *program) { delete program; }
+
+cl_program kiln_program_cl(const kiln_program *program) {
+  return program == nullptr ? nullptr : program->program->built.program.get();
+}
+
+kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
+  KILN_REQUIRE(folder != nullptr, error);
+  const int code = clear_overlay(folder);
+  if (code == 0) return KILN_OK;
+  return report_error(failure(KILN_ERROR_PACK_IO, {folder, ": ", system_error_text(code)}), error);
+}
+
+void kiln_report_release(kiln_report *report) { delete report; }
+
+kiln_rung kiln_report_rung(const kiln_report *report) {
+  return report == nullptr ? KILN_RUNG_ERROR : report->report->rung;
+}
+
+const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_outcome *outcome) {
+  if (report == nullptr) return nullptr;
+  const std::vector<RungResult> &rungs = report->report->rungs;
+  // The last word: the compatible rung may have had several binaries.
+  for (auto result = rungs.rbegin(); result != rungs.rend(); ++result) {
+    if (result->rung != rung) continue;
+    if (outcome != nullptr) *outcome = result->outcome;
+    return result->reason.c_str();
+  }
+  return nullptr;
+}
+
+const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice) {
+  if (report == nullptr || report->choice.variant == nullptr) return nullptr;
+  if (choice != nullptr) *choice = report->choice.by;
+  return report->choice.reason.c_str();
+}
+
+kiln_finality kiln_report_final(const kiln_report *report, const char **reason) {
+  if (report == nullptr) return KILN_FINAL_UNKNOWN;
+  if (reason != nullptr) *reason = report->report->why_not_final.c_str();
+  return report->report->final;
+}
+
+double kiln_report_milliseconds(const kiln_report *report) {
+  return report == nullptr ? 0 : report->report->milliseconds;
+}
+
+const char *kiln_report_json(kiln_report *report) {
+  if (report == nullptr) return nullptr;
+  const std::lock_guard<std::mutex> lock(report->mutex);
+  if (report->json.empty()) report->json = report->report->json(report->choice);
+  return report->json.c_str();
+}

@@ -1,0 +1,88 @@
+#include "runtime/device/device.hpp"
+
+#include <pthread.h>
+
+namespace kiln::runtime {
+namespace {
+
+// PoCL 3.1 kills the process when two threads are the first to ask it for its devices. Not a
+// std::mutex: with some standard libraries a global one has a destructor.
+pthread_mutex_t asking_for_devices = PTHREAD_MUTEX_INITIALIZER;
+
+struct AskingForDevices {
+  AskingForDevices() { pthread_mutex_lock(&asking_for_devices); }
+  ~AskingForDevices() { pthread_mutex_unlock(&asking_for_devices); }
+};
+
+}  // namespace
+
+Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
+  const AskingForDevices one_at_a_time;
+  cl_uint count = 0;
+  cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
+  if (code != CL_SUCCESS || count == 0) {
+    return {KILN_ERROR_NO_DEVICE, code,
+            "no OpenCL platform: clGetPlatformIDs returned " + cl_error_text(code) + " and " +
+                std::to_string(count) + " platforms"};
+  }
+  std::vector<cl_platform_id> platforms(count);
+  code = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
+  if (code != CL_SUCCESS) return {KILN_ERROR_NO_DEVICE, code, "clGetPlatformIDs failed"};
+  for (cl_platform_id platform : platforms) {
+    cl_uint devices = 0;
+    if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) {
+      continue;
+    }
+    std::vector<cl_device_id> ids(devices);
+    if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr) !=
+        CL_SUCCESS) {
+      continue;
+    }
+    for (cl_device_id id : ids) out->push_back({platform, id});
+  }
+  if (!out->empty()) return {};
+  return failure(KILN_ERROR_NO_DEVICE,
+                 "no OpenCL device: " + std::to_string(count) + " platforms have none");
+}
+
+std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id) {
+  auto device = std::make_shared<Device>();
+  device->platform = id.platform;
+  device->id = id.device;
+  std::vector<std::string> extensions;
+  device->identity = query_identity(*cl, id.platform, id.device, &extensions);
+  device->description = describe(device->identity);
+  device->capabilities =
+      query_capabilities(*cl, id.device, device->identity, std::move(extensions));
+  device->capabilities.profile = device->description.profile;
+  device->key = key_text(device->description.key);
+  device->cl = std::move(cl);
+  return device;
+}
+
+Error create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints,
+                     unsigned *applied) {
+  cl_context_properties properties[kContextProperties] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
+  unsigned added = add_context_hints(device.capabilities, hints, &properties[2]);
+  for (;;) {
+    cl_int code = CL_SUCCESS;
+    Handle<cl_context> made(
+        device.cl->clCreateContext(properties, 1, &device.id, nullptr, nullptr, &code),
+        device.cl->clReleaseContext);
+    if (made && code == CL_SUCCESS) {
+      *out = std::move(made);
+      if (applied != nullptr) *applied = added;
+      return {};
+    }
+    if (added == 0) return cl_failure("clCreateContext", code);
+    added = 0;
+    properties[2] = 0;
+  }
+}
+
+std::string device_label(const std::string &name, const std::string &driver_version) {
+  return name + " (driver " + driver_version + ")";
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,46 @@
+// A device with everything that the ladder needs to know of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device/hints.hpp"
+#include "runtime/device/query.hpp"
+#include "runtime/identity/identity.hpp"
+#include "runtime/opencl/error.hpp"
+#include "runtime/opencl/handle.hpp"
+
+namespace kiln::runtime {
+
+// Immutable after it was made; shared freely between threads.
+struct Device {
+  std::shared_ptr<const OpenCL> cl;
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  Identity identity;
+  Description description;
+  Capabilities capabilities;
+  std::string key;  // canonical text of the binary key
+};
+
+struct DeviceId {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+// Every device of every platform, platforms in the loader's order. A platform that fails
+// is passed over. No platform or no device is KILN_ERROR_NO_DEVICE.
+Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
+
+std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id);
+
+// A context with that device alone. What the device has no extension for, or the driver
+// refuses, is left out; `*applied` (may be null) tells which KILN_HINT_* bits were not.
+Error create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
+                     unsigned *applied = nullptr);
+
+// "NVIDIA H200 (driver 580.159.04)", from the identity facts of a device or a target.
+std::string device_label(const std::string &name, const std::string &driver_version);
+
+}  // namespace kiln::runtime

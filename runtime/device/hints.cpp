@@ -1,0 +1,67 @@
+#include "runtime/device/hints.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+// cl_qcom_perf_hint and cl_qcom_priority_hint, which Khronos' headers lack. Of both, the levels
+// follow upon the property: high, normal, low.
+constexpr cl_context_properties kPerformanceQcom = 0x40C2;
+constexpr cl_context_properties kPriorityQcom = 0x40C9;
+
+// `bit` where there is a wish and the device has the extension, else 0.
+unsigned taken(const Capabilities &device, std::string_view extension, kiln_level level,
+               unsigned bit) {
+  const bool is_wish = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;
+  return is_wish && device.has_extension(extension) ? bit : 0;
+}
+
+// Adds a pair.
+template <typename Property>
+void add(Property **end, Property name, Property value) {
+  *(*end)++ = name;
+  *(*end)++ = value;
+}
+
+}  // namespace
+
+unsigned add_context_hints(const Capabilities &device, const ContextHints &hints,
+                           cl_context_properties *properties) {
+  const unsigned bits =
+      taken(device, "cl_qcom_perf_hint", hints.performance, KILN_HINT_PERFORMANCE) |
+      taken(device, "cl_qcom_priority_hint", hints.priority, KILN_HINT_PRIORITY);
+  const auto pair = [&](cl_context_properties name, kiln_level level) {
+    add(&properties, name, name + 1 + (KILN_LEVEL_HIGH - level));
+  };
+  if ((bits & KILN_HINT_PERFORMANCE) != 0) pair(kPerformanceQcom, hints.performance);
+  if ((bits & KILN_HINT_PRIORITY) != 0) pair(kPriorityQcom, hints.priority);
+  *properties = 0;
+  return bits;
+}
+
+unsigned add_queue_hints(const Capabilities &device, const QueueHints &hints,
+                         cl_queue_properties *properties) {
+  const unsigned bits = taken(device, "cl_khr_priority_hints", hints.priority, KILN_HINT_PRIORITY) |
+                        taken(device, "cl_khr_throttle_hints", hints.throttle, KILN_HINT_THROTTLE);
+  // High, medium and low are 1, 2 and 4 in both extensions.
+  const auto pair = [&](cl_queue_properties name, kiln_level level) {
+    add(&properties, name, cl_queue_properties{1} << (KILN_LEVEL_HIGH - level));
+  };
+  if ((bits & KILN_HINT_PRIORITY) != 0) pair(CL_QUEUE_PRIORITY_KHR, hints.priority);
+  if ((bits & KILN_HINT_THROTTLE) != 0) pair(CL_QUEUE_THROTTLE_KHR, hints.throttle);
+  *properties = 0;
+  return bits;
+}
+
+decltype(&::clCreateCommandQueueWithProperties) create_queue_with_properties(
+    const OpenCL &cl, cl_platform_id platform, const std::string &device_version,
+    const Capabilities &device) {
+  if (parse_opencl_version(device_version) >= 200 &&
+      cl.clCreateCommandQueueWithProperties != nullptr) {
+    return cl.clCreateCommandQueueWithProperties;
+  }
+  if (!device.has_extension("cl_khr_create_command_queue")) return nullptr;
+  return extension_function<decltype(&::clCreateCommandQueueWithProperties)>(
+      cl, platform, "clCreateCommandQueueWithPropertiesKHR");
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,42 @@
+// Wishes that a driver may be unable to meet: off unless asked for, left out without an error.
+#pragma once
+
+#include "kiln/kiln.h"
+#include "runtime/identity/requirements.hpp"
+#include "runtime/opencl/library.hpp"
+
+namespace kiln::runtime {
+
+// For every queue of a context.
+struct ContextHints {
+  kiln_level performance = KILN_LEVEL_DEFAULT;  // cl_qcom_perf_hint
+  kiln_level priority = KILN_LEVEL_DEFAULT;     // cl_qcom_priority_hint
+};
+
+// CL_CONTEXT_PLATFORM, both hints and the 0 at the end.
+constexpr int kContextProperties = 7;
+
+// Writes the properties for those hints that the device has an extension for, and a 0, to
+// `properties`. Returns their KILN_HINT_* bits.
+unsigned add_context_hints(const Capabilities &device, const ContextHints &hints,
+                           cl_context_properties *properties);
+
+struct QueueHints {
+  kiln_level priority = KILN_LEVEL_DEFAULT;  // cl_khr_priority_hints
+  kiln_level throttle = KILN_LEVEL_DEFAULT;  // cl_khr_throttle_hints
+};
+
+// CL_QUEUE_PROPERTIES, both hints and the 0 at the end.
+constexpr int kQueueProperties = 7;
+
+// As add_context_hints. Levels other than those of kiln_level count as no wish.
+unsigned add_queue_hints(const Capabilities &device, const QueueHints &hints,
+                         cl_queue_properties *properties);
+
+// The function that makes a queue with properties for that device: OpenCL 2.0's own, else that of
+// cl_khr_create_command_queue, else null.
+decltype(&::clCreateCommandQueueWithProperties) create_queue_with_properties(
+    const OpenCL &cl, cl_platform_id platform, const std::string &device_version,
+    const Capabilities &device);
+
+}  // namespace kiln::runtime

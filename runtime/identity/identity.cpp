@@ -1,0 +1,170 @@
+#include "runtime/identity/identity.hpp"
+
+#include <algorithm>
+
+#include "runtime/identity/intel_ip.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+constexpr char kFieldNames[kFieldCount][19] = {
+    "platform_name",   "platform_vendor",  "platform_version",   "device_name",
+    "device_vendor",   "device_vendor_id", "device_version",     "opencl_c_version",
+    "device_profile",  "address_bits",     "driver_version",     "device_uuid",
+    "driver_uuid",     "ip_version",       "compute_capability", "il_version",
+    "extensions_hash",
+};
+
+// The scale of distance(): whatever differs below one step adds up to less than the step.
+constexpr unsigned kPerFact = 1;
+constexpr unsigned kMostFacts = 255;
+constexpr unsigned kUnknownModel = 256;
+constexpr unsigned kOtherModel = 2 * kUnknownModel;
+constexpr unsigned kOtherVendor = 2 * kOtherModel;
+
+// The facts that tell models apart where Intel's IP version does not, the surest first. The
+// first that both keys have decides: a device name may carry the driver's own version
+// (llvmpipe names its LLVM), and some drivers put the vendor alone in it.
+constexpr char kModelFacts[][19] = {"compute_capability", "model", "device_name",
+                                    "device_vendor_id"};
+
+const std::string *find(const BinaryKey &key, const std::string &name) {
+  for (const auto &pair : key) {
+    if (pair.first == name) return &pair.second;
+  }
+  return nullptr;
+}
+
+// Two driver versions may count the IP version of one GPU in two ways, and then the
+// architecture is all that can be compared.
+unsigned ip_distance(const std::string &a, const std::string &b) {
+  if (a == b) return 0;
+  const IntelIp ip_a = parse_intel_ip(a);
+  const IntelIp ip_b = parse_intel_ip(b);
+  const bool comparable = ip_a.newer == ip_b.newer || ip_a.architecture != ip_b.architecture;
+  return comparable ? kOtherModel : kUnknownModel;
+}
+
+unsigned model_distance(const BinaryKey &a, const BinaryKey &b) {
+  const std::string *ip_of_a = find(a, "ip_version");
+  const std::string *ip_of_b = find(b, "ip_version");
+  if (ip_of_a != nullptr && ip_of_b != nullptr) return ip_distance(*ip_of_a, *ip_of_b);
+  for (const char *fact : kModelFacts) {
+    const std::string *of_a = find(a, fact);
+    const std::string *of_b = find(b, fact);
+    if (of_a != nullptr && of_b != nullptr) return *of_a == *of_b ? 0 : kOtherModel;
+  }
+  return kUnknownModel;
+}
+
+bool both_say_and_differ(const BinaryKey &a, const BinaryKey &b, const char *fact) {
+  const std::string *of_a = find(a, fact);
+  const std::string *of_b = find(b, fact);
+  return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
+}
+
+// A profile is a vendor's driver, whatever the vendor string of the release says; devices
+// without a profile of their own are told apart by that string.
+bool vendors_differ(const BinaryKey &a, const BinaryKey &b) {
+  if (both_say_and_differ(a, b, "profile")) return true;
+  const std::string *profile = find(a, "profile");
+  return profile != nullptr && *profile == "generic" && both_say_and_differ(a, b, "device_vendor");
+}
+
+bool is_name(const std::string &text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+// Undoes the escapes of a value that ends at `end`; false if one is unknown.
+bool unescape(const std::string &text, std::size_t begin, std::size_t end, std::string *value) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (text[i] != '\\') {
+      value->push_back(text[i]);
+      continue;
+    }
+    if (++i == end) return false;
+    if (text[i] != '\\' && text[i] != 'n') return false;
+    value->push_back(text[i] == 'n' ? '\n' : '\\');
+  }
+  return true;
+}
+
+}  // namespace
+
+const char *field_name(Field field) { return kFieldNames[static_cast<std::size_t>(field)]; }
+
+std::optional<Field> field_from_name(const std::string &name) {
+  for (std::size_t i = 0; i < kFieldCount; ++i) {
+    if (name == kFieldNames[i]) return static_cast<Field>(i);
+  }
+  return std::nullopt;
+}
+
+const std::string &Identity::text(Field field) const {
+  static const std::string *const empty = new std::string;  // outlives every static object
+  const std::optional<std::string> &value = (*this)[field];
+  return value ? *value : *empty;
+}
+
+std::string key_text(const BinaryKey &key) {
+  std::string text;
+  for (const auto &pair : key) {
+    text += pair.first;
+    text += '=';
+    for (const char c : pair.second) {
+      if (c == '\\')
+        text += "\\\\";
+      else if (c == '\n')
+        text += "\\n";
+      else
+        text += c;
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::optional<BinaryKey> parse_key(const std::string &text) {
+  BinaryKey key;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    const std::size_t equals = text.find('=', begin);
+    if (end == std::string::npos || equals == std::string::npos || equals > end) {
+      return std::nullopt;
+    }
+    std::string name = text.substr(begin, equals - begin);
+    std::string value;
+    if (!is_name(name) || find(key, name) != nullptr) return std::nullopt;
+    if (!unescape(text, equals + 1, end, &value)) return std::nullopt;
+    key.emplace_back(std::move(name), std::move(value));
+    begin = end + 1;
+  }
+  return key;
+}
+
+std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &device) {
+  std::vector<Difference> result;
+  for (const auto &pair : device) {
+    const std::string *other = find(pack, pair.first);
+    if (other != nullptr && *other == pair.second) continue;
+    result.push_back({pair.first, std::nullopt, pair.second});
+    if (other != nullptr) result.back().pack = *other;
+  }
+  for (const auto &pair : pack) {
+    if (find(device, pair.first) != nullptr) continue;
+    result.push_back({pair.first, pair.second, std::nullopt});
+  }
+  return result;
+}
+
+unsigned distance(const BinaryKey &pack, const BinaryKey &device) {
+  const std::size_t facts = differences(pack, device).size();
+  if (facts == 0) return 0;
+  const unsigned vendor = vendors_differ(pack, device) ? kOtherVendor : 0;
+  const unsigned counted = facts < kMostFacts ? static_cast<unsigned>(facts) : kMostFacts;
+  return vendor + model_distance(pack, device) + counted * kPerFact;
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,240 @@
+#include "runtime/launch/launch.hpp"
+
+#include "kiln/packs/hash.hpp"
+#include "runtime/load/first_launch.hpp"
+#include "runtime/load/tuning.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+template <typename T>
+T kernel_fact(const Device &device, cl_kernel kernel, cl_kernel_work_group_info what, T otherwise) {
+  T value = otherwise;
+  const cl_int code =
+      device.cl->clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(T), &value, nullptr);
+  return code == CL_SUCCESS ? value : otherwise;
+}
+
+const packs::fb::Kernel &stored_kernel(const LoadedProgram &program, unsigned index) {
+  return *program.variant->kernels()->Get(index);
+}
+
+Error new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
+  const OpenCL &cl = *program.loader->device->cl;
+  const char *name = stored_kernel(program, index).name()->c_str();
+  cl_int code = CL_SUCCESS;
+  Handle<cl_kernel> made(cl.clCreateKernel(program.built.program.get(), name, &code),
+                         cl.clReleaseKernel);
+  if (!made || code != CL_SUCCESS) return cl_failure("clCreateKernel", code);
+  *out = std::move(made);
+  return {};
+}
+
+// The kernel that was made to check the program, else a new one.
+Error take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  *out = std::move(program.built.kernels[index]);
+  return *out ? Error{} : new_kernel(program, index, out);
+}
+
+// The local size that was measured for launches of that class on this device or one like it,
+// else the variant's own; zeros: none.
+Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of,
+                        kiln_local_source *source) {
+  static_assert(static_cast<unsigned>(TuningLevel::device) == KILN_LOCAL_DEVICE);
+  static_assert(static_cast<unsigned>(TuningLevel::standard) == KILN_LOCAL_DEFAULT);
+  const Loader &loader = *program.loader;
+  const std::string &key = loader.device->key;
+  const packs::TuningQuery query{program.name, program.variant->name()->c_str(),
+                                 stored_kernel(program, index).name()->c_str(),
+                                 static_cast<packs::SizeClass>(class_of)};
+  TuningLevel level{};
+  const packs::fb::Tuning *tuning =
+      find_tuning(loader.pack->root(), query, loader.device->description,
+                  packs::xxh3(key.data(), key.size()), &level);
+  const packs::fb::Size3 &stored =
+      tuning != nullptr ? tuning->local_size() : *program.variant->local_size();
+  *source = tuning != nullptr ? static_cast<kiln_local_source>(level) : KILN_LOCAL_VARIANT;
+  return {stored.x(), stored.y(), stored.z()};
+}
+
+Error argument_failure(unsigned index, const Error &error) {
+  return {error.status, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
+}
+
+Error set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value, std::size_t size) {
+  const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
+  if (code == CL_SUCCESS) return {};
+  return argument_failure(index, cl_failure("clSetKernelArg", code));
+}
+
+}  // namespace
+
+WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
+  WorkGroupLimits limits;
+  limits.work_group_size = kernel_fact<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE,
+                                                    device.capabilities.max_work_group_size);
+  limits.preferred_multiple =
+      kernel_fact<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
+  limits.required =
+      kernel_fact<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
+  for (std::size_t i = 0; i < 3; ++i) {
+    limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
+  }
+  return limits;
+}
+
+Kernel::~Kernel() = default;
+Queue::~Queue() = default;
+
+Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
+                    Kernel *out) {
+  const auto &kernels = *program->variant->kernels();
+  unsigned index = 0;
+  while (!name.empty() && index < kernels.size() && kernels.Get(index)->name()->str() != name) {
+    ++index;
+  }
+  if (index == kernels.size()) {
+    return failure(KILN_ERROR_NOT_IN_PACK,
+                   "variant " + program->variant->name()->str() + " has no kernel " + name);
+  }
+  const Device &device = *program->loader->device;
+  if (Error e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
+  out->program = program;
+  out->index = index;
+  out->limits = query_limits(device, out->handle.get());
+  out->unequal_groups = device.capabilities.unequal_groups && out->limits.required[0] == 0 &&
+                        options_allow_unequal_groups(program->variant->options()->c_str());
+  for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
+    out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
+  }
+  out->argument_count = stored_kernel(*program, index).arguments();
+  out->arguments.reset(new KernelArgument[out->argument_count]);
+  return {};
+}
+
+Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
+                   bool is_memory) {
+  const OpenCL &cl = *kernel->program->loader->device->cl;
+  if (Error e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
+  if (index >= kernel->argument_count) return {};
+  kernel->arguments[index].bytes.assign(static_cast<const char *>(value), size);
+  kernel->arguments[index].is_memory = is_memory;
+  return {};
+}
+
+Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
+  const OpenCL &cl = *kernel.program->loader->device->cl;
+  if (Error e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
+  for (unsigned i = 0; i < kernel.argument_count; ++i) {
+    const std::string &bytes = kernel.arguments[i].bytes;
+    Error e = bytes.empty()
+                  ? argument_failure(i, failure(KILN_ERROR_ARGUMENT, "not set through Kiln"))
+                  : set(cl, out->get(), i, bytes.data(), bytes.size());
+    if (!e.ok()) return e;
+  }
+  return {};
+}
+
+Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
+  if (range.dimensions < 1 || range.dimensions > 3) {
+    return failure(KILN_ERROR_ARGUMENT,
+                   "an NDRange has 1 to 3 dimensions, not " + std::to_string(range.dimensions));
+  }
+  Size3 global{1, 1, 1};
+  for (unsigned i = 0; i < range.dimensions; ++i) {
+    global[i] = range.global[i];
+    if (global[i] == 0) {
+      return failure(KILN_ERROR_ARGUMENT, "the NDRange is empty in dimension " + std::to_string(i));
+    }
+  }
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  Size3 wanted = kernel.stored_local_sizes[class_of];
+  out->source = wanted[0] == 0 ? KILN_LOCAL_GUESS : kernel.stored_sources[class_of];
+  if (range.local[0] != 0) {
+    wanted = {range.local[0], range.local[1], range.local[2]};
+    out->source = KILN_LOCAL_RANGE;
+  }
+  if (kernel.limits.required[0] != 0) out->source = KILN_LOCAL_KERNEL;
+  for (unsigned i = range.dimensions; i < 3; ++i) wanted[i] = wanted[0] == 0 ? 0 : 1;
+  out->dimensions = range.dimensions;
+  out->local = fit_local_size(global, wanted, kernel.limits);
+  out->padded = pad_global_size(global, out->local);
+  out->global = kernel.unequal_groups ? global : out->padded;
+  return {};
+}
+
+Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                      const QueueHints *hints, bool always, Queue *out) {
+  const Device &device = *loader.device;
+  const auto create = create_queue_with_properties(*device.cl, device.platform,
+                                                   device.identity.text(Field::device_version),
+                                                   device.capabilities);
+  cl_queue_properties list[kQueueProperties] = {CL_QUEUE_PROPERTIES, properties, 0};
+  unsigned taken = 0;
+  if (create != nullptr && hints != nullptr) {
+    taken = add_queue_hints(device.capabilities, *hints, &list[2]);
+  }
+  cl_int code = CL_SUCCESS;
+  Handle<cl_command_queue> made(
+      create != nullptr && (always || taken != 0)
+          ? create(loader.context.get(), device.id, list, &code)
+          : device.cl->clCreateCommandQueue(loader.context.get(), device.id, properties, &code),
+      device.cl->clReleaseCommandQueue);
+  if (!made || code != CL_SUCCESS) return cl_failure("clCreateCommandQueue", code);
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) taken |= KILN_HINT_OUT_OF_ORDER;
+  out->hints = taken;
+  out->properties = properties;
+  out->handle = std::move(made);
+  return {};
+}
+
+Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
+                   Queue *out) {
+  const QueueHints hints = {options.priority, options.throttle};
+  cl_command_queue_properties properties = 0;
+  if ((options.flags & KILN_QUEUE_NO_PROFILING) == 0) properties |= CL_QUEUE_PROFILING_ENABLE;
+  if ((options.flags & KILN_QUEUE_OUT_OF_ORDER) != 0) {
+    properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  }
+  out->loader = loader;
+  // As asked, then without the hints, then in order.
+  Error error = create_queue_as(*loader, properties, &hints, false, out);
+  if (!error.ok()) error = create_queue_as(*loader, properties, nullptr, false, out);
+  if (!error.ok()) {
+    properties &= CL_QUEUE_PROFILING_ENABLE;
+    error = create_queue_as(*loader, properties, nullptr, false, out);
+  }
+  return error;
+}
+
+Error take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
+                 Handle<cl_event> *wanted) {
+  Handle<cl_event> made(event, cl.clReleaseEvent);
+  if (code != CL_SUCCESS || (wanted != nullptr && !made)) return cl_failure(call, code);
+  if (wanted != nullptr) *wanted = std::move(made);
+  return {};
+}
+
+Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
+              Handle<cl_event> *event) {
+  const OpenCL &cl = *queue.loader->device->cl;
+  cl_event launched = nullptr;
+  FirstLaunch first(*kernel->program, kernel->index);
+  cl_event *wanted = event == nullptr && !first.marked() ? nullptr : &launched;
+  const auto launch = [&](const Size3 &global) {
+    return cl.clEnqueueNDRangeKernel(queue.handle.get(), kernel->handle.get(), plan.dimensions,
+                                     nullptr, global.data(), plan.local.data(), waits.count,
+                                     waits.data(), wanted);
+  };
+  cl_int code = launch(plan.global);
+  if (code == CL_INVALID_WORK_GROUP_SIZE && plan.global != plan.padded) {
+    // Programs from IL or a binary may count as OpenCL C 1.2, whatever they were written in.
+    code = launch(plan.padded);
+    if (code == CL_SUCCESS) kernel->unequal_groups = false;
+  }
+  if (code == CL_SUCCESS) first.end_with(launched);
+  return take_event(cl, "clEnqueueNDRangeKernel", code, launched, event);
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,98 @@
+// Kernels, queues, events and launches.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "runtime/launch/work_group.hpp"
+#include "runtime/load/ladder.hpp"
+
+namespace kiln::runtime {
+
+// An argument as it was last set through Kiln; no bytes: not yet.
+struct KernelArgument {
+  std::string bytes;
+  bool is_memory = false;  // the bytes are a cl_mem
+};
+
+struct Kernel {
+  Kernel() = default;
+  ~Kernel();  // out of line: small
+
+  std::shared_ptr<const LoadedProgram> program;
+  Handle<cl_kernel> handle;
+  unsigned index = 0;  // among the variant's kernels
+  WorkGroupLimits limits;
+  bool unequal_groups = false;  // the global size need not be padded
+  std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
+  std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
+  std::unique_ptr<KernelArgument[]> arguments;
+  unsigned argument_count = 0;
+};
+
+// What the driver says of a kernel that was built for the device.
+WorkGroupLimits query_limits(const Device &device, cl_kernel kernel);
+
+// The kernel named `name`; empty takes the variant's first.
+Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
+                    Kernel *out);
+
+// Sets an argument and remembers it for recordings.
+Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
+                   bool is_memory);
+
+// A new kernel object of the same entry point with the same arguments. An argument that was
+// never set through Kiln is KILN_ERROR_ARGUMENT. (clCloneKernel is in few drivers, and an ICD
+// loader calls it through a null pointer where it is not.)
+Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
+
+struct LaunchPlan {
+  cl_uint dimensions = 1;
+  Size3 global{1, 1, 1};
+  Size3 padded{1, 1, 1};  // `global` in whole groups
+  Size3 local{1, 1, 1};
+  kiln_local_source source = KILN_LOCAL_GUESS;  // of `local`
+};
+
+// Checks `range` and works out local and global size.
+Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
+
+struct Queue {
+  Queue() = default;
+  ~Queue();  // out of line: small
+
+  std::shared_ptr<const Loader> loader;
+  Handle<cl_command_queue> handle;
+  cl_command_queue_properties properties = 0;
+  unsigned hints = 0;  // KILN_HINT_* bits that were taken
+};
+
+// A queue with those properties; with `hints` (null: none) as far as the device has them. `always`:
+// by clCreateCommandQueueWithProperties, where there is that, also without hints.
+Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                      const QueueHints *hints, bool always, Queue *out);
+
+// `options` were checked. Hints that are not taken are left out.
+Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
+                   Queue *out);
+
+// What a command waits for.
+struct Waits {
+  cl_uint count = 0;
+  cl_event events[KILN_MAX_WAITS];
+
+  const cl_event *data() const { return count == 0 ? nullptr : events; }
+};
+
+// Takes the event of an enqueued command, whatever the driver said; `wanted` null: none was
+// asked for. `code` and event must agree.
+Error take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
+                 Handle<cl_event> *wanted);
+
+// Enqueues. A driver that refuses unequal groups gets the padded range, from then on at once.
+// `event` may be null.
+Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
+              Handle<cl_event> *event);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,184 @@
+#include "runtime/launch/memory.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+struct Flags {
+  cl_mem_flags kernels;
+  cl_mem_flags host;
+  cl_map_flags map;
+};
+
+// The tightest flags for each side.
+Flags flags_for(kiln_access access) {
+  switch (access) {
+    case KILN_ACCESS_READ:
+      return {CL_MEM_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MAP_WRITE_INVALIDATE_REGION};
+    case KILN_ACCESS_WRITE: return {CL_MEM_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MAP_READ};
+    case KILN_ACCESS_BOTH: break;
+  }
+  return {CL_MEM_READ_WRITE, 0, CL_MAP_READ | CL_MAP_WRITE};
+}
+
+// Host memory where mapping it then costs no copy.
+cl_mem_flags place_on(const Device &device) {
+  return device.capabilities.unified_memory ? cl_mem_flags{CL_MEM_ALLOC_HOST_PTR} : 0;
+}
+
+// `made` is released where the driver handed it out together with an error.
+Error take(const std::shared_ptr<const Loader> &loader, Handle<cl_mem> made, cl_int code,
+           const char *call, cl_map_flags map_flags, Memory *out) {
+  if (!made || code != CL_SUCCESS) return cl_failure(call, code);
+  out->loader = loader;
+  out->handle = std::move(made);
+  out->map_flags = map_flags;
+  return {};
+}
+
+Handle<cl_mem> own(const Loader &loader, cl_mem memory) {
+  return {memory, loader.device->cl->clReleaseMemObject};
+}
+
+// The device's own view of the application's memory, if there is one. The extension's flags are
+// the kernels' alone.
+Handle<cl_mem> import_from_host(const Loader &loader, void *memory, std::size_t size,
+                                cl_mem_flags flags) {
+  const Device &device = *loader.device;
+  if (!device.capabilities.has_extension("cl_arm_import_memory_host")) return {};
+  const auto import = extension_function<decltype(&::clImportMemoryARM)>(
+      *device.cl, device.platform, "clImportMemoryARM");
+  if (import == nullptr) return {};
+  const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
+  cl_int code = CL_SUCCESS;
+  Handle<cl_mem> made(import(loader.context.get(), flags, properties, memory, size, &code),
+                      device.cl->clReleaseMemObject);
+  return code == CL_SUCCESS ? std::move(made) : Handle<cl_mem>();
+}
+
+}  // namespace
+
+Memory::~Memory() = default;
+
+Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
+                    kiln_access access, Memory *out) {
+  if (size == 0) return failure(KILN_ERROR_ARGUMENT, "a buffer has at least 1 byte");
+  const Flags flags = flags_for(access);
+  const cl_mem_flags place = place_on(*loader->device);
+  cl_int code = CL_SUCCESS;
+  cl_mem memory = loader->device->cl->clCreateBuffer(
+      loader->context.get(), flags.kernels | flags.host | place, size, nullptr, &code);
+  out->size = size;
+  out->zero_copy = place != 0;
+  return take(loader, own(*loader, memory), code, "clCreateBuffer", flags.map, out);
+}
+
+Error buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
+                       kiln_access access, Memory *out) {
+  if (reinterpret_cast<std::uintptr_t>(memory) % kHostAlignment != 0 || size == 0 ||
+      size % kHostSizeMultiple != 0) {
+    return failure(KILN_ERROR_ARGUMENT,
+                   "the memory's address must be a multiple of 4096 and its size of 64 and not 0");
+  }
+  const Flags flags = flags_for(access);
+  out->size = size;
+  if (Handle<cl_mem> imported = import_from_host(*loader, memory, size, flags.kernels)) {
+    out->zero_copy = true;
+    return take(loader, std::move(imported), CL_SUCCESS, "clImportMemoryARM", flags.map, out);
+  }
+  cl_int code = CL_SUCCESS;
+  cl_mem made = loader->device->cl->clCreateBuffer(
+      loader->context.get(), flags.kernels | flags.host | CL_MEM_USE_HOST_PTR, size, memory, &code);
+  out->zero_copy = loader->device->capabilities.unified_memory;
+  return take(loader, own(*loader, made), code, "clCreateBuffer", flags.map, out);
+}
+
+Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
+                   std::size_t height, unsigned channels, kiln_access access, Memory *out) {
+  const cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
+  if (channels > 4 || orders[channels] == 0) {
+    return failure(KILN_ERROR_ARGUMENT,
+                   "an image has 1, 2 or 4 channels, not " + std::to_string(channels));
+  }
+  const Flags flags = flags_for(access);
+  const cl_image_format format = {orders[channels], CL_UNORM_INT8};
+  cl_image_desc description = {};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = width;
+  description.image_height = height;
+  cl_int code = CL_SUCCESS;
+  cl_mem memory = loader->device->cl->clCreateImage(
+      loader->context.get(), flags.kernels | flags.host | place_on(*loader->device), &format,
+      &description, nullptr, &code);
+  out->width = width;
+  out->height = height;
+  return take(loader, own(*loader, memory), code, "clCreateImage", flags.map, out);
+}
+
+Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
+                     cl_mem_object_type type, kiln_access access, Memory *out) {
+  const OpenCL &cl = *loader->device->cl;
+  const bool is_buffer = type == CL_MEM_OBJECT_BUFFER;
+  cl_mem_object_type is_type = 0;
+  cl_context context = nullptr;
+  cl_int code = cl.clGetMemObjectInfo(from, CL_MEM_TYPE, sizeof(is_type), &is_type, nullptr);
+  const auto ask = [&](auto query, cl_uint what, void *value) {
+    static_assert(sizeof(context) == sizeof(std::size_t), "all answers are of one size");
+    if (code == CL_SUCCESS) code = query(from, what, sizeof(std::size_t), value, nullptr);
+  };
+  if (code == CL_SUCCESS && is_type != type) {
+    return failure(KILN_ERROR_ARGUMENT,
+                   is_buffer ? "the cl_mem is not a buffer" : "the cl_mem is not a 2D image");
+  }
+  ask(cl.clGetMemObjectInfo, CL_MEM_CONTEXT, &context);
+  if (code == CL_SUCCESS && context != loader->context.get()) {
+    return failure(KILN_ERROR_ARGUMENT, "the cl_mem is of another context");
+  }
+  ask(cl.clGetMemObjectInfo, CL_MEM_SIZE, &out->size);
+  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_WIDTH, &out->width);
+  if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_HEIGHT, &out->height);
+  if (code == CL_SUCCESS) code = cl.clRetainMemObject(from);
+  if (code != CL_SUCCESS) return cl_failure("clGetMemObjectInfo or clRetainMemObject", code);
+  return take(loader, own(*loader, from), code, "clRetainMemObject", flags_for(access).map, out);
+}
+
+Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
+          std::size_t *row_pitch, Handle<cl_event> *event) {
+  if (memory->mapped != nullptr) {
+    return failure(KILN_ERROR_ARGUMENT, "the memory is mapped already");
+  }
+  const OpenCL &cl = *queue.loader->device->cl;
+  const char *call = row_pitch == nullptr ? "clEnqueueMapBuffer" : "clEnqueueMapImage";
+  const std::size_t origin[3] = {0, 0, 0};
+  const std::size_t region[3] = {memory->width, memory->height, 1};
+  cl_int code = CL_SUCCESS;
+  cl_event made = nullptr;
+  cl_event *wanted = event == nullptr ? nullptr : &made;
+  std::size_t pitch = 0;
+  void *address = row_pitch == nullptr
+                      ? cl.clEnqueueMapBuffer(queue.handle.get(), memory->handle.get(), blocking,
+                                              memory->map_flags, 0, memory->size, waits.count,
+                                              waits.data(), wanted, &code)
+                      : cl.clEnqueueMapImage(queue.handle.get(), memory->handle.get(), blocking,
+                                             memory->map_flags, origin, region, &pitch, nullptr,
+                                             waits.count, waits.data(), wanted, &code);
+  // Mapped whatever becomes of the event, so that it can be unmapped.
+  if (code == CL_SUCCESS) memory->mapped = address;
+  Error error = take_event(cl, call, code, made, event);
+  if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
+  if (error.ok() && row_pitch != nullptr) *row_pitch = pitch;
+  return error;
+}
+
+Error unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event) {
+  if (memory->mapped == nullptr) return failure(KILN_ERROR_ARGUMENT, "the memory is not mapped");
+  const OpenCL &cl = *queue.loader->device->cl;
+  cl_event made = nullptr;
+  const cl_int code =
+      cl.clEnqueueUnmapMemObject(queue.handle.get(), memory->handle.get(), memory->mapped,
+                                 waits.count, waits.data(), event == nullptr ? nullptr : &made);
+  // Unmapped whatever becomes of the event: a second unmap would be one too many.
+  if (code == CL_SUCCESS) memory->mapped = nullptr;
+  return take_event(cl, "clEnqueueUnmapMemObject", code, made, event);
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,153 @@
+#include "runtime/launch/recording.hpp"
+
+#include <cstring>
+
+#include "runtime/launch/sequence.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+constexpr cl_device_info kDeviceExtensionsWithVersion = 0x1060;
+// More than this is a driver's mistake and not a list.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+Error lacks(const char *message) { return failure(KILN_ERROR_OPENCL, message); }
+
+// Fills `functions`, a table of function pointers, from names of the same number.
+bool find(const Device &device, const char *const *names, std::size_t count, void *functions) {
+  for (std::size_t i = 0; i < count; ++i) {
+    void *address = device.cl->clGetExtensionFunctionAddressForPlatform(device.platform, names[i]);
+    if (address == nullptr) return false;
+    std::memcpy(static_cast<void **>(functions) + i, &address, sizeof(address));
+  }
+  return true;
+}
+
+// The version of the extension that the device has; 0 if it does not say.
+cl_version extension_version(const Device &device, const char *extension) {
+  std::size_t bytes = 0;
+  if (device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion, 0, nullptr, &bytes) !=
+          CL_SUCCESS ||
+      bytes > kMostBytes) {
+    return 0;
+  }
+  const std::size_t count = bytes / sizeof(cl_name_version);
+  const std::unique_ptr<cl_name_version[]> rows(new cl_name_version[count]);
+  if (device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion,
+                                 count * sizeof(cl_name_version), rows.get(),
+                                 nullptr) != CL_SUCCESS) {
+    return 0;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (std::strncmp(rows[i].name, extension, sizeof(rows[i].name)) == 0) return rows[i].version;
+  }
+  return 0;
+}
+
+cl_bitfield device_bits(const Device &device, cl_device_info what) {
+  cl_bitfield bits = 0;
+  const cl_int code = device.cl->clGetDeviceInfo(device.id, what, sizeof(bits), &bits, nullptr);
+  return code == CL_SUCCESS ? bits : 0;
+}
+
+Error check_command_buffer(const Device &device, cl_command_queue_properties properties) {
+  if (!device.capabilities.has_extension(CL_KHR_COMMAND_BUFFER_EXTENSION_NAME)) {
+    return lacks("the device has no cl_khr_command_buffer");
+  }
+  const cl_version version = extension_version(device, CL_KHR_COMMAND_BUFFER_EXTENSION_NAME);
+  if (CL_VERSION_MAJOR(version) != 0 || CL_VERSION_MINOR(version) != 9) {
+    return lacks("the device's cl_khr_command_buffer is not version 0.9");
+  }
+  const cl_bitfield required =
+      device_bits(device, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR);
+  if ((required & ~properties) == 0) return {};
+  return lacks("command buffers need queue properties that this queue has not");
+}
+
+Error find_functions(const Device &device, CommandBufferFunctions *out) {
+  static const char *const names[] = {"clCreateCommandBufferKHR", "clCommandNDRangeKernelKHR",
+                                      "clFinalizeCommandBufferKHR", "clEnqueueCommandBufferKHR",
+                                      "clReleaseCommandBufferKHR"};
+  static_assert(sizeof(names) == sizeof(*out), "a name for each");
+  if (find(device, names, 5, out)) return {};
+  return lacks("the driver has no functions of cl_khr_command_buffer");
+}
+
+Error find_functions(const Device &device, RecordableFunctions *out) {
+  static const char *const names[] = {"clNewRecordingQCOM", "clEndRecordingQCOM",
+                                      "clEnqueueRecordingQCOM", "clReleaseRecordingQCOM"};
+  static_assert(sizeof(names) == sizeof(*out), "a name for each");
+  if (find(device, names, 4, out)) return {};
+  return lacks("the driver has no functions of cl_qcom_recordable_queues");
+}
+
+}  // namespace
+
+Error record_command_buffer(const Loader &loader, cl_command_queue queue,
+                            cl_command_queue_properties properties, const std::vector<Step> &steps,
+                            Recording *out) {
+  const Device &device = *loader.device;
+  CommandBufferFunctions call;
+  if (Error e = check_command_buffer(device, properties); !e.ok()) return e;
+  if (Error e = find_functions(device, &call); !e.ok()) return e;
+  // So that a run need not wait for the one before.
+  const cl_command_buffer_properties_khr list[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
+                                                   CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+  const bool simultaneous = (device_bits(device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR) &
+                             CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0;
+  const char *name = "clCreateCommandBufferKHR";
+  cl_int code = CL_SUCCESS;
+  Handle<cl_command_buffer_khr> made(call.create(1, &queue, simultaneous ? list : nullptr, &code),
+                                     call.release);
+  for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps.size(); ++i) {
+    const LaunchPlan &plan = steps[i].plan;
+    name = "clCommandNDRangeKernelKHR";
+    code = call.add(made.get(), nullptr, nullptr, steps[i].kernel.get(), plan.dimensions, nullptr,
+                    plan.padded.data(), plan.local.data(), 0, nullptr, nullptr, nullptr);
+  }
+  if (made && code == CL_SUCCESS) {
+    name = "clFinalizeCommandBufferKHR";
+    code = call.finalize(made.get());
+  }
+  if (!made || code != CL_SUCCESS) return cl_failure(name, code);
+  out->kind = KILN_RECORDING_COMMAND_BUFFER;
+  out->buffer = std::move(made);
+  out->enqueue_buffer = call.enqueue;
+  return {};
+}
+
+Error record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
+                                 Recording *out) {
+  const Device &device = *loader.device;
+  if (!device.capabilities.has_extension("cl_qcom_recordable_queues")) {
+    return lacks("the device has no cl_qcom_recordable_queues");
+  }
+  RecordableFunctions call;
+  Queue queue;
+  if (Error e = find_functions(device, &call); !e.ok()) return e;
+  // The extension takes this one property and no other beside it.
+  Error e = create_queue_as(loader, kQueueRecordableQcom, nullptr, true, &queue);
+  if (!e.ok()) return e;
+  const char *name = "clNewRecordingQCOM";
+  cl_int code = CL_SUCCESS;
+  Handle<RecordingQcom> made(call.create(queue.handle.get(), &code), call.release);
+  for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps.size(); ++i) {
+    const LaunchPlan &plan = steps[i].plan;
+    name = "clEnqueueNDRangeKernel on a recordable queue";
+    code = device.cl->clEnqueueNDRangeKernel(queue.handle.get(), steps[i].kernel.get(),
+                                             plan.dimensions, nullptr, plan.padded.data(),
+                                             plan.local.data(), 0, nullptr, nullptr);
+  }
+  if (made && code == CL_SUCCESS) {
+    name = "clEndRecordingQCOM";
+    code = call.end(made.get());
+  }
+  if (!made || code != CL_SUCCESS) return cl_failure(name, code);
+  out->kind = KILN_RECORDING_RECORDABLE_QUEUE;
+  out->recordable = std::move(queue.handle);
+  out->qcom = std::move(made);
+  out->enqueue_qcom = call.enqueue;
+  return {};
+}
+
+}  // namespace kiln::runtime

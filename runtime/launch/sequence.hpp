@@ -1,0 +1,34 @@
+// Launches that are recorded once and run often.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/launch/launch.hpp"
+#include "runtime/launch/recording.hpp"
+
+namespace kiln::runtime {
+
+// Steps are added, then it is ended, then run. One thread at a time.
+struct Sequence {
+  Sequence() = default;
+  ~Sequence();  // out of line: small
+
+  std::shared_ptr<const Loader> loader;
+  Handle<cl_command_queue> queue;
+  cl_command_queue_properties properties = 0;  // of the queue
+  std::vector<Step> steps;
+  Recording recording;
+  std::string reason;  // why a better way of recording is not used
+  bool ended = false;
+};
+
+Error begin_sequence(const Queue &queue, Sequence *out);
+Error add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range);
+// Records through the best of the device's extensions that works.
+Error end_sequence(Sequence *sequence);
+// `event` may be null.
+Error run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event);
+
+}  // namespace kiln::runtime

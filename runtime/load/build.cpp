@@ -1,0 +1,201 @@
+#include "runtime/load/build.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace kiln::runtime {
+namespace {
+
+// More than this is a driver's mistake and not a log.
+constexpr std::size_t kMostLogBytes = std::size_t{16} << 20;
+
+Error create_from_binary(const Device &device, cl_context context, packs::View bytes,
+                         cl_program *out) {
+  cl_int status = CL_SUCCESS;
+  cl_int code = CL_SUCCESS;
+  *out = device.cl->clCreateProgramWithBinary(context, 1, &device.id, &bytes.size, &bytes.data,
+                                              &status, &code);
+  if (code == CL_SUCCESS && status != CL_SUCCESS) {
+    return cl_failure("clCreateProgramWithBinary's binary status", status);
+  }
+  if (code != CL_SUCCESS) return cl_failure("clCreateProgramWithBinary", code);
+  return {};
+}
+
+Error create_from_source(const Device &device, cl_context context, packs::View bytes,
+                         cl_program *out) {
+  const char *text = reinterpret_cast<const char *>(bytes.data);
+  cl_int code = CL_SUCCESS;
+  *out = device.cl->clCreateProgramWithSource(context, 1, &text, &bytes.size, &code);
+  if (code != CL_SUCCESS) return cl_failure("clCreateProgramWithSource", code);
+  return {};
+}
+
+Error create_from_il(const Device &device, cl_context context, packs::View bytes, cl_program *out) {
+  const auto create = create_program_with_il(*device.cl, device.platform,
+                                             device.identity.text(Field::device_version));
+  if (create == nullptr) {
+    return failure(KILN_ERROR_OPENCL, "the driver has no clCreateProgramWithIL");
+  }
+  cl_int code = CL_SUCCESS;
+  *out = create(context, bytes.data, bytes.size, &code);
+  if (code != CL_SUCCESS) return cl_failure("clCreateProgramWithIL", code);
+  return {};
+}
+
+Error create_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                     Handle<cl_program> *out) {
+  cl_program program = nullptr;
+  Error error;
+  switch (form) {
+    case Form::binary: error = create_from_binary(device, context, bytes, &program); break;
+    case Form::il: error = create_from_il(device, context, bytes, &program); break;
+    case Form::source: error = create_from_source(device, context, bytes, &program); break;
+  }
+  // A driver may hand out an object together with an error.
+  *out = Handle<cl_program>(program, device.cl->clReleaseProgram);
+  if (error.ok() && program == nullptr) {
+    return failure(KILN_ERROR_OPENCL, "the driver reported success without a program");
+  }
+  return error;
+}
+
+std::string build_log(const Device &device, cl_program program) {
+  std::size_t size = 0;
+  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr,
+                                       &size) != CL_SUCCESS ||
+      size > kMostLogBytes) {
+    return {};
+  }
+  std::string log(size, '\0');
+  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(),
+                                       nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  log.resize(std::strlen(log.c_str()));
+  return log;
+}
+
+// A number that clGetProgramBuildInfo gives; false where the driver does not say.
+template <typename T>
+bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
+  return device.cl->clGetProgramBuildInfo(program, device.id, what, sizeof(*out), out, nullptr) ==
+         CL_SUCCESS;
+}
+
+Error run_build(const Device &device, cl_program program, const char *options) {
+  const cl_int code = device.cl->clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clBuildProgram", code);
+  cl_build_status status = CL_BUILD_NONE;
+  if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
+      status != CL_BUILD_SUCCESS) {
+    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the build status is ",
+                                       std::to_string(status)});
+  }
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+  if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&
+      type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the program is not an "
+                                       "executable: its binary type is ",
+                                       decimal(type)});
+  }
+  return {};
+}
+
+Error create_kernel(const Device &device, cl_program program, const ExpectedKernel &expected,
+                    Handle<cl_kernel> *out) {
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = device.cl->clCreateKernel(program, expected.name.c_str(), &code);
+  *out = Handle<cl_kernel>(kernel, device.cl->clReleaseKernel);
+  if (kernel == nullptr || code != CL_SUCCESS) {
+    Error error = cl_failure("clCreateKernel", code);
+    error.message = concat({"kernel ", expected.name, ": ", error.message});
+    return error;
+  }
+  cl_uint arguments = 0;
+  code = device.cl->clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments,
+                                    nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetKernelInfo", code);
+  if (arguments != expected.arguments) {
+    return failure(KILN_ERROR_OPENCL, {"kernel ", expected.name, " has ", decimal(arguments),
+                                       " arguments instead of ", decimal(expected.arguments)});
+  }
+  return {};
+}
+
+}  // namespace
+
+BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                           const std::string &options,
+                           const std::vector<ExpectedKernel> &expected) {
+  BuildOutcome outcome;
+  BuiltProgram &built = outcome.built;
+  outcome.error = create_program(device, context, form, bytes, &built.program);
+  if (!outcome.error.ok()) return outcome;
+  const std::string passed = form == Form::il ? il_options(options) : options;
+  outcome.error =
+      run_build(device, built.program.get(), form == Form::binary ? nullptr : passed.c_str());
+  if (form != Form::binary || !outcome.error.ok()) {
+    outcome.log = build_log(device, built.program.get());
+  }
+  built.kernels = std::vector<Handle<cl_kernel>>(expected.size());
+  for (std::size_t i = 0; i < expected.size() && outcome.error.ok(); ++i) {
+    outcome.error = create_kernel(device, built.program.get(), expected[i], &built.kernels[i]);
+  }
+  return outcome;
+}
+
+Error program_binary(const Device &device, cl_program program, packs::Bytes *out) {
+  cl_uint count = 0;
+  cl_int code =
+      device.cl->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  std::vector<cl_device_id> devices(count);
+  std::vector<std::size_t> sizes(count);
+  code = device.cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
+                                     devices.data(), nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  code = device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof(std::size_t),
+                                     sizes.data(), nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  // Other devices of the context get memory too: a driver may ignore a null pointer.
+  std::vector<packs::Bytes> binaries(count);
+  std::vector<unsigned char *> places(count);
+  for (cl_uint i = 0; i < count; ++i) {
+    if (sizes[i] > packs::kMaxBlobSize) {
+      return failure(KILN_ERROR_OPENCL,
+                     {"the driver reports a binary of ", decimal(sizes[i]), " bytes"});
+    }
+    binaries[i].resize(sizes[i]);
+    places[i] = binaries[i].data();
+  }
+  code = device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof(unsigned char *),
+                                     places.data(), nullptr);
+  if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  for (cl_uint i = 0; i < count; ++i) {
+    if (devices[i] != device.id) continue;
+    if (binaries[i].empty()) return failure(KILN_ERROR_OPENCL, "the driver's binary is empty");
+    *out = std::move(binaries[i]);
+    return {};
+  }
+  return failure(KILN_ERROR_OPENCL, "the program was not built for this device");
+}
+
+std::string il_options(const std::string &options) {
+  std::string kept;
+  std::string_view rest = options;
+  while (!rest.empty()) {
+    const std::size_t space = rest.find(' ');
+    const std::string_view word = rest.substr(0, space);
+    rest = space == std::string_view::npos ? std::string_view() : rest.substr(space + 1);
+    if (word.substr(0, 4) != "-cl-" || word.substr(0, 8) == "-cl-std=" ||
+        word == "-cl-kernel-arg-info") {
+      continue;
+    }
+    if (!kept.empty()) kept += ' ';
+    kept += word;
+  }
+  return kept;
+}
+
+}  // namespace kiln::runtime

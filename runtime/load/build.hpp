@@ -1,0 +1,47 @@
+// Making a program through the driver, and what makes Kiln accept it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kiln/packs/pack.hpp"
+#include "runtime/device/device.hpp"
+
+namespace kiln::runtime {
+
+enum class Form : std::uint8_t { binary, il, source };
+
+// An entry point that a program must have.
+struct ExpectedKernel {
+  std::string name;
+  std::uint32_t arguments = 0;
+};
+
+// A program that passed every check, with its kernels in the expected order.
+struct BuiltProgram {
+  Handle<cl_program> program;
+  std::vector<Handle<cl_kernel>> kernels;
+};
+
+struct BuildOutcome {
+  Error error;      // what failed; ok when the program is accepted
+  std::string log;  // the driver's build log, also of a build that succeeded
+  BuiltProgram built;
+};
+
+// Creates, builds and checks: codes, statuses and handles must agree, the build must
+// succeed, each expected kernel must exist with its number of arguments. `bytes` were
+// verified by the caller. Options are passed for source, cut down to what is defined for
+// IL, and not passed for a binary ("as built").
+BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                           const std::string &options, const std::vector<ExpectedKernel> &expected);
+
+// The driver's own binary of a built program for the device.
+Error program_binary(const Device &device, cl_program program, packs::Bytes *out);
+
+// The options that the specification defines for a program made from IL: the -cl-
+// optimisation flags of `options`, without -cl-std and -cl-kernel-arg-info.
+std::string il_options(const std::string &options);
+
+}  // namespace kiln::runtime

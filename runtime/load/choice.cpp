@@ -1,0 +1,194 @@
+#include "runtime/load/choice.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <tuple>
+
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+namespace fb = packs::fb;
+using packs::concat;
+using packs::SizeClass;
+
+std::optional<std::string> missing(const fb::Variant &variant, const Capabilities &device) {
+  std::vector<std::string> requirements;
+  for (const auto *requirement : *variant.requirements()) {
+    requirements.push_back(requirement->str());
+  }
+  return missing_requirement(requirements, device);
+}
+
+// How far `size_class` is from the one that is asked for: smaller ones are nearer.
+unsigned distance(SizeClass size_class, SizeClass wanted) {
+  const auto have = static_cast<unsigned>(size_class);
+  const auto want = static_cast<unsigned>(wanted);
+  return have <= want ? want - have : have;
+}
+
+struct Measurement {
+  const fb::Tuning *row;
+  const fb::Variant *variant;
+
+  auto place() const { return std::tuple(row->family(), row->model(), row->key_hash()); }
+  // By device, then by time; of equal times the first by name.
+  bool operator<(const Measurement &other) const {
+    if (place() != other.place()) return place() < other.place();
+    if (row->nanoseconds() != other.row->nanoseconds()) {
+      return row->nanoseconds() < other.row->nanoseconds();
+    }
+    return row->variant() < other.row->variant();
+  }
+};
+
+// The measurements of the nearest level and class that have any.
+class Measurements {
+ public:
+  Measurements(const packs::Pack &pack, const Device &device, const fb::Program &program,
+               SizeClass wanted)
+      : place_(pack.root(), device.description, packs::xxh3(device.key.data(), device.key.size())),
+        program_(program.name()->string_view()),
+        wanted_(wanted) {}
+
+  void add(const fb::Variant &variant) {
+    for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
+      const packs::TuningQuery query{
+          program_, variant.name()->string_view(), {}, static_cast<SizeClass>(i)};
+      place_.for_each(query, [&](const fb::Tuning &row, TuningLevel level) {
+        see({&row, &variant}, level, query.size_class);
+      });
+    }
+  }
+
+  // Sets a choice by measurement, if there is any measurement.
+  bool choose(Choice *out) {
+    std::make_heap(all_.begin(), all_.end());  // smaller than std::sort
+    std::sort_heap(all_.begin(), all_.end());
+    const Measurement *best = nullptr;
+    std::size_t best_count = 0;
+    std::uint64_t best_samples = 0;
+    for (std::size_t first = 0, end = 0; first < all_.size(); first = end) {
+      std::uint64_t samples = 0;
+      for (; end < all_.size() && all_[end].place() == all_[first].place(); ++end) {
+        samples += all_[end].row->samples();
+      }
+      const std::size_t count = end - first;
+      if (std::tie(count, samples) <= std::tie(best_count, best_samples)) continue;
+      best = &all_[first];
+      best_count = count;
+      best_samples = samples;
+    }
+    if (best == nullptr) return false;
+    out->variant = best->variant;
+    out->by = KILN_CHOICE_MEASUREMENT;
+    out->level = level_;
+    out->size_class = class_;
+    out->nanoseconds = best->row->nanoseconds();
+    out->reason = sentence(*out, best_count);
+    return true;
+  }
+
+ private:
+  void see(const Measurement &measurement, TuningLevel level, SizeClass size_class) {
+    const auto rank = [&](TuningLevel l, SizeClass c) {
+      return std::tuple(l, distance(c, wanted_));
+    };
+    if (!all_.empty() && rank(level, size_class) > rank(level_, class_)) return;
+    if (!all_.empty() && rank(level, size_class) < rank(level_, class_)) all_.clear();
+    level_ = level;
+    class_ = size_class;
+    all_.push_back(measurement);
+  }
+
+  static std::string sentence(const Choice &choice, std::size_t count) {
+    static const char *const where[] = {"on this device", "on this model",
+                                        "on a device of this family", "on a device of this vendor",
+                                        "for any device"};
+    const bool short_time = choice.nanoseconds < 100'000;
+    const std::uint64_t thousandths =
+        short_time ? choice.nanoseconds : (choice.nanoseconds + 500) / 1000;
+    char time[40];
+    std::snprintf(time, sizeof(time), "%llu.%03u %s",
+                  static_cast<unsigned long long>(thousandths / 1000),
+                  static_cast<unsigned>(thousandths % 1000), short_time ? "us" : "ms");
+    const std::string of = count == 1
+                               ? "the only one measured "
+                               : concat({"measured the fastest of ", packs::decimal(count), " "});
+    return concat({of, where[static_cast<unsigned>(choice.level)], " for ",
+                   size_class_name(choice.size_class), " problems: ", time});
+  }
+
+  TuningPlace place_;
+  std::string_view program_;
+  SizeClass wanted_;
+  TuningLevel level_ = TuningLevel::standard;
+  SizeClass class_ = SizeClass::large;
+  std::vector<Measurement> all_;  // of that level and class
+};
+
+Error choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
+                   const std::string &variant, Choice *out) {
+  const fb::Variant *found = pack.find_variant(program, variant);
+  if (found == nullptr) {
+    return failure(KILN_ERROR_NOT_IN_PACK, {"program ", program, " has no variant ", variant});
+  }
+  if (const auto lacks = missing(*found, device.capabilities)) {
+    return failure(KILN_ERROR_REQUIREMENT, {"program ", program, ", variant ", variant, " ", *lacks,
+                                            ", which this device lacks"});
+  }
+  out->variant = found;
+  out->by = KILN_CHOICE_NAME;
+  out->reason = "asked for by name";
+  return {};
+}
+
+// The variant's place among the preferred ones; their number if it is not one of them.
+std::uint32_t preference(const fb::Program &program, const fb::Variant &variant) {
+  const auto *preferred = program.preferred();
+  const std::uint32_t count = preferred == nullptr ? 0 : preferred->size();
+  std::uint32_t i = 0;
+  while (i < count && preferred->Get(i)->string_view() != variant.name()->string_view()) ++i;
+  return i;
+}
+
+}  // namespace
+
+const char *size_class_name(SizeClass size_class) {
+  static const char *const names[] = {"small", "medium", "large"};
+  return names[static_cast<unsigned>(size_class)];
+}
+
+Error choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
+                     const std::string &variant, SizeClass wanted, Choice *out) {
+  const fb::Program *found = pack.find_program(program);
+  if (found == nullptr) {
+    return failure(KILN_ERROR_NOT_IN_PACK, {"the pack has no program ", program});
+  }
+  if (!variant.empty()) return choose_named(pack, device, program, variant, out);
+  Measurements measurements(pack, device, *found, wanted);
+  const fb::Variant *first = nullptr;  // by preference, then by name
+  std::uint32_t place = 0;
+  for (const fb::Variant *candidate : *found->variants()) {
+    if (missing(*candidate, device.capabilities)) continue;
+    measurements.add(*candidate);
+    const std::uint32_t here = preference(*found, *candidate);
+    if (first != nullptr && here >= place) continue;
+    first = candidate;
+    place = here;
+  }
+  if (first == nullptr) {
+    return failure(KILN_ERROR_REQUIREMENT,
+                   {"program ", program, " has no variant that this device can run"});
+  }
+  if (measurements.choose(out)) return {};
+  const bool preferred = found->preferred() != nullptr && place < found->preferred()->size();
+  out->variant = first;
+  out->by = preferred ? KILN_CHOICE_PREFERENCE : KILN_CHOICE_ORDER;
+  out->reason = preferred ? "preferred by the pack" : "first by name";
+  return {};
+}
+
+}  // namespace kiln::runtime

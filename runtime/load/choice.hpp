@@ -1,0 +1,37 @@
+// Which variant of a program a device gets. Pure; safe from any thread.
+#pragma once
+
+#include <string>
+
+#include "kiln/packs/pack.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/load/tuning.hpp"
+#include "runtime/opencl/error.hpp"
+
+namespace kiln::runtime {
+
+// A variant and why it was taken.
+struct Choice {
+  const packs::fb::Variant *variant = nullptr;  // null: there is none
+  kiln_choice by = KILN_CHOICE_NAME;
+  std::string reason;  // a sentence: "first by name"
+  // Of a choice by measurement.
+  TuningLevel level = TuningLevel::standard;
+  packs::SizeClass size_class = packs::SizeClass::large;
+  std::uint64_t nanoseconds = 0;
+};
+
+// The variant of that name, or with an empty one the best of those whose requirements the device
+// meets, for problems of that size class:
+//  * the fastest that was measured. Times of different devices do not compare, so one device's
+//    are: of the nearest level at which any was measured, then of the class that was asked for,
+//    else the next smaller, else the next larger, the device with the most variants measured,
+//    then with the most samples, then the pack's first.
+//  * else the first of Program.preferred, else the first by name.
+// `*out` is set on success.
+Error choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
+                     const std::string &variant, packs::SizeClass wanted, Choice *out);
+
+const char *size_class_name(packs::SizeClass size_class);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,47 @@
+// The first launch of a kernel, behind a marker: some drivers compile or link then, and some die of
+// it. The marker stays until the command is complete, so that a death is seen by the next start,
+// which takes a lower rung.
+#pragma once
+
+#include "runtime/load/ladder.hpp"
+
+namespace kiln::runtime {
+
+// Names "kernel `index` of what was given to the driver as `subject` was launched".
+std::uint64_t launch_id(const Subject &subject, unsigned index);
+
+// Why none of the kernels of `subject` must be launched, or an empty string.
+std::string launch_quarantined(const Guard &guard, const Subject &subject, std::size_t kernels);
+
+// Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
+void expect_first_launches(LoadedProgram *program);
+
+// One launch. Any thread may make one; of launches of one kernel at a time the first is marked.
+class FirstLaunch {
+ public:
+  // Before the launch: writes the marker where it is needed.
+  FirstLaunch(const LoadedProgram &program, unsigned index);
+  // The same on the heap; null where none is needed.
+  static std::unique_ptr<FirstLaunch> mark(const LoadedProgram &program, unsigned index) {
+    if (!program.launched.load(std::memory_order_relaxed)) program.launched = true;
+    if (program.to_prove.load(std::memory_order_relaxed) == 0) return nullptr;
+    auto first = std::make_unique<FirstLaunch>(program, index);
+    return first->marked() ? std::move(first) : nullptr;
+  }
+  FirstLaunch(const FirstLaunch &) = delete;
+  FirstLaunch &operator=(const FirstLaunch &) = delete;
+  ~FirstLaunch();  // of a launch that was refused: takes the marker away
+
+  // Whether end_with() wants an event.
+  bool marked() const { return slot_ >= 0; }
+  // After the launch: the marker goes when the event is complete. Does not keep the event.
+  void end_with(cl_event event);
+
+ private:
+  const LoadedProgram &program_;
+  Subject subject_;
+  std::uint64_t bit_ = 0;
+  int slot_ = -1;
+};
+
+}  // namespace kiln::runtime

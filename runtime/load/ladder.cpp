@@ -1,0 +1,378 @@
+#include "runtime/load/ladder.hpp"
+
+#include <chrono>
+#include <cstring>
+
+#include "kiln/packs/hash.hpp"
+#include "runtime/load/finish.hpp"
+#include "runtime/load/first_launch.hpp"
+#include "runtime/load/rung_sources.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+using packs::View;
+using Clock = std::chrono::steady_clock;
+namespace fb = packs::fb;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Names the bytes together with the way they are built: a binary by itself, wherever it is stored,
+// as the overlay's; IL and source with the variant's options.
+std::uint64_t subject_id(Form form, const fb::Blob &blob, const fb::Variant &variant) {
+  if (form == Form::binary) return blob.xxh3();
+  std::uint8_t bytes[2 * packs::kNameSize + 1] = {};
+  std::memcpy(bytes, blob.name().bytes()->data(), packs::kNameSize);
+  std::memcpy(bytes + packs::kNameSize, variant.hash()->bytes()->data(), packs::kNameSize);
+  bytes[2 * packs::kNameSize] = static_cast<std::uint8_t>(form);
+  return packs::xxh3(bytes, sizeof(bytes));
+}
+
+// Names "a new binary of this variant was made for the overlay, because the driver recompiled
+// the one that was there".
+std::uint64_t healing_id(const fb::Variant &variant) {
+  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 1;
+}
+
+// What is given to the driver on a rung.
+struct Attempt {
+  Form form = Form::binary;
+  View bytes;
+  Subject subject;
+  packs::Finality finality = packs::Finality::no;
+  std::string why_not_final{};
+};
+
+bool is_final(const fb::Provenance &provenance) {
+  return provenance.finality() == static_cast<std::uint8_t>(packs::Finality::yes);
+}
+
+Attempt attempt_of(Form form, kiln_rung rung, const packs::fb::Blob &blob,
+                   const fb::Variant &variant, const fb::Provenance *provenance) {
+  Attempt attempt{form, {}, {subject_id(form, blob, variant), rung}};
+  if (rung == KILN_RUNG_INTERMEDIATE) {
+    attempt.why_not_final = "the driver compiles this form whenever it loads it";
+  } else if (provenance == nullptr) {
+    attempt.why_not_final = "it was compiled here";
+  } else {
+    attempt.finality = static_cast<packs::Finality>(provenance->finality());
+    if (provenance->why_not_final() != nullptr) {
+      attempt.why_not_final = provenance->why_not_final()->str();
+    }
+  }
+  return attempt;
+}
+
+class Ladder {
+ public:
+  Ladder(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
+         Report *report)
+      : loader_(loader),
+        variant_(variant),
+        flags_(flags),
+        report_(*report),
+        overlay_(loader->overlay.get()) {}
+
+  bool climb(std::shared_ptr<LoadedProgram> *out) {
+    const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
+    packs::Bytes own;
+    scratch_ = lock ? &loader_->scratch : &own;
+    const bool loaded =
+        try_overlay(out) || try_exact(out) || try_compatible(out) || try_intermediate(out) ||
+        try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
+        try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
+    if (loaded && overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0) keep(**out);
+    return loaded;
+  }
+
+ private:
+  bool give_up(RungResult *result, kiln_outcome outcome, std::string reason) {
+    result->outcome = outcome;
+    result->reason = std::move(reason);
+    tell(KILN_NOTICE_RUNG, *result, result->reason.c_str());
+    report_.rungs.push_back(std::move(*result));
+    return false;
+  }
+
+  bool skip(kiln_rung rung, kiln_outcome outcome, std::string reason) {
+    RungResult result;
+    result.rung = rung;
+    return give_up(&result, outcome, std::move(reason));
+  }
+
+  bool off(kiln_rung rung, unsigned flag) {
+    return (flags_ & flag) != 0 && !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+  }
+
+  void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
+    notify(*loader_, {kind, result.rung, result.outcome, report_.program.c_str(),
+                      report_.variant.c_str(), text, 0});
+  }
+
+  void note(kiln_notice_kind kind, const RungResult &result, std::string text) {
+    tell(kind, result, text.c_str());
+    report_.notes.push_back(std::move(text));
+  }
+
+  bool try_overlay(std::shared_ptr<LoadedProgram> *out) {
+    constexpr kiln_rung kRung = KILN_RUNG_OVERLAY;
+    if (off(kRung, KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY)) return false;
+    if (overlay_ == nullptr) return skip(kRung, KILN_OUTCOME_SKIPPED, loader_->no_overlay);
+    OverlayEntry entry;
+    bool broken = false;
+    std::string why = overlay_->find(variant_.hash()->bytes()->data(), scratch_, &entry, &broken);
+    if (!why.empty()) {
+      return skip(kRung, broken ? KILN_OUTCOME_FAILED : KILN_OUTCOME_MISSED, std::move(why));
+    }
+    RungResult result;
+    result.rung = kRung;
+    Attempt attempt{Form::binary, entry.binary, {entry.binary_xxh3, kRung}};
+    attempt.finality = entry.finality();
+    if (attempt.finality == packs::Finality::no) {
+      const Offer exact = offer_exact(*loader_, variant_);
+      if (exact.provenance != nullptr && is_final(*exact.provenance)) {
+        return skip(kRung, KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is");
+      }
+      attempt.why_not_final = "an earlier start ended before it finished this binary";
+    }
+    return give(attempt, &result, out);
+  }
+
+  bool try_exact(std::shared_ptr<LoadedProgram> *out) {
+    return try_rung(KILN_RUNG_EXACT, Form::binary, KILN_LOAD_NO_BINARY, offer_exact, out);
+  }
+
+  bool try_compatible(std::shared_ptr<LoadedProgram> *out) {
+    constexpr kiln_rung kRung = KILN_RUNG_COMPATIBLE;
+    if (off(kRung, KILN_LOAD_NO_BINARY)) return false;
+    if ((flags_ & KILN_LOAD_COMPATIBLE) == 0) {
+      return skip(kRung, KILN_OUTCOME_SKIPPED, "not asked for");
+    }
+    for (Offer &offer : offer_compatible(*loader_, variant_)) {
+      std::string why = offer.reason;
+      if (!take_offer(kRung, Form::binary, std::move(offer), out)) continue;
+      report_.notes.push_back(std::move(why));
+      return true;
+    }
+    return false;
+  }
+
+  // Other vendors' drivers have no such form, and the report no such rung.
+  bool try_intermediate(std::shared_ptr<LoadedProgram> *out) {
+    return loader_->device->description.finishing == Finishing::linker &&
+           try_rung(KILN_RUNG_INTERMEDIATE, Form::binary, KILN_LOAD_NO_BINARY, offer_intermediate,
+                    out);
+  }
+
+  bool try_rung(kiln_rung rung, Form form, unsigned flag,
+                Offer (*find)(const Loader &, const fb::Variant &),
+                std::shared_ptr<LoadedProgram> *out) {
+    return !off(rung, flag) && take_offer(rung, form, find(*loader_, variant_), out);
+  }
+
+  bool take_offer(kiln_rung rung, Form form, Offer offer, std::shared_ptr<LoadedProgram> *out) {
+    if (offer.blob == nullptr) return skip(rung, offer.outcome, std::move(offer.reason));
+    RungResult result;
+    result.rung = rung;
+    result.blob = &offer.blob->name();
+    Attempt attempt = attempt_of(form, rung, *offer.blob, variant_, offer.provenance);
+    const packs::Status status = loader_->pack->read_blob(*offer.blob, scratch_, &attempt.bytes);
+    if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
+    if (attempt.bytes.size == 0) {
+      return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
+    }
+    return give(attempt, &result, out);
+  }
+
+  // Lets the driver have the bytes, behind a marker where it has not proven to survive them.
+  bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
+    Guard *guard = overlay_ == nullptr ? nullptr : &overlay_->guard();
+    const Fate before = guard == nullptr ? Fate::none : guard->fate(attempt.subject.id);
+    if (guard != nullptr) {
+      std::string why = guard->quarantined(attempt.subject);
+      if (why.empty()) {
+        why = launch_quarantined(*guard, attempt.subject, variant_.kernels()->size());
+      }
+      if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
+    }
+    if (result->rung == KILN_RUNG_COMPATIBLE && before == Fate::recompiled) {
+      return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
+    }
+    const int slot = guard != nullptr && before == Fate::none ? mark(attempt, *result) : -1;
+    const auto start = Clock::now();
+    Fate after = Fate::none;
+    const bool loaded = build(attempt, before, result, &after, out);
+    if (guard == nullptr) return loaded;
+    const std::uint32_t deadline = loader_->deadline_milliseconds;
+    // What was compiled is in the overlay by the next start; a slow binary would be slow again.
+    if (loaded && attempt.form == Form::binary && before == Fate::none && deadline != 0 &&
+        milliseconds_since(start) > deadline) {
+      after = Fate::overdue;
+    }
+    guard->end(slot, attempt.subject, after);
+    return loaded;
+  }
+
+  int mark(const Attempt &attempt, const RungResult &result) {
+    int error = 0;
+    const int slot =
+        overlay_->guard().begin(attempt.subject, loader_->deadline_milliseconds, &error);
+    if (slot < 0) {
+      note(KILN_NOTICE_NO_GUARD, result,
+           concat({"no marker could be written, a death of the driver would not be seen: ",
+                   system_error_text(error)}));
+    }
+    return slot;
+  }
+
+  bool build(const Attempt &attempt, Fate before, RungResult *result, Fate *after,
+             std::shared_ptr<LoadedProgram> *out) {
+    BuildOutcome outcome =
+        build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
+                      variant_.options()->str(), expected_kernels(variant_));
+    if (!outcome.error.ok()) {
+      result->log = std::move(outcome.log);
+      return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
+    }
+    auto program = std::make_shared<LoadedProgram>();
+    program->loader = loader_;
+    program->name = report_.program;
+    program->variant = &variant_;
+    program->built = std::move(outcome.built);
+    *after = Fate::proven;
+    if (attempt.form == Form::binary) {
+      *after = fate_of_binary(attempt, before, program->built.program.get());
+    }
+    if (result->rung == KILN_RUNG_COMPATIBLE && !serves(*after, before, program, result, after)) {
+      return false;
+    }
+    if (*after == Fate::recompiled) {
+      report_.recompiled = true;
+      tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
+    }
+    report_.rungs.push_back(std::move(*result));
+    report_.rung = report_.rungs.back().rung;
+    report_.final = static_cast<kiln_finality>(attempt.finality);
+    report_.why_not_final = attempt.why_not_final;
+    if (*after == Fate::recompiled) {
+      report_.final = KILN_FINAL_NO;
+      report_.why_not_final = "the driver compiled it anew";
+    }
+    if (report_.final == KILN_FINAL_YES &&
+        loader_->device->description.finishing == Finishing::shader_cache) {
+      report_.final = KILN_FINAL_UNKNOWN;
+      report_.why_not_final = "it is where Mesa's cache has the pack's entries";
+    }
+    program->subject = attempt.subject;
+    if (overlay_ != nullptr) expect_first_launches(program.get());
+    *out = std::move(program);
+    return true;
+  }
+
+  // Whether the driver took the binary as it is. Asked once per binary and driver, where there
+  // is an overlay to remember the answer.
+  Fate fate_of_binary(const Attempt &attempt, Fate before, cl_program program) {
+    const bool known = before == Fate::proven || before == Fate::recompiled;
+    const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
+                       attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
+    if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
+      report_.recompiled = before == Fate::recompiled;
+      return before;
+    }
+    packs::Bytes now;
+    if (!asked || !program_binary(*loader_->device, program, &now).ok()) return Fate::proven;
+    report_.recompiled = now.size() != attempt.bytes.size ||
+                         std::memcmp(now.data(), attempt.bytes.data, now.size()) != 0;
+    return *report_.recompiled ? Fate::recompiled : Fate::proven;
+  }
+
+  // The self-check of another target's binary: it must not have been recompiled, and the
+  // application's own check must agree, once.
+  bool serves(Fate fate, Fate before, const std::shared_ptr<LoadedProgram> &program,
+              RungResult *result, Fate *after) {
+    if (fate == Fate::recompiled) {
+      report_.recompiled.reset();
+      return give_up(result, KILN_OUTCOME_FAILED, "the driver recompiled it: it does not serve");
+    }
+    if (before == Fate::proven || loader_->passes_check == nullptr ||
+        loader_->passes_check(*loader_, program)) {
+      return true;
+    }
+    *after = Fate::wrong;
+    report_.recompiled.reset();
+    return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
+  }
+
+  // Puts the driver's own binary into the overlay where that saves the next start a compile.
+  void keep(LoadedProgram &program) {
+    const RungResult &used = report_.rungs.back();
+    const Finishing finishing = loader_->device->description.finishing;
+    program.to_finish = report_.final != KILN_FINAL_YES &&
+                        (finishing == Finishing::linker || finishing == Finishing::launches);
+    const bool compiled = used.rung == KILN_RUNG_IL || used.rung == KILN_RUNG_SOURCE;
+    if (!compiled && !report_.recompiled.value_or(false)) return;
+    const Record healed{healing_id(variant_), Fate::healed, KILN_RUNG_OVERLAY};
+    if (used.rung == KILN_RUNG_OVERLAY) {
+      // A driver that never gives back what it was given would have this done at every start.
+      if (overlay_->guard().fate(healed.id) == Fate::healed) return;
+      overlay_->guard().record(healed);
+    }
+    packs::Bytes binary;
+    std::string why = own_binary(*loader_, variant_, program.built.program.get(), &binary);
+    if (why.empty()) {
+      why = overlay_->store(variant_.hash()->bytes()->data(), {binary.data(), binary.size()},
+                            report_.program, report_.variant, stored_finality(*loader_->device));
+    }
+    if (why.empty()) {
+      note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
+    } else {
+      note(KILN_NOTICE_NOT_STORED, used,
+           concat({"the driver's binary was not stored in the overlay: ", why}));
+    }
+  }
+
+  const std::shared_ptr<const Loader> &loader_;
+  const fb::Variant &variant_;
+  unsigned flags_;
+  Report &report_;
+  Overlay *overlay_;
+  packs::Bytes *scratch_ = nullptr;
+};
+
+std::string summary(const Report &report) {
+  std::string text =
+      concat({"no rung could load program ", report.program, ", variant ", report.variant});
+  static const char *const names[] = {"overlay", "exact", "compatible",  "IL",
+                                      "source",  "error", "intermediate"};
+  for (const RungResult &result : report.rungs) {
+    text += concat({"; ", names[result.rung], ": ", result.reason});
+  }
+  return text;
+}
+
+}  // namespace
+
+Error climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
+            std::shared_ptr<LoadedProgram> *out, Report *report) {
+  const auto start = Clock::now();
+  const bool loaded = Ladder(loader, variant, flags, report).climb(out);
+  report->milliseconds = milliseconds_since(start);
+  Error error;
+  if (!loaded) error = failure(KILN_ERROR_NO_RUNG, summary(*report));
+  notify(*loader, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report->rung,
+                   loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report->program.c_str(),
+                   report->variant.c_str(), error.message.c_str(), report->milliseconds});
+  return error;
+}
+
+std::vector<ExpectedKernel> expected_kernels(const fb::Variant &variant) {
+  std::vector<ExpectedKernel> kernels;
+  for (const auto *kernel : *variant.kernels()) {
+    kernels.push_back({kernel->name()->str(), kernel->arguments()});
+  }
+  return kernels;
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,115 @@
+#include "runtime/load/programs.hpp"
+
+#include "runtime/load/finish.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+std::shared_ptr<Report> new_report(const Loader &loader, const std::string &program,
+                                   std::string variant) {
+  auto report = std::make_shared<Report>();
+  report->program = program;
+  report->variant = std::move(variant);
+  report->device = loader.device;
+  report->pack = loader.pack;
+  return report;
+}
+
+// The flags that only say which variant is wanted.
+constexpr unsigned kChoiceFlags = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+
+packs::SizeClass wanted_class(unsigned flags) {
+  if ((flags & KILN_LOAD_FOR_SMALL) != 0) return packs::SizeClass::small;
+  return (flags & KILN_LOAD_FOR_MEDIUM) != 0 ? packs::SizeClass::medium : packs::SizeClass::large;
+}
+
+LoadResult with_choice(LoadResult result, Choice choice) {
+  result.choice = std::move(choice);
+  return result;
+}
+
+}  // namespace
+
+Programs::Slot *Programs::find_slot(const std::string &program, const std::string &variant,
+                                    unsigned flags, LoadResult *result) {
+  result->error = choose_variant(*loader_->pack, *loader_->device, program, variant,
+                                 wanted_class(flags), &result->choice);
+  const packs::fb::Variant *chosen = result->choice.variant;
+  flags &= ~kChoiceFlags;
+  if (!result->error.ok()) {
+    result->report = new_report(*loader_, program, variant);
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto &slot : slots_) {
+    if (slot->variant == chosen && slot->flags == flags) return slot.get();
+  }
+  slots_.push_back(std::make_unique<Slot>());
+  slots_.back()->variant = chosen;
+  slots_.back()->flags = flags;
+  return slots_.back().get();
+}
+
+// The slot's mutex is held.
+const LoadResult &Programs::load_slot(const std::string &program, Slot *slot) {
+  LoadResult result;
+  auto report = new_report(*loader_, program, slot->variant->name()->str());
+  result.error = climb(loader_, *slot->variant, slot->flags, &result.program, report.get());
+  result.report = std::move(report);
+  slot->last = std::move(result);
+  ++slot->loads;
+  return slot->last;
+}
+
+LoadResult Programs::load(const std::string &program, const std::string &variant, unsigned flags) {
+  LoadResult result;
+  Slot *slot = find_slot(program, variant, flags, &result);
+  if (slot == nullptr) return result;
+  const unsigned before = slot->loads;
+  const std::lock_guard<std::mutex> lock(slot->mutex);
+  // Loaded, or failed while this thread waited.
+  const bool done = slot->last.program != nullptr || slot->loads != before;
+  return with_choice(done ? slot->last : load_slot(program, slot), std::move(result.choice));
+}
+
+void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags,
+                        Progress *progress) {
+  std::vector<Slot *> others;  // that another thread is loading
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    LoadResult asked;
+    Slot *slot = find_slot(programs[i], {}, flags, &asked);
+    if (slot == nullptr) {
+      if (progress != nullptr && !progress->loaded(programs[i], asked, i + 1)) return;
+      continue;
+    }
+    std::unique_lock<std::mutex> lock(slot->mutex, std::try_to_lock);
+    if (!lock) {
+      others.push_back(slot);
+      continue;
+    }
+    if (slot->loads != 0) continue;
+    const LoadResult result = with_choice(load_slot(programs[i], slot), std::move(asked.choice));
+    lock.unlock();
+    if (progress != nullptr && !progress->loaded(programs[i], result, i + 1)) return;
+  }
+  for (Slot *slot : others) const std::lock_guard<std::mutex> wait(slot->mutex);
+}
+
+void Programs::finish() {
+  if (loader_->overlay == nullptr) return;
+  std::vector<Slot *> slots;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto &slot : slots_) slots.push_back(slot.get());
+  }
+  for (Slot *slot : slots) {
+    std::shared_ptr<LoadedProgram> program;
+    {
+      const std::lock_guard<std::mutex> lock(slot->mutex);
+      program = slot->last.program;
+    }
+    if (program != nullptr) finish_program(program.get());
+  }
+}
+
+}  // namespace kiln::runtime

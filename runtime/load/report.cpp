@@ -1,0 +1,187 @@
+#include "runtime/load/report.hpp"
+
+#include <cstdio>
+
+#include "kiln/packs/text.hpp"
+#include "runtime/text/json.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+const char *rung_name(kiln_rung rung) {
+  static const char *const names[] = {"overlay", "exact", "compatible",  "il",
+                                      "source",  "error", "intermediate"};
+  return names[rung];
+}
+
+const char *outcome_name(kiln_outcome outcome) {
+  static const char *const names[] = {"loaded", "skipped", "missed", "failed", "quarantined"};
+  return names[outcome];
+}
+
+std::string hex(const packs::fb::Hash &hash) {
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : *hash.bytes()) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+void append_member(const char *name, std::string_view value, std::string *out) {
+  append_json(name, out);
+  *out += ": ";
+  append_json(value, out);
+}
+
+void append_rung(const RungResult &result, std::string *out) {
+  *out += "{";
+  append_member("rung", rung_name(result.rung), out);
+  *out += ", ";
+  append_member("outcome", outcome_name(result.outcome), out);
+  const std::string blob = result.blob == nullptr ? std::string() : hex(*result.blob);
+  const std::pair<const char *, const std::string &> members[] = {
+      {"reason", result.reason}, {"blob", blob}, {"log", result.log}};
+  for (const auto &[name, value] : members) {
+    if (value.empty()) continue;
+    *out += ", ";
+    append_member(name, value, out);
+  }
+  *out += "}";
+}
+
+void append_choice(const Choice &choice, std::string *out) {
+  static const char *const names[] = {"name", "measurement", "preference", "order"};
+  *out += "\"choice\": ";
+  if (choice.variant == nullptr) {
+    *out += "null";
+    return;
+  }
+  *out += "{";
+  append_member("by", names[choice.by], out);
+  *out += ", ";
+  append_member("reason", choice.reason, out);
+  if (choice.by == KILN_CHOICE_MEASUREMENT) {
+    *out += ", ";
+    append_member("level", tuning_level_name(choice.level), out);
+    *out += ", ";
+    append_member("size_class", size_class_name(choice.size_class), out);
+    *out += ", \"nanoseconds\": ";
+    *out += packs::decimal(choice.nanoseconds);
+  }
+  *out += "}";
+}
+
+void append_final(kiln_finality final, const std::string &why_not, std::string *out) {
+  *out += ", \"final\": ";
+  *out += final == KILN_FINAL_UNKNOWN ? "null" : final == KILN_FINAL_YES ? "true" : "false";
+  if (why_not.empty()) return;
+  *out += ", ";
+  append_member("why_not_final", why_not, out);
+}
+
+void append_optional(const char *name, const std::optional<std::string> &value, std::string *out) {
+  append_json(name, out);
+  *out += ": ";
+  if (value) {
+    append_json(*value, out);
+  } else {
+    *out += "null";
+  }
+}
+
+void append_nearest(const Nearest &nearest, std::string *out) {
+  *out += "{";
+  append_member("target", nearest.target, out);
+  *out += ", \"differs\": [";
+  const char *separator = "";
+  for (const Difference &difference : nearest.differs) {
+    *out += separator;
+    *out += "{";
+    append_member("field", difference.field, out);
+    *out += ", ";
+    append_optional("pack", difference.pack, out);
+    *out += ", ";
+    append_optional("device", difference.device, out);
+    *out += "}";
+    separator = ", ";
+  }
+  *out += "]}";
+}
+
+std::string fact(const packs::fb::Section &section, const char *name) {
+  for (const auto *entry : *section.identity()) {
+    if (entry->name()->str() == name) return entry->value()->str();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device) {
+  std::optional<Nearest> nearest;
+  unsigned best = 0;
+  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+    const packs::fb::Section *section = nullptr;
+    if (!pack.section(i, &section).ok()) continue;
+    const std::optional<BinaryKey> key = parse_key(section->key()->str());
+    if (!key) continue;
+    const unsigned d = distance(*key, device.description.key);
+    if (nearest && d >= best) continue;
+    best = d;
+    nearest = Nearest{device_label(fact(*section, "device_name"), fact(*section, "driver_version")),
+                      differences(*key, device.description.key)};
+  }
+  return nearest;
+}
+
+std::string Report::json(const Choice &choice) const {
+  std::string out = "{\"schema\": 1, ";
+  append_member("program", program, &out);
+  out += ", ";
+  append_member("variant", variant, &out);
+  out += ", ";
+  append_choice(choice, &out);
+  out += ", ";
+  append_member("device",
+                device_label(device->identity.text(Field::device_name),
+                             device->identity.text(Field::driver_version)),
+                &out);
+  out += ", ";
+  append_member("rung", rung_name(rung), &out);
+  out += ", \"recompiled\": ";
+  out += !recompiled ? "null" : *recompiled ? "true" : "false";
+  append_final(final, why_not_final, &out);
+  char number[40];
+  const auto microseconds = static_cast<unsigned long long>(milliseconds * 1000 + 0.5);
+  // Not %f, whose decimal point is the application's locale's.
+  std::snprintf(number, sizeof(number), ", \"milliseconds\": %llu.%03llu", microseconds / 1000,
+                microseconds % 1000);
+  out += number;
+  out += ", \"rungs\": [";
+  const char *separator = "";
+  for (const RungResult &result : rungs) {
+    out += separator;
+    append_rung(result, &out);
+    separator = ", ";
+  }
+  out += "], \"notes\": [";
+  separator = "";
+  for (const std::string &note : notes) {
+    out += separator;
+    append_json(note, &out);
+    separator = ", ";
+  }
+  out += "], \"nearest\": ";
+  const bool exact = rung == KILN_RUNG_EXACT || rung == KILN_RUNG_OVERLAY;
+  const std::optional<Nearest> nearest = exact ? std::nullopt : find_nearest(*pack, *device);
+  if (nearest) {
+    append_nearest(*nearest, &out);
+  } else {
+    out += "null";
+  }
+  return out + "}";
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,50 @@
+// The load report: what became of every rung, and why.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kiln/packs/pack.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/load/choice.hpp"
+
+namespace kiln::runtime {
+
+struct RungResult {
+  kiln_rung rung = KILN_RUNG_ERROR;
+  kiln_outcome outcome = KILN_OUTCOME_LOADED;
+  std::string reason;                     // a sentence; empty when loaded
+  const packs::fb::Hash *blob = nullptr;  // of the pack's blob that was tried, if one was
+  std::string log;  // the driver's build log of a rung that failed; may be empty
+};
+
+// The target of a pack that is closest to a device, and what differs.
+struct Nearest {
+  std::string target;
+  std::vector<Difference> differs;
+};
+
+// Compares the device with every target; reads every section. Nothing when there is none.
+std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
+
+// Complete when the load returns, and not changed after.
+struct Report {
+  std::string program;
+  std::string variant;
+  kiln_rung rung = KILN_RUNG_ERROR;
+  std::vector<RungResult> rungs;             // best first, down to the one that loaded
+  std::optional<bool> recompiled;            // absent when it was neither checked nor remembered
+  kiln_finality final = KILN_FINAL_UNKNOWN;  // of what was loaded
+  std::string why_not_final;                 // a sentence; may be empty
+  std::vector<std::string> notes;            // what else happened, a sentence each
+  double milliseconds = 0;
+  std::shared_ptr<const Device> device;
+  std::shared_ptr<const packs::Pack> pack;
+
+  // Schema 1 of docs/loading.md.
+  std::string json(const Choice &choice) const;
+};
+
+}  // namespace kiln::runtime

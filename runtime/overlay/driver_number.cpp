@@ -1,0 +1,59 @@
+// dladdr; a feature macro must come before the first header.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#ifdef __ANDROID__
+#include <sys/system_properties.h>
+#endif
+
+#include "kiln/packs/hash.hpp"
+#include "runtime/overlay/driver_number.hpp"
+#include "runtime/overlay/private_folder.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+void append_file(const char *path, std::string *out) {
+  struct stat info {};
+  if (path == nullptr || stat(path, &info) != 0) return;
+  *out += hex64(static_cast<std::uint64_t>(info.st_size));
+  *out += hex64(static_cast<std::uint64_t>(info.st_mtime));
+}
+
+// The library that the platform's own functions lie in; behind an ICD loader that is the
+// driver, else it is the library that Kiln opened.
+const char *driver_library(const Device &device) {
+  void *address = device.cl->clGetExtensionFunctionAddressForPlatform(device.platform,
+                                                                      "clIcdGetPlatformIDsKHR");
+  if (address == nullptr) address = reinterpret_cast<void *>(device.cl->clBuildProgram);
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fname : nullptr;
+}
+
+}  // namespace
+
+// Beside the key: what changes when a driver or one of its libraries is replaced although all
+// strings stay the same.
+std::uint64_t driver_number(const Device &device) {
+  std::string facts = device.key + device.identity.text(Field::driver_version);
+  append_file(driver_library(device), &facts);
+#ifdef __ANDROID__
+  char fingerprint[PROP_VALUE_MAX] = {};
+  __system_property_get("ro.build.fingerprint", fingerprint);
+  facts += fingerprint;
+#else
+  append_file("/etc/ld.so.cache", &facts);  // written whenever a package brings a library
+#endif
+  utsname system{};
+  if (uname(&system) == 0) {
+    facts += system.release;
+    facts += system.version;
+  }
+  return packs::xxh3(facts.data(), facts.size());
+}
+
+}  // namespace kiln::runtime

@@ -1,0 +1,180 @@
+#include "runtime/overlay/overlay.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+
+#include "kiln/packs/hash.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/overlay/driver_number.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+// How old a temporary must be before it is taken for a killed process's.
+constexpr time_t kTemporarySeconds = 3600;
+// How often at most a use is written down: a start that finds everything writes nothing.
+constexpr time_t kUseSeconds = 24 * 3600;
+// How many drivers, the present one among them, are remembered.
+constexpr std::size_t kMostJournals = 32;
+
+struct File {
+  std::string name;
+  time_t used;
+  std::uint64_t size;
+};
+
+std::string device_facts(const Device &device) {
+  const Description &d = device.description;
+  BinaryKey facts = {
+      {"profile", d.profile}, {"family", d.family}, {"model", d.model}, {"compiler", d.compiler}};
+  for (std::size_t i = 0; i < kFieldCount; ++i) {
+    const Field field = static_cast<Field>(i);
+    if (device.identity[field]) facts.emplace_back(field_name(field), *device.identity[field]);
+  }
+  return key_text(facts);
+}
+
+// The least recently used first.
+void sort_by_use(std::vector<File> *files) {
+  std::sort(files->begin(), files->end(), [](const File &a, const File &b) {
+    return a.used != b.used ? a.used < b.used : a.name < b.name;
+  });
+}
+
+void note_use(int fd, const struct stat &info) {
+  const time_t now = time(nullptr);
+  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(fd, nullptr);
+}
+
+}  // namespace
+
+std::string system_error_text(int error) {
+  switch (error) {
+    case ELOOP: return "it is a symbolic link";
+    case EPERM: return "another user owns it or may write to it";
+    default: return std::strerror(error);
+  }
+}
+
+std::string Overlay::open(const char *path, std::uint64_t limit, const Device &device,
+                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths) {
+  auto overlay = std::make_shared<Overlay>();
+  const int error = Folder::open(path, &overlay->folder_);
+  if (error != 0) return packs::concat({path, ": ", system_error_text(error)});
+  overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
+  overlay->key_ = device.key;
+  overlay->driver_ = device.identity.text(Field::driver_version);
+  overlay->made_for_any_driver_ = device.description.finishing == Finishing::linker;
+  overlay->facts_ = device_facts(device);
+  const std::string label = device_label(device.identity.text(Field::device_name),
+                                         device.identity.text(Field::driver_version));
+  overlay->guard_.open(&overlay->folder_, driver_number(device), label, deaths);
+  *out = std::move(overlay);
+  return {};
+}
+
+std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, OverlayEntry *entry,
+                          bool *broken) const {
+  *broken = false;
+  const std::string name = entry_name(key_, variant);
+  struct stat info {};
+  Descriptor descriptor;
+  const int error =
+      folder_.read_file(name, std::min(limit_, kMaxEntrySize), file, &info, &descriptor);
+  if (error == ENOENT) return "the overlay has no binary of this variant";
+  *broken = true;
+  if (error != 0)
+    return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
+  const std::string fault = parse_entry({file->data(), file->size()}, entry);
+  if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
+  if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kNameSize) != 0) {
+    return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
+  }
+  *broken = false;
+  if (made_for_any_driver_ && packs::compare_versions(entry->fact("driver_version"), driver_) > 0) {
+    return packs::concat({"the overlay's binary was made by the later driver ",
+                          entry->fact("driver_version"), ", and this one is ", driver_});
+  }
+  note_use(descriptor.get(), info);
+  return {};
+}
+
+std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
+                           const std::string &program, const std::string &variant_name,
+                           packs::Finality finality) const {
+  BinaryKey more = {{"program", program}, {"variant", variant_name}};
+  if (finality != packs::Finality::not_launched) {
+    more.emplace_back("final", finality == packs::Finality::yes ? "yes" : "no");
+  }
+  const std::string facts = facts_ + key_text(more);
+  OverlayEntry entry;
+  std::memcpy(entry.variant, variant, packs::kNameSize);
+  entry.key = key_;
+  entry.facts = facts;
+  entry.binary = binary;
+  entry.binary_xxh3 = packs::xxh3(binary.data, binary.size);
+  const std::uint64_t size = kEntryHeaderSize + key_.size() + facts.size() + binary.size;
+  if (size > std::min(limit_, kMaxEntrySize)) return "the binary is larger than the overlay may be";
+  evict(size);
+  std::uint8_t header[kEntryHeaderSize];
+  encode_entry_header(entry, header);
+  const auto view = [](const std::string &text) {
+    return packs::View{reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+  };
+  const packs::View parts[] = {{header, sizeof(header)}, view(key_), view(facts), binary};
+  const int error = folder_.write_file(entry_name(key_, variant), parts, 4);
+  return error == 0 ? std::string() : system_error_text(error);
+}
+
+// Makes room for `room` bytes, and removes the temporaries of killed processes.
+void Overlay::evict(std::uint64_t room) const {
+  std::vector<std::string> names;
+  folder_.list(&names);
+  std::vector<File> entries;
+  std::vector<File> journals;
+  std::uint64_t total = room;
+  for (const std::string &name : names) {
+    struct stat info {};
+    if (folder_.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    if (is_name(name, kTemporaryPrefix, 1) && time(nullptr) - info.st_mtime > kTemporarySeconds) {
+      folder_.remove(name);
+    }
+    if (is_name(name, kJournalPrefix, 1)) journals.push_back({name, info.st_mtime, 0});
+    if (!is_name(name, kEntryPrefix, 2)) continue;
+    entries.push_back({name, info.st_mtime, static_cast<std::uint64_t>(info.st_size)});
+    total += entries.back().size;
+  }
+  sort_by_use(&journals);
+  for (std::size_t i = 0; i + kMostJournals < journals.size(); ++i)
+    folder_.remove(journals[i].name);
+  sort_by_use(&entries);
+  for (const File &entry : entries) {
+    if (total <= limit_) return;
+    if (folder_.remove(entry.name) == 0) total -= entry.size;
+  }
+}
+
+int clear_overlay(const char *path) {
+  struct stat info {};
+  if (lstat(path, &info) != 0) return errno == ENOENT ? 0 : errno;
+  Folder folder;
+  if (int error = Folder::open(path, &folder); error != 0) return error;
+  std::vector<std::string> names;
+  if (int error = folder.list(&names); error != 0) return error;
+  int first = 0;
+  for (const std::string &name : names) {
+    const bool ours = is_name(name, kEntryPrefix, 2) || is_name(name, kJournalPrefix, 1) ||
+                      is_name(name, kTemporaryPrefix, 1) ||
+                      (is_name(name, kMarkerPrefix, 1) && !marker_is_alive(folder, name));
+    if (!ours) continue;
+    const int error = folder.remove(name);
+    if (first == 0 && error != ENOENT) first = error;
+  }
+  return first;
+}
+
+}  // namespace kiln::runtime

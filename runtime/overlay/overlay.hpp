@@ -1,0 +1,57 @@
+// The overlay: a folder with the binaries that this device had to compile itself, a file
+// each, and with the journals and markers of Guard. Any number of processes may use one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device/device.hpp"
+#include "runtime/overlay/entry.hpp"
+#include "runtime/overlay/private_folder.hpp"
+#include "runtime/overlay/quarantine.hpp"
+
+namespace kiln::runtime {
+
+inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
+
+// "Permission denied", for a number of errno.
+std::string system_error_text(int error);
+
+class Overlay {
+ public:
+  // Opens or makes the folder, and reads what is known of the device's driver. An empty
+  // string, or why there is no overlay.
+  static std::string open(const char *path, std::uint64_t limit, const Device &device,
+                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths);
+
+  // This device's binary of the variant. `*file` owns the bytes that the entry's views are
+  // into. Gives an empty string, or why there is none; `*broken` tells damage from absence.
+  std::string find(const std::uint8_t *variant, packs::Bytes *file, OverlayEntry *entry,
+                   bool *broken) const;
+
+  // Writes one; on success it is on disk, and what was used least recently is gone where the
+  // limit demands it. Gives an empty string, or why it was not written. `program` and
+  // `variant_name` are for people.
+  std::string store(const std::uint8_t *variant, packs::View binary, const std::string &program,
+                    const std::string &variant_name, packs::Finality finality) const;
+
+  Guard &guard() { return guard_; }
+
+ private:
+  void evict(std::uint64_t room) const;
+
+  Folder folder_;
+  std::uint64_t limit_ = kDefaultOverlayLimit;
+  std::string key_;                   // the device's
+  std::string driver_;                // its driver's version
+  bool made_for_any_driver_ = false;  // the key does not name the driver's version
+  std::string facts_;                 // of the device, as entries carry them
+  Guard guard_;
+};
+
+// Removes entries, journals and left-over temporaries; living processes' markers stay.
+int clear_overlay(const char *path);
+
+}  // namespace kiln::runtime

@@ -1,0 +1,287 @@
+#include "runtime/overlay/quarantine.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "kiln/packs/hash.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+// A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
+// (0: none), a record whose fate is none yet, and a hash of all that. Zeros: nothing is tried.
+using Slot = MarkerSlot;
+constexpr std::size_t kSlotSize = 40;
+constexpr std::size_t kMarkerSize = kSlotSize * Guard::kSlots;
+
+std::uint64_t now_milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
+}
+
+// The machine's own byte order: a marker never leaves the machine.
+void encode_slot(const Slot &slot, std::uint8_t *out) {
+  const std::uint64_t words[4] = {slot.driver, slot.deadline, slot.subject.id,
+                                  static_cast<std::uint64_t>(slot.subject.rung)};
+  const std::uint64_t check = packs::xxh3(words, sizeof(words));
+  std::memcpy(out, words, sizeof(words));
+  std::memcpy(out + sizeof(words), &check, sizeof(check));
+}
+
+bool decode_slot(const std::uint8_t *bytes, Slot *out) {
+  std::uint64_t words[4];
+  std::uint64_t check = 0;
+  std::memcpy(words, bytes, sizeof(words));
+  std::memcpy(&check, bytes + sizeof(words), sizeof(check));
+  if (packs::xxh3(words, sizeof(words)) != check || words[3] > kNoLoad) return false;
+  *out = {words[0], words[1], {words[2], static_cast<kiln_rung>(words[3])}};
+  return true;
+}
+
+// By a living process. On a file system without locks nobody can tell, and none is.
+bool is_locked(int fd) { return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
+
+void add_record(const Record &record, packs::Bytes *bytes) {
+  bytes->resize(bytes->size() + kRecordSize);
+  encode_record(record, bytes->data() + bytes->size() - kRecordSize);
+}
+
+// Tells the few markers of a folder apart; never 0.
+std::uint16_t marker_number(const std::string &name) {
+  return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
+}
+
+std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
+
+}  // namespace
+
+bool marker_is_alive(const Folder &folder, const std::string &name) {
+  Descriptor marker;
+  struct stat info {};
+  return folder.open_file(name, O_RDONLY, &marker, &info) == 0 && is_locked(marker.get());
+}
+
+Guard::~Guard() {
+  // A forked child's copy leaves the parent's marker alone.
+  if (marker_ && owner_ == getpid()) folder_->remove(marker_name_);
+}
+
+void Guard::open(const Folder *folder, std::uint64_t driver, const std::string &label,
+                 std::vector<Death> *deaths) {
+  folder_ = folder;
+  driver_ = driver;
+  label_ = label;
+  journal_ = read_journal(driver);
+  std::vector<std::string> names;
+  folder->list(&names);
+  bool seen = false;
+  for (const std::string &name : names) {
+    if (!is_name(name, kMarkerPrefix, 1)) continue;
+    seen = true;
+    collect(name, deaths);
+  }
+  // Another process may have collected one between the reading of the journal and the listing.
+  if (seen) journal_ = read_journal(driver);
+}
+
+Journal Guard::read_journal(std::uint64_t driver) const {
+  packs::Bytes file;
+  struct stat info {};
+  Descriptor descriptor;
+  const int error =
+      folder_->read_file(journal_name(driver), 2 * kMaxJournalSize, &file, &info, &descriptor);
+  return error == 0 ? Journal({file.data(), file.size()}) : Journal();
+}
+
+// Turns the slots of a dead process's marker, and the overdue slots of a living one's, into
+// records of their drivers' journals.
+void Guard::collect(const std::string &name, std::vector<Death> *deaths) {
+  Descriptor marker;
+  struct stat info {};
+  if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return;
+  const bool alive = is_locked(marker.get());
+  std::uint8_t bytes[kMarkerSize] = {};
+  if (pread(marker.get(), bytes, sizeof(bytes), 0) < 0) return;
+  Slot slots[kSlots];
+  unsigned used = 0;
+  const std::uint64_t now = now_milliseconds();
+  for (unsigned i = 0; i < kSlots; ++i) {
+    Slot &slot = slots[used];
+    if (!decode_slot(bytes + i * kSlotSize, &slot)) continue;
+    if (!alive || (slot.deadline != 0 && slot.deadline <= now)) ++used;
+  }
+  bool recorded = true;
+  for (unsigned i = 0; i < used; ++i) {
+    const Subject &subject = slots[i].subject;
+    const Fate fate = alive ? Fate::hung : Fate::died;
+    const Record record{subject.id, fate, subject.rung, marker_number(name)};
+    recorded &= record_death(slots[i].driver, record, deaths);
+  }
+  if (!alive && recorded) folder_->remove(name);
+}
+
+bool Guard::record_death(std::uint64_t driver, const Record &record, std::vector<Death> *deaths) {
+  const bool ours = driver == driver_;
+  // Told by an earlier start; or another process has proven meanwhile that it can be done.
+  if (ours && journal_.fate(record.id) != Fate::none) return true;
+  // The label of another driver is in its journal already, or unknown.
+  if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
+  if (!ours) return true;
+  journal_.add(record);
+  deaths->push_back({record.rung == kNoLoad ? KILN_RUNG_ERROR : record.rung,
+                     record.fate == Fate::hung
+                         ? "a process has been in the driver for longer than its deadline"
+                         : "an earlier process ended inside the driver"});
+  return true;
+}
+
+std::string Guard::quarantined(const Subject &subject) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  switch (journal_.fate(subject.id)) {
+    case Fate::proven:
+    case Fate::recompiled:
+    case Fate::healed: return {};  // whatever else the rung did
+    case Fate::died: return "an earlier process ended inside the driver while it was given this";
+    case Fate::overdue:
+    case Fate::hung: return "the driver took longer over this than the deadline allows";
+    case Fate::wrong: return "its results were wrong when it was first used";
+    default: break;
+  }
+  if (!journal_.rung_quarantined(subject.rung)) return {};
+  return "the driver died or hung on this rung with two programs";
+}
+
+Fate Guard::fate(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return journal_.fate(id);
+}
+
+// Makes this process's marker, all zeros, as long as it will ever be: writing a slot later
+// needs no space.
+int Guard::open_marker() {
+  const std::string name = kMarkerPrefix + hex64(unique_number());
+  Descriptor marker;
+  struct stat info {};
+  int error = folder_->open_file(name, O_RDWR | O_CREAT | O_EXCL, &marker, &info);
+  if (error != 0) return error;
+  // A loader that opens the folder just now may take the file for a dead process's. Without
+  // locks at all, see is_locked.
+  if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EAGAIN;
+  const std::uint8_t zeros[kMarkerSize] = {};
+  error = write_all(marker.get(), {zeros, sizeof(zeros)}, 0);
+  if (error == 0 && fstat(marker.get(), &info) == 0 && info.st_nlink == 0) error = EAGAIN;
+  if (error != 0) {
+    folder_->remove(name);
+    return error;
+  }
+  marker_ = std::move(marker);
+  marker_name_ = name;
+  owner_ = getpid();
+  busy_.fill(false);
+  return 0;
+}
+
+int Guard::begin(const Subject &subject, std::uint32_t deadline, int *error) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const bool first = !marker_ || owner_ != getpid();
+  *error = 0;
+  if (first) {
+    constexpr int kTries = 4;
+    *error = EAGAIN;
+    for (int i = 0; i < kTries && *error == EAGAIN; ++i) *error = open_marker();
+  }
+  if (*error != 0) return -1;
+  const auto free = std::find(busy_.begin(), busy_.end(), false);
+  if (free == busy_.end()) {
+    *error = EAGAIN;
+    return -1;
+  }
+  const Slot slot{driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, subject};
+  std::uint8_t bytes[kSlotSize];
+  encode_slot(slot, bytes);
+  const auto index = static_cast<int>(free - busy_.begin());
+  *error = write_slot(index, bytes);
+  if (*error == 0 && first && fsync(marker_.get()) != 0) *error = errno;
+  if (*error != 0) {
+    clear_slot(index);
+    return -1;
+  }
+  *free = true;
+  return index;
+}
+
+int Guard::write_slot(int slot, const std::uint8_t *bytes) {
+  return write_all(marker_.get(), {bytes, kSlotSize}, static_cast<std::size_t>(slot) * kSlotSize);
+}
+
+// A slot that cannot be cleared would be a death that never was.
+void Guard::clear_slot(int slot) {
+  const std::uint8_t zeros[kSlotSize] = {};
+  if (write_slot(slot, zeros) != 0) folder_->remove(marker_name_);
+  busy_[static_cast<std::size_t>(slot)] = false;
+}
+
+void Guard::end(int slot, const Subject &subject, Fate fate) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // A process that ends between the two writes must not turn a success into a death, nor an
+  // overdue load into one that nobody has seen.
+  const bool final = is_final(fate);
+  if (final) note({subject.id, fate, subject.rung});
+  if (slot >= 0) clear_slot(slot);
+  if (fate != Fate::none && !final) note({subject.id, fate, subject.rung});
+}
+
+void Guard::record(const Record &record) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  note(record);
+}
+
+void Guard::note(const Record &record) {
+  if (journal_.fate(record.id) == record.fate) return;
+  journal_.add(record);
+  append(driver_, label_, record, is_final(record.fate));
+}
+
+// Appending is atomic between processes. A journal whose last record is torn (a full disk), or
+// that has grown too long, is started anew with what is final.
+int Guard::append(std::uint64_t driver, const std::string &label, const Record &record,
+                  bool sync) const {
+  Descriptor file;
+  struct stat info {};
+  const std::string name = journal_name(driver);
+  int error = folder_->open_file(name, O_RDWR | O_APPEND | O_CREAT, &file, &info);
+  if (error != 0) return error;
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size % kRecordSize != 0 || size >= kMaxJournalSize) return rewrite(driver, label, record);
+  packs::Bytes bytes;
+  if (size == 0) {
+    bytes.resize(kJournalHeaderSize);
+    encode_journal_header(label, bytes.data());
+  }
+  add_record(record, &bytes);
+  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+  if (written != static_cast<ssize_t>(bytes.size())) return written < 0 ? errno : ENOSPC;
+  return sync && fsync(file.get()) != 0 ? errno : 0;
+}
+
+int Guard::rewrite(std::uint64_t driver, const std::string &label, const Record &last) const {
+  const Journal old = read_journal(driver);
+  packs::Bytes bytes(kJournalHeaderSize);
+  encode_journal_header(old.label().empty() ? label : old.label(), bytes.data());
+  for (const Record &record : old.records()) {
+    if (is_final(record.fate)) add_record(record, &bytes);
+  }
+  add_record(last, &bytes);
+  const packs::View whole{bytes.data(), bytes.size()};
+  return folder_->write_file(journal_name(driver), &whole, 1);
+}
+
+}  // namespace kiln::runtime

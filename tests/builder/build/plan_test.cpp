@@ -1,0 +1,235 @@
+#include "builder/build/plan.hpp"
+
+#include "builder/build/job.hpp"
+#include "builder/compile/base_pack.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kiln;
+using builder::DeviceInfo;
+using builder::Need;
+
+namespace {
+
+packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()}; }
+
+packs::Variant variant(const std::string &name, std::vector<std::string> requirements = {}) {
+  packs::Variant v;
+  v.name = name;
+  v.hash = builder::variant_hash("source of " + name, "-cl-std=CL1.2", {name});
+  v.requirements = std::move(requirements);
+  return v;
+}
+
+packs::Contents two_variants() {
+  packs::Contents base;
+  base.programs = {{"blur", "", {variant("fast", {"images"}), variant("plain")}}};
+  return base;
+}
+
+DeviceInfo device(const char *driver, bool images) {
+  DeviceInfo info;
+  info.identity.set(runtime::Field::device_name, "GPU");
+  info.identity.set(runtime::Field::driver_version, driver);
+  info.description = runtime::describe(info.identity);
+  info.capabilities.images = images;
+  return info;
+}
+
+// A device whose binaries have that finisher, by its profile.
+DeviceInfo device_of(const char *vendor, const char *platform, const char *driver) {
+  using runtime::Field;
+  DeviceInfo info;
+  info.identity.set(Field::platform_name, platform);
+  info.identity.set(Field::device_vendor, vendor);
+  info.identity.set(Field::device_name, "GPU");
+  info.identity.set(Field::device_version, "OpenCL 3.0");
+  info.identity.set(Field::driver_version, driver);
+  info.identity.set(Field::address_bits, "64");
+  info.identity.set(Field::compute_capability, "9.0");
+  info.description = runtime::describe(info.identity);
+  info.capabilities.images = true;
+  return info;
+}
+
+DeviceInfo nvidia(const char *driver) {
+  return device_of("NVIDIA Corporation", "NVIDIA CUDA", driver);
+}
+
+// What an earlier pack has of the device for the variant "plain".
+packs::Target target_of(const DeviceInfo &info) {
+  packs::Target target;
+  target.key = runtime::key_text(info.description.key);
+  return target;
+}
+
+packs::Binary earlier_of(const packs::Contents &base, const char *finisher,
+                         const char *driver = "") {
+  packs::Binary binary{
+      base.programs[0].variants[1].hash, packs::BlobSource(bytes("binary")), "", {}};
+  binary.finish.finisher = finisher;
+  binary.finish.driver = driver;
+  return binary;
+}
+
+// What is to be done for the variant "plain" on one device.
+builder::Job plain_job(const packs::Contents &base, const DeviceInfo &info,
+                       const std::vector<packs::Target> &earlier,
+                       const builder::PlanOptions &options = {}) {
+  return builder::make_plan(base, {info}, earlier, options).at(1);
+}
+
+}  // namespace
+
+TEST_CASE("a plan has a job for each device and variant, with its reason") {
+  const auto base = two_variants();
+  const std::vector<DeviceInfo> devices = {device("1", true), device("2", false)};
+  const auto plan = builder::make_plan(base, devices, {});
+  REQUIRE(plan.size() == 4);
+  CHECK(plan[0].need == Need::compile);
+  CHECK(plan[0].reason == "no binary for this source, these options and this driver yet");
+  CHECK(plan[2].need == Need::skip);
+  CHECK(plan[2].reason.find("the variant needs") == 0);
+  CHECK(plan[3].need == Need::compile);
+  CHECK(builder::job_name(base, devices, plan[3]) == "blur/plain for : GPU (driver 2)");
+}
+
+TEST_CASE("devices with one binary key are built for once") {
+  const auto plan = builder::make_plan(two_variants(), {device("1", true), device("1", true)}, {});
+  CHECK(plan.size() == 2);
+}
+
+TEST_CASE("a variant that cannot run does not keep its twin, which needs less, from its binary") {
+  auto base = two_variants();
+  base.programs[0].variants[0].hash = base.programs[0].variants[1].hash;
+  const auto plan = builder::make_plan(base, {device("1", false)}, {});
+  REQUIRE(plan.size() == 2);
+  CHECK(plan[0].need == Need::skip);
+  CHECK(plan[1].need == Need::compile);
+}
+
+TEST_CASE("a variant equal to another in source, options and kernel is compiled once") {
+  auto base = two_variants();
+  base.programs[0].variants[0].hash = base.programs[0].variants[1].hash;
+  const auto plan = builder::make_plan(base, {device("1", true)}, {});
+  CHECK(plan[1].need == Need::skip);
+  CHECK(plan[1].reason == "another variant has the same source and options");
+}
+
+TEST_CASE("a binary that an earlier pack has is reused, for that driver alone") {
+  const auto base = two_variants();
+  const DeviceInfo here = device("1", true);
+  packs::Target target;
+  target.key = runtime::key_text(here.description.key);
+  target.binaries.push_back(
+      {base.programs[0].variants[1].hash, packs::BlobSource(bytes("binary")), "", {}});
+  const auto plan = builder::make_plan(base, {here, device("2", true)}, {target});
+  CHECK(plan[0].need == Need::compile);
+  CHECK(plan[1].need == Need::reuse);
+  CHECK(plan[3].need == Need::compile);
+}
+
+TEST_CASE("an earlier binary that was not finished is, where its driver has a finisher") {
+  const auto base = two_variants();
+  const struct {
+    DeviceInfo info;
+    Need need;
+  } rows[] = {
+      {nvidia("580"), Need::compile},
+      {device_of("", "Portable Computing Language", "3.1"), Need::compile},
+      {device_of("Mesa", "rusticl", "25.0"), Need::compile},
+      {device_of("Intel(R) Corporation", "Intel(R) OpenCL HD Graphics", "24.35"), Need::reuse}};
+  for (const auto &row : rows) {
+    packs::Target target = target_of(row.info);
+    target.binaries = {earlier_of(base, "")};
+    INFO(target.key);
+    const builder::Job job = plain_job(base, row.info, {target});
+    CHECK(job.need == row.need);
+    if (row.need == Need::compile) CHECK(job.reason == "the earlier binary was not finished");
+    builder::PlanOptions plainly;
+    plainly.finish = false;
+    CHECK(plain_job(base, row.info, {target}, plainly).need == Need::reuse);
+    target.binaries = {earlier_of(base, "any 1")};
+    CHECK(plain_job(base, row.info, {target}).need == Need::reuse);
+  }
+}
+
+TEST_CASE("PTX alone is finished once, and what the linker refused is not tried again") {
+  const auto base = two_variants();
+  packs::Target target = target_of(nvidia("580"));
+  target.intermediates = {earlier_of(base, "", "580")};
+  builder::PlanOptions plainly;
+  plainly.finish = false;
+  CHECK(plain_job(base, nvidia("580"), {target}).need == Need::compile);
+  CHECK(plain_job(base, nvidia("580"), {target}, plainly).need == Need::reuse);
+  target.intermediates = {earlier_of(base, "nvidia-linker 1", "580")};
+  CHECK(plain_job(base, nvidia("580"), {target}).need == Need::reuse);
+}
+
+TEST_CASE("a cubin serves later drivers, and is made anew for an earlier one") {
+  const auto base = two_variants();
+  packs::Target target = target_of(nvidia("580.65.06"));
+  target.binaries = {earlier_of(base, "nvidia-linker 1", "580.65.06")};
+  CHECK(plain_job(base, nvidia("580.65.06"), {target}).need == Need::reuse);
+  CHECK(plain_job(base, nvidia("580.126"), {target}).need == Need::reuse);
+  const builder::Job job = plain_job(base, nvidia("580.9"), {target});
+  CHECK(job.need == Need::compile);
+  CHECK(job.reason == "the earlier binary was made by a later driver");
+}
+
+TEST_CASE("code for another compute capability is made where there is none yet") {
+  const auto base = two_variants();
+  packs::Target target = target_of(nvidia("580"));
+  target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
+  builder::PlanOptions also;
+  also.also = {1000, 1201};
+  const builder::Job job = plain_job(base, nvidia("580"), {target}, also);
+  CHECK(job.need == Need::compile);
+  CHECK(job.reason == "no code for compute capability 10.0 yet");
+  std::vector<packs::Target> all{target};
+  for (const std::uint32_t compute_capability : also.also) {
+    all.push_back(target_of(builder::elsewhere(nvidia("580"), compute_capability)));
+    all.back().binaries = {earlier_of(base, "nvidia-linker 1", "580")};
+  }
+  CHECK(all[1].key == "profile=nvidia\ncompute_capability=10.0\naddress_bits=64\n");
+  CHECK(all[2].key == "profile=nvidia\ncompute_capability=12.1\naddress_bits=64\n");
+  CHECK(plain_job(base, nvidia("580"), all, also).need == Need::reuse);
+  all.pop_back();
+  CHECK(plain_job(base, nvidia("580"), all, also).reason ==
+        "no code for compute capability 12.1 yet");
+  // It is NVIDIA's linker that makes it.
+  const DeviceInfo intel = device_of("Intel(R) Corporation", "Intel(R) OpenCL", "24.35");
+  packs::Target other = target_of(intel);
+  other.binaries = {earlier_of(base, "")};
+  CHECK(plain_job(base, intel, {other}, also).need == Need::reuse);
+}
+
+TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's binary again") {
+  const auto base = two_variants();
+  const DeviceInfo pocl = device_of("", "Portable Computing Language", "3.1");
+  packs::Target target = target_of(pocl);
+  target.binaries = {earlier_of(base, "pocl-work-groups 1")};
+  target.binaries[0].finish.local_sizes = {{8, 1, 1}, {64, 1, 1}};
+  builder::PlanOptions options;
+  packs::Tuning tuning;
+  tuning.program = "blur";
+  tuning.variant = "plain";
+  tuning.kernel = "plain";
+  tuning.profile = pocl.description.profile;
+  tuning.local_size = {64, 1, 1};
+  options.tunings = {tuning};
+  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
+  options.tunings[0].local_size = {16, 2, 1};
+  const builder::Job job = plain_job(base, pocl, {target}, options);
+  CHECK(job.need == Need::compile);
+  CHECK(job.reason == "a work-group size was tuned that it has no code for");
+  options.tunings[0].variant = "fast";
+  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
+}
+
+TEST_CASE("a variant's hash depends on source, options and kernels, and on where they end") {
+  const auto base = builder::variant_hash("ab", "c", {"k"});
+  CHECK(base == builder::variant_hash("ab", "c", {"k"}));
+  CHECK(base != builder::variant_hash("a", "bc", {"k"}));
+  CHECK(base != builder::variant_hash("ab", "c", {"l"}));
+  CHECK(base != builder::variant_hash("ab", "d", {"k"}));
+}

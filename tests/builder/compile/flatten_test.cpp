@@ -1,0 +1,251 @@
+#include "builder/compile/flatten.hpp"
+
+#include <map>
+
+#include "builder/compile/logical_lines.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace kiln::builder;
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+FlattenRequest request_of(const Files &files, const std::string &source = "k/a.cl") {
+  FlattenRequest request;
+  request.source = source;
+  request.read = [&files](const std::filesystem::path &path) -> std::optional<std::string> {
+    const auto found = files.find(path.generic_string());
+    if (found == files.end()) return std::nullopt;
+    return found->second;
+  };
+  request.name = names_as_opened();
+  return request;
+}
+
+Flattened flattened(const FlattenRequest &request) {
+  auto result = flatten(request);
+  if (const auto *error = std::get_if<FlattenError>(&result)) FAIL(error->text);
+  return std::get<Flattened>(std::move(result));
+}
+
+std::string text_of(const Files &files) { return flattened(request_of(files)).text; }
+
+std::string error_of(const Files &files) {
+  const auto result = flatten(request_of(files));
+  REQUIRE(std::holds_alternative<FlattenError>(result));
+  return std::get<FlattenError>(result).text;
+}
+
+}  // namespace
+
+TEST_CASE("A file without includes keeps its text behind its name") {
+  CHECK(text_of({{"k/a.cl", "kernel void a() {}\n"}}) ==
+        "#line 1 \"k/a.cl\"\nkernel void a() {}\n");
+}
+
+TEST_CASE("An include is replaced by the file's text, and the lines go on where they were") {
+  const Files files = {{"k/a.cl", "int a;\n  #  include \"b.clh\" // why\nint c;\n"},
+                       {"k/b.clh", "int b;\n"}};
+  const FlattenRequest request = request_of(files);
+  const Flattened result = flattened(request);
+  CHECK(result.text ==
+        "#line 1 \"k/a.cl\"\nint a;\n"
+        "#line 1 \"k/b.clh\"\nint b;\n"
+        "#line 3 \"k/a.cl\"\nint c;\n");
+  CHECK(result.files == std::vector<std::filesystem::path>{"k/a.cl", "k/b.clh"});
+}
+
+TEST_CASE("The including file's folder is searched first, then the include folders in order") {
+  const Files files = {{"k/a.cl", "#include \"sub/b.clh\"\n"},
+                       {"k/sub/b.clh", "#include \"c.clh\"\n#include \"d.clh\"\n"},
+                       {"k/sub/c.clh", "near\n"},
+                       {"k/c.clh", "wrong\n"},
+                       {"x/c.clh", "wrong\n"},
+                       {"x/d.clh", "first\n"},
+                       {"y/d.clh", "wrong\n"}};
+  FlattenRequest request = request_of(files);
+  request.include_dirs = {"none", "x", "y"};
+  const Flattened result = flattened(request);
+  CHECK(result.text ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"k/sub/b.clh\"\n"
+        "#line 1 \"k/sub/c.clh\"\nnear\n#line 2 \"k/sub/b.clh\"\n"
+        "#line 1 \"x/d.clh\"\nfirst\n#line 3 \"k/sub/b.clh\"\n"
+        "#line 2 \"k/a.cl\"\n");
+  CHECK(result.files.size() == 4);
+}
+
+TEST_CASE("Includes in comments and strings are left alone") {
+  const std::string text =
+      "// #include \"x\"\n"
+      "// carried on \\\n#include \"x\"\n"
+      "/* #include \"x\"\n#include \"x\"\n*/\n"
+      "constant char a[] = \"/*\";\n"
+      "constant char b[] = \"\\\"\\\n#include \";\n"
+      "constant char c = '\"'; // \"\n"
+      "int d; # include \"x\"\n"
+      "#include <opencl-c.h>\n"
+      "#includes \"x\"\n";
+  CHECK(text_of({{"k/a.cl", text}}) == "#line 1 \"k/a.cl\"\n" + text);
+}
+
+TEST_CASE("Includes behind comments and over spliced lines are found") {
+  CHECK(text_of({{"k/a.cl", "/* a\n */ # /* b */ inc\\\nlude /* c */ \"b.clh\" /* d\n */\nlast\n"},
+                 {"k/b.clh", "/* \" */\n"}}) ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"k/b.clh\"\n/* \" */\n#line 5 \"k/a.cl\"\nlast\n");
+}
+
+TEST_CASE("CRLF becomes LF, a byte-order mark goes, a last line without an end gets one") {
+  CHECK(text_of({{"k/a.cl", "\xEF\xBB\xBFint a;\r\n#include \"b.clh\"\r\nint \\\r\nc;"},
+                 {"k/b.clh", "int b;"}}) ==
+        "#line 1 \"k/a.cl\"\nint a;\n#line 1 \"k/b.clh\"\nint b;\n"
+        "#line 3 \"k/a.cl\"\nint \\\nc;\n");
+}
+
+TEST_CASE("A text that ends with its include, or is empty, is fine") {
+  CHECK(text_of({{"k/a.cl", "#include \"b.clh\""}, {"k/b.clh", ""}}) ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"k/b.clh\"\n#line 2 \"k/a.cl\"\n");
+}
+
+TEST_CASE("A file with #pragma once is in the text once") {
+  CHECK(text_of({{"k/a.cl", "#include \"b.clh\"\n#include \"./b.clh\"\n"},
+                 {"k/b.clh", "#pragma once\nint b;\n"}}) ==
+        "#line 1 \"k/a.cl\"\n"
+        "#ifndef KILN_ONCE_2\n#define KILN_ONCE_2\n#line 1 \"k/b.clh\"\n\nint b;\n#endif\n"
+        "#line 2 \"k/a.cl\"\n"
+        "#line 3 \"k/a.cl\"\n");
+}
+
+TEST_CASE("#pragma once under a condition does not lose the file for later") {
+  const std::string once =
+      "#ifndef KILN_ONCE_2\n#define KILN_ONCE_2\n#line 1 \"k/b.clh\"\n\nint b;\n#endif\n";
+  CHECK(text_of({{"k/a.cl", "#if A\n#include \"b.clh\"\n#endif\n#include \"b.clh\"\n"},
+                 {"k/b.clh", "#pragma once\nint b;\n"}}) == "#line 1 \"k/a.cl\"\n#if A\n" + once +
+                                                                "#line 3 \"k/a.cl\"\n#endif\n" +
+                                                                once + "#line 5 \"k/a.cl\"\n");
+}
+
+TEST_CASE("The source's own #pragma once leaves an empty line") {
+  CHECK(text_of({{"k/a.cl", "#pragma once // why\nint a;\n"}}) == "#line 1 \"k/a.cl\"\n\nint a;\n");
+}
+
+TEST_CASE("A file with an include guard may be met again, also below itself") {
+  const std::string text =
+      text_of({{"k/a.cl", "#include \"b.clh\"\n#include \"b.clh\"\n"},
+               {"k/b.clh", "// guard\n#ifndef B\n#define B\n#include \"c.clh\"\n#endif // B\n"},
+               {"k/c.clh", "#include \"b.clh\"\nint c;\n"}});
+  const std::string b =
+      "#line 1 \"k/b.clh\"\n// guard\n#ifndef B\n#define B\n"
+      "#line 1 \"k/c.clh\"\n#line 2 \"k/c.clh\"\nint c;\n#line 5 \"k/b.clh\"\n#endif // B\n";
+  CHECK(text == "#line 1 \"k/a.cl\"\n" + b + "#line 2 \"k/a.cl\"\n" + b + "#line 3 \"k/a.cl\"\n");
+}
+
+TEST_CASE("A file that includes itself without a guard is an error with the chain") {
+  CHECK(error_of({{"k/a.cl", "int a;\n#include \"b.clh\"\n"},
+                  {"k/b.clh", "#include \"c/c.clh\"\n"},
+                  {"k/c/c.clh", "\n  #include \"../b.clh\"\n"}}) ==
+        "k/c/c.clh:2:12: error: \"k/b.clh\" includes itself: k/b.clh -> k/c/c.clh -> k/b.clh\n"
+        "  #include \"../b.clh\"\n"
+        "           ^\n"
+        "expected #pragma once or an include guard\n"
+        "included from k/b.clh:1\n"
+        "included from k/a.cl:2\n");
+}
+
+TEST_CASE("A file that is not there is an error with the places that were searched") {
+  const Files files = {{"k/a.cl", "int a;\r\n#include \"c.clh\"\r\n"}};
+  FlattenRequest request = request_of(files);
+  request.include_dirs = {"inc", "k/../x"};
+  const auto result = flatten(request);
+  REQUIRE(std::holds_alternative<FlattenError>(result));
+  CHECK(std::get<FlattenError>(result).text ==
+        "k/a.cl:2:10: error: cannot find \"c.clh\"\n"
+        "#include \"c.clh\"\n"
+        "         ^\n"
+        "expected one of: k/c.clh, inc/c.clh, x/c.clh\n");
+}
+
+TEST_CASE("An include must name a file by a relative path") {
+  CHECK(error_of({{"k/a.cl", "#include CONFIG\n"}}) ==
+        "k/a.cl:1:10: error: #include without the name of a file\n"
+        "#include CONFIG\n"
+        "         ^\n"
+        "expected \"name\" or <name>\n");
+  CHECK(error_of({{"k/a.cl", "#include\n"}}) ==
+        "k/a.cl:1:1: error: #include without the name of a file\n"
+        "#include\n"
+        "^\n"
+        "expected \"name\" or <name>\n");
+  CHECK(error_of({{"k/a.cl", "#include \"/etc/x\"\n"}}) ==
+        "k/a.cl:1:10: error: \"/etc/x\" is an absolute path\n"
+        "#include \"/etc/x\"\n"
+        "         ^\n"
+        "expected a path relative to this file's folder or to an include folder\n");
+  CHECK(error_of({}) == "k/a.cl: error: cannot be read\n");
+}
+
+TEST_CASE("Depth and size have an end") {
+  Files deep;
+  for (int i = 0; i < 70; ++i) {
+    const std::string name = i == 0 ? "k/a.cl" : "k/" + std::to_string(i);
+    deep[name] = "#include \"" + std::to_string(i + 1) + "\"\n";
+  }
+  CHECK(error_of(deep).starts_with("k/63:1:10: error: includes are nested too deeply\n"));
+
+  Files wide;  // every file includes the next one four times
+  for (int i = 0; i < 30; ++i) {
+    const std::string next = "#include \"" + std::to_string(i + 1) + "\"\n";
+    wide[i == 0 ? "k/a.cl" : "k/" + std::to_string(i)] = next + next + next + next;
+  }
+  wide["k/30"] = std::string(10'000, ' ');
+  CHECK(error_of(wide).find("error: the text with its includes is too large\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("Names for packs are below the manifest's folder, wherever the tree is") {
+  for (const std::string root : {"", "work/", "/home/a b/", "../"}) {
+    INFO(root);
+    const NameFile name = names_below(root + "manifests");
+    CHECK(name(root + "manifests/../kernels/a.cl") == "../kernels/a.cl");
+    CHECK(name(root + "manifests/k/./b.clh") == "k/b.clh");
+  }
+  CHECK(names_below("")("../kernels/a.cl") == "../kernels/a.cl");
+  CHECK(names_below("")("k/a.cl") == "k/a.cl");
+}
+
+TEST_CASE("Quotes and backslashes in a file's name are escaped") {
+  CHECK(text_of({{"k/a.cl", "#include \"b\\c\"\n"}, {"k/b\\c", ""}}) ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"k/b\\\\c\"\n#line 2 \"k/a.cl\"\n");
+}
+
+TEST_CASE("Files are read from the disk, folders are not") {
+  const kiln::test::TemporaryFolder folder;
+  folder.write("k/a.cl", "#include \"b.clh\"\n");
+  folder.write("inc/b.clh", "int b;\n");
+  std::filesystem::create_directories(folder.path() / "k/b.clh");
+  FlattenRequest request;
+  request.source = folder.path() / "k/a.cl";
+  request.include_dirs = {folder.path() / "inc"};
+  request.read = read_from_disk();
+  request.name = names_below(folder.path() / "m");
+  CHECK(flattened(request).text ==
+        "#line 1 \"../k/a.cl\"\n#line 1 \"../inc/b.clh\"\nint b;\n#line 2 \"../k/a.cl\"\n");
+}
+
+TEST_CASE("An include guard spans the whole file or is none") {
+  const auto guard = [](std::string_view text) {
+    const auto lines = logical_lines(text);
+    return std::string(include_guard(lines));
+  };
+  CHECK(guard("#ifndef A\n#define A\n#if B\n#else\n#endif\n#endif\n") == "A");
+  CHECK(guard("/* x */\n#ifndef A\n#define A 1\nint a;\n#endif /* A */\n\n") == "A");
+  CHECK(guard("#ifndef A\n#define B\n#endif\n").empty());
+  CHECK(guard("#ifndef A\n#define A\n#else\nint a;\n#endif\n").empty());
+  CHECK(guard("#ifndef A\n#define A\n#endif\nint a;\n").empty());
+  CHECK(guard("int a;\n#ifndef A\n#define A\n#endif\n").empty());
+  CHECK(guard("#ifndef A\nint a;\n#define A\n#endif\n").empty());
+  CHECK(guard("#ifndef A\n#define A\n").empty());
+  CHECK(guard("#endif\n").empty());
+  CHECK(guard("").empty());
+}

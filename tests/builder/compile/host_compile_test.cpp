@@ -1,0 +1,269 @@
+#include "builder/compile/host_compile.hpp"
+
+#include "builder/compile/host_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace kiln::builder;
+using kiln::test::TemporaryFolder;
+
+namespace {
+
+const char *const kSource =
+    "#line 1 \"kernels/a.cl\"\n"
+    "inline int square(int x) { return x * x; }\n"
+    "__constant sampler_t nearest = CLK_FILTER_NEAREST;\n"
+    "__kernel void scale(__global uchar *out, uint n) {\n"
+    "  if (get_global_id(0) < n) out[get_global_id(0)] = (uchar)square(FACTOR);\n"
+    "}\n"
+    "__kernel void blur(read_only image2d_t in, write_only image2d_t out, float4 w) {\n"
+    "  int2 p = (int2)(get_global_id(0), get_global_id(1));\n"
+    "  write_imagef(out, p, read_imagef(in, nearest, p) * w);\n"
+    "}\n";
+
+std::optional<Toolchain> toolchain_or_skip() {
+  auto found = find_toolchain({});
+  if (const auto *error = std::get_if<ToolchainError>(&found)) {
+    std::cout << "SKIP: " << error->text;
+    return std::nullopt;
+  }
+  return std::get<Toolchain>(found);
+}
+
+HostCompileRequest request_of(const std::string &source, const std::string &options) {
+  HostCompileRequest request;
+  request.name = "kernels/a.cl";
+  request.source = source;
+  request.options = options;
+  return request;
+}
+
+HostCompiled compiled(const Toolchain &toolchain, const HostCompileRequest &request) {
+  auto result = compile_to_spirv(toolchain, request);
+  if (const auto *error = std::get_if<HostCompileError>(&result)) FAIL(error->text);
+  return std::get<HostCompiled>(std::move(result));
+}
+
+HostCompileError refused(const Toolchain &toolchain, const HostCompileRequest &request) {
+  auto result = compile_to_spirv(toolchain, request);
+  REQUIRE(std::holds_alternative<HostCompileError>(result));
+  return std::get<HostCompileError>(std::move(result));
+}
+
+void write_tool(const TemporaryFolder &folder, const std::string &name, const std::string &says) {
+  const auto path = folder.write(name, "#!/bin/sh\necho '" + says + "'\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+}
+
+}  // namespace
+
+TEST_CASE("Host options keep what clang knows and leave out what vendors know") {
+  const auto result = host_options(
+      "-cl-std=CL1.2 -DA=1 -D B -U C -w -cl-mad-enable -I inc -Iother -qcom-x -cl-intel-y "
+      "-cl-opt-disable \"-DTEXT=a b\"");
+  REQUIRE(std::holds_alternative<HostOptions>(result));
+  const auto &options = std::get<HostOptions>(result);
+  CHECK(options.kept == std::vector<std::string>{"-cl-std=CL1.2", "-DA=1", "-DB", "-UC", "-w",
+                                                 "-cl-mad-enable", "-DTEXT=a b"});
+  CHECK(options.left_out ==
+        std::vector<std::string>{"-Iinc", "-Iother", "-qcom-x", "-cl-intel-y", "-cl-opt-disable"});
+  CHECK(std::get<std::string>(host_options("-DA=\"b")) ==
+        "a quote is open in the build options: -DA=\"b");
+  CHECK(std::get<std::string>(host_options("-w -D")) == "-D has no operand");
+}
+
+TEST_CASE("Requirements name the SPIR-V extensions that a module may use") {
+  CHECK(spirv_extensions({"fp16", "images"}).empty());
+  CHECK(spirv_extensions({"extension:cl_intel_subgroups", "extension:cl_intel_subgroups_short",
+                          "integer_dot_product"}) ==
+        std::vector<std::string>{"SPV_INTEL_subgroups", "SPV_KHR_integer_dot_product"});
+}
+
+TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
+  TemporaryFolder folder;
+  write_tool(folder, "clang-17", "clang version 17.0.1");
+  write_tool(folder, "clang-16", "Debian clang version 16.0.6");
+  write_tool(folder, "llvm-spirv-16", "LLVM (http://llvm.org/):\n  LLVM version 16.0.0");
+  write_tool(folder, "clang-15", "clang version 15.0.6");
+  write_tool(folder, "llvm-spirv-15", "LLVM version 15.0.0");
+  write_tool(folder, "spirv-val", "SPIRV-Tools v2023.1");
+  ToolchainRequest request;
+  request.search_path = folder.path().string();
+  const auto found = find_toolchain(request);
+  REQUIRE(std::holds_alternative<Toolchain>(found));
+  const auto &toolchain = std::get<Toolchain>(found);
+  CHECK(toolchain.llvm_major == 16);
+  CHECK(toolchain.clang == folder.path() / "clang-16");
+  CHECK(toolchain.llvm_spirv == folder.path() / "llvm-spirv-16");
+  CHECK(toolchain.clang_version == "Debian clang version 16.0.6");
+  CHECK(toolchain.llvm_spirv_version == "LLVM version 16.0.0");
+  CHECK(toolchain.spirv_val_version == "SPIRV-Tools v2023.1");
+
+  request.llvm_spirv = "llvm-spirv-15";
+  CHECK(std::get<Toolchain>(find_toolchain(request)).clang == folder.path() / "clang-15");
+}
+
+TEST_CASE("Tools of unlike versions are refused, and the error says what was tried") {
+  TemporaryFolder folder;
+  write_tool(folder, "clang-17", "clang version 17.0.1");
+  write_tool(folder, "clang", "clang version 14.0.6");
+  write_tool(folder, "llvm-spirv", "LLVM version 15.0.0");
+  ToolchainRequest request;
+  request.search_path = folder.path().string();
+  const auto found = find_toolchain(request);
+  REQUIRE(std::holds_alternative<ToolchainError>(found));
+  const std::string at = folder.path().string();
+  CHECK(
+      std::get<ToolchainError>(found).text ==
+      "error: no clang and llvm-spirv of the same LLVM version\n"
+      "  tried llvm-spirv-17: not in PATH\n"
+      "  tried " +
+          at + "/clang and " + at +
+          "/llvm-spirv: LLVM 14 and LLVM 15 do not fit\n"
+          "install both, such as the Debian packages clang-15 and llvm-spirv-15, or name them with "
+          "--clang and --llvm-spirv\n");
+}
+
+TEST_CASE("A missing spirv-val is an error that names its package") {
+  TemporaryFolder folder;
+  write_tool(folder, "clang-15", "clang version 15.0.6");
+  write_tool(folder, "llvm-spirv-15", "LLVM version 15.0.0");
+  ToolchainRequest request;
+  request.search_path = folder.path().string();
+  const auto found = find_toolchain(request);
+  REQUIRE(std::holds_alternative<ToolchainError>(found));
+  CHECK(std::get<ToolchainError>(found).text ==
+        "error: no spirv-val\n"
+        "  tried spirv-val: not in PATH\n"
+        "install it: it is in the Debian package spirv-tools\n");
+}
+
+TEST_CASE("Kernels become a valid module of the version and address size asked for") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  for (const std::uint32_t bits : {32u, 64u}) {
+    for (const std::uint32_t version : {0x00010000u, 0x00010200u}) {
+      HostCompileRequest request = request_of(kSource, "-DFACTOR=3 -cl-vendor-only");
+      request.address_bits = bits;
+      request.spirv_version = version;
+      const HostCompiled result = compiled(*toolchain, request);
+      CHECK(result.module.version <= version);
+      CHECK(result.module.address_bits == bits);
+      REQUIRE(result.module.kernels.size() == 2);
+      CHECK(result.module.kernels[0].name == "blur");
+      CHECK(result.module.kernels[0].argument_count == 3);
+      CHECK(result.module.kernels[1].name == "scale");
+      CHECK(result.module.kernels[1].argument_count == 2);
+      CHECK(result.warnings.empty());
+      CHECK(result.left_out == std::vector<std::string>{"-cl-vendor-only"});
+    }
+  }
+}
+
+TEST_CASE("The bytes do not depend on the working folder and hold no path") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  TemporaryFolder folder;
+  const HostCompileRequest request = request_of(kSource, "-DFACTOR=3 -cl-kernel-arg-info");
+  const auto first = compiled(*toolchain, request).spirv;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  const auto second = compiled(*toolchain, request).spirv;
+  std::filesystem::current_path(before);
+  CHECK(first == second);
+  for (const std::string_view text : {"/tmp", "/work", "kernels", "a.cl", "stdin"}) {
+    INFO(text);
+    CHECK(std::search(first.begin(), first.end(), text.begin(), text.end(), [](auto a, char b) {
+            return a == static_cast<unsigned char>(b);
+          }) == first.end());
+  }
+}
+
+TEST_CASE("Clang's messages name the file as it is opened") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  const std::string body = "__kernel void k(__global int *a) {\n  a[0] = missing;\n}\n";
+  HostCompileRequest request = request_of("#line 1 \"../a.cl\"\n" + body, "");
+  request.diagnostics_source = "#line 1 \"src/a.cl\"\n" + body;
+  const HostCompileError error = refused(*toolchain, request);
+  CHECK(error.stage == HostStage::compile);
+  CHECK(error.text ==
+        "src/a.cl:2:10: error: use of undeclared identifier 'missing'\n"
+        "  a[0] = missing;\n"
+        "         ^\n"
+        "1 error generated.\n");
+}
+
+TEST_CASE("Warnings come with the module") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  const std::string source = "#line 1 \"a.cl\"\n#warning look\n__kernel void k() {}\n";
+  CHECK(compiled(*toolchain, request_of(source, "")).warnings ==
+        "a.cl:1:2: warning: look [-W#warnings]\n#warning look\n ^\n1 warning generated.\n");
+  CHECK(compiled(*toolchain, request_of(source, "-w")).warnings.empty());
+  CHECK(refused(*toolchain, request_of(source, "-Werror")).stage == HostStage::compile);
+}
+
+TEST_CASE("The date is refused, since packs are to be reproducible") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  const std::string source = "__constant char day[] = __DATE__;\n__kernel void k() {}\n";
+  CHECK(refused(*toolchain, request_of(source, "")).stage == HostStage::compile);
+}
+
+TEST_CASE("A function that nothing defines is a fault of linking, with or without a prelude") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  HostCompileRequest request = request_of(
+      "#line 1 \"a.cl\"\n__kernel void k(__global int *a) { a[0] = vendor_dot(a[1]); }\n", "");
+  CHECK(refused(*toolchain, request).stage == HostStage::compile);
+  request.prelude = "int vendor_dot(int);";
+  const HostCompileError error = refused(*toolchain, request);
+  CHECK(error.stage == HostStage::link);
+  CHECK(error.text == "kernels/a.cl: error: functions that nothing defines: vendor_dot\n");
+}
+
+TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of the author") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  const std::string source =
+      "uint __attribute__((overloadable)) intel_sub_group_shuffle(uint, uint);\n"
+      "__kernel void k(__global uint *a) { a[0] = intel_sub_group_shuffle(a[1], 3); }\n";
+  HostCompileRequest request = request_of(source, "");
+  const HostCompileError error = refused(*toolchain, request);
+  CHECK(error.stage == HostStage::translate);
+  INFO(error.text);
+  CHECK(
+      error.text.starts_with("kernels/a.cl: error: no SPIR-V 1.0 for this program: llvm-spirv: "));
+  CHECK(error.text.find("SPV_INTEL_subgroups") != std::string::npos);
+  request.spirv_extensions = {"SPV_INTEL_subgroups"};
+  CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
+}
+
+TEST_CASE("A wrong request and a hanging tool are faults of their own") {
+  const auto toolchain = toolchain_or_skip();
+  if (!toolchain) return;
+  HostCompileRequest request = request_of(kSource, "-DA=\"x");
+  CHECK(refused(*toolchain, request).stage == HostStage::options);
+  request = request_of(kSource, "");
+  request.address_bits = 16;
+  CHECK(refused(*toolchain, request).stage == HostStage::options);
+  request = request_of(kSource, "");
+  request.spirv_version = 0x00010600;
+  CHECK(refused(*toolchain, request).text == "kernels/a.cl: error: SPIR-V 1.6 is not 1.0 to 1.2\n");
+  TemporaryFolder folder;
+  Toolchain hanging = *toolchain;
+  hanging.clang = folder.write("clang", "#!/bin/sh\nexec sleep 600\n");
+  std::filesystem::permissions(hanging.clang, std::filesystem::perms::owner_all);
+  request = request_of(kSource, "");
+  request.timeout = std::chrono::milliseconds(200);
+  const HostCompileError error = refused(hanging, request);
+  CHECK(error.stage == HostStage::tool);
+  CHECK(error.text == "kernels/a.cl: error: clang: no end within 200 ms\n");
+}

@@ -1,0 +1,47 @@
+#include "builder/device/device_list.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace kiln;
+using builder::DeviceInfo;
+using runtime::Field;
+
+namespace {
+
+DeviceInfo device(std::size_t index, const char *platform, const char *name) {
+  DeviceInfo info;
+  info.index = index;
+  info.identity.set(Field::platform_name, platform);
+  info.identity.set(Field::device_name, name);
+  return info;
+}
+
+std::vector<DeviceInfo> three() {
+  return {device(0, "Portable Computing Language", "pthread-skylake"),
+          device(1, "rusticl", "llvmpipe (LLVM 15.0.6, 256 bits)"),
+          device(2, "NVIDIA CUDA", "NVIDIA H200")};
+}
+
+}  // namespace
+
+TEST_CASE("a glob matches the whole text without regard to case") {
+  CHECK(builder::glob_match("Portable*", "portable computing language"));
+  CHECK(builder::glob_match("*H200", "NVIDIA H200"));
+  CHECK(builder::glob_match("nv?dia *2*0", "NVIDIA H200"));
+  CHECK(builder::glob_match("*", ""));
+  CHECK(builder::glob_match("**a**b**", "xxaxxbxx"));
+  CHECK_FALSE(builder::glob_match("Portable", "Portable Computing Language"));
+  CHECK_FALSE(builder::glob_match("?", ""));
+  CHECK_FALSE(builder::glob_match("", "a"));
+}
+
+TEST_CASE("a selector is an index or a glob over platform and device") {
+  const auto devices = three();
+  CHECK(builder::select_devices(devices, "").size() == 3);
+  REQUIRE(builder::select_devices(devices, "2").size() == 1);
+  CHECK(builder::select_devices(devices, "2")[0].index == 2);
+  CHECK(builder::select_devices(devices, "Portable*")[0].index == 0);
+  CHECK(builder::select_devices(devices, "llvmpipe*")[0].index == 1);
+  CHECK(builder::select_devices(devices, "3").empty());
+  CHECK(builder::select_devices(devices, "adreno*").empty());
+}

@@ -1,0 +1,144 @@
+#include "builder/finish/launch_sizes.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace kiln;
+using builder::launch_sizes;
+using builder::LaunchSize;
+using builder::pocl_sizes;
+using builder::tuned_sizes;
+using builder::TunedSizes;
+using runtime::Size3;
+
+namespace {
+
+packs::Tuning row(const std::string &kernel, std::array<std::uint32_t, 3> local,
+                  const std::string &profile = "pocl") {
+  packs::Tuning tuning;
+  tuning.program = "blur";
+  tuning.variant = "fast";
+  tuning.kernel = kernel;
+  tuning.profile = profile;
+  tuning.local_size = local;
+  return tuning;
+}
+
+// One kernel over the pixels of a picture, which Kiln can launch.
+packs::Program blur() {
+  packs::Program program;
+  program.name = "blur";
+  packs::Variant variant;
+  variant.name = "fast";
+  variant.kernels = {{"blur", 2}};
+  variant.arguments = {{0, 0, 1, "in"}, {1, 0, 1, "out"}};
+  program.variants = {variant};
+  return program;
+}
+
+runtime::WorkGroupLimits limits(std::size_t most) { return {most, 8, {most, most, most}, {}}; }
+
+std::vector<LaunchSize> sizes_of(const packs::Program &program, const TunedSizes &tuned = {},
+                                 std::size_t most = 4096) {
+  return launch_sizes(program, program.variants[0], {limits(most)}, tuned);
+}
+
+bool has(const std::vector<LaunchSize> &sizes, const LaunchSize &size) {
+  return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
+}
+
+}  // namespace
+
+TEST_CASE("tuned sizes are those of the variant's kernels for the profile, each once") {
+  packs::Tuning other_program = row("blur", {1, 1, 1});
+  other_program.program = "sobel";
+  packs::Tuning other_variant = row("blur", {2, 1, 1});
+  other_variant.variant = "slow";
+  const auto sizes =
+      tuned_sizes({row("blur", {32, 2, 1}), other_program, other_variant, row("", {1, 1, 1}),
+                   row("blur", {4, 4, 1}, "nvidia"), row("blur", {8, 8, 1}, ""),
+                   row("blur", {32, 2, 1}), row("add", {64, 1, 1})},
+                  "blur", "fast", "pocl");
+  CHECK(sizes == TunedSizes{{"add", {64, 1, 1}}, {"blur", {8, 8, 1}}, {"blur", {32, 2, 1}}});
+  CHECK(tuned_sizes({}, "blur", "fast", "pocl").empty());
+}
+
+TEST_CASE("sizes for a launch are what the runtime chooses for the three classes, each once") {
+  const packs::Program program = blur();
+  const auto sizes = sizes_of(program);
+  CHECK(std::is_sorted(sizes.begin(), sizes.end()));
+  CHECK(std::adjacent_find(sizes.begin(), sizes.end()) == sizes.end());
+  for (const std::size_t side : {64u, 512u, 2048u}) {
+    const Size3 chosen = runtime::fit_local_size({side, side, 1}, {0, 0, 0}, limits(4096));
+    INFO(side);
+    CHECK(has(sizes, {chosen, false}));
+  }
+  for (const LaunchSize &size : sizes) CHECK_FALSE(size.wide);
+}
+
+TEST_CASE("the variant's own size and what was tuned are among the sizes, within the limits") {
+  packs::Program program = blur();
+  CHECK_FALSE(has(sizes_of(program), {{128, 2, 1}, false}));
+  CHECK(has(sizes_of(program, {{"blur", {128, 2, 1}}}), {{128, 2, 1}, false}));
+  CHECK_FALSE(has(sizes_of(program, {{"other", {128, 2, 1}}}), {{128, 2, 1}, false}));
+  program.variants[0].local_size = {2, 16, 1};
+  CHECK(has(sizes_of(program), {{2, 16, 1}, false}));
+  for (const LaunchSize &size : sizes_of(program, {{"blur", {128, 2, 1}}}, 16)) {
+    CHECK(size.local[0] * size.local[1] * size.local[2] <= 16);
+  }
+}
+
+TEST_CASE("a kernel with a required size has that alone") {
+  const packs::Program program = blur();
+  runtime::WorkGroupLimits required = limits(4096);
+  required.required = {4, 2, 1};
+  CHECK(launch_sizes(program, program.variants[0], {required}, {{"blur", {128, 2, 1}}}) ==
+        std::vector<LaunchSize>{{{4, 2, 1}, false}});
+}
+
+TEST_CASE("a size is wide where the padded range of a listed problem is") {
+  packs::Program program = blur();
+  const auto wide = [&](std::uint32_t width) {
+    program.sizes = {{width, 1, 1}};
+    const auto sizes = sizes_of(program);
+    return std::any_of(sizes.begin(), sizes.end(), [](const LaunchSize &s) { return s.wide; });
+  };
+  CHECK_FALSE(wide(60'000));
+  CHECK(wide(65'535));
+  CHECK(wide(65'530));  // whatever divides the range: padded it is 65,536
+  CHECK(wide(1'000'000));
+}
+
+TEST_CASE("a variant that Kiln cannot launch has the sizes of rows and planes") {
+  packs::Program program = blur();
+  program.variants[0].arguments.clear();
+  const auto sizes = sizes_of(program);
+  REQUIRE_FALSE(sizes.empty());
+  for (const Size3 &range : {Size3{1024, 1, 1}, Size3{1u << 20, 1, 1}, Size3{1024, 1024, 1}}) {
+    const Size3 local = runtime::fit_local_size(range, {0, 0, 0}, limits(4096));
+    CHECK(has(sizes, {local, range[0] > 65'535}));
+  }
+}
+
+TEST_CASE("the sizes of all kernels are together, each by its own limits") {
+  packs::Program program = blur();
+  packs::Variant &variant = program.variants[0];
+  variant.kernels = {{"rows", 2}, {"columns", 2}};
+  variant.arguments.clear();
+  runtime::WorkGroupLimits first = limits(4096);
+  runtime::WorkGroupLimits second = limits(4096);
+  first.required = {16, 1, 1};
+  second.required = {1, 16, 1};
+  const auto sizes = launch_sizes(program, variant, {first, second}, {});
+  for (const LaunchSize &size : sizes) {
+    CHECK((size.local == Size3{16, 1, 1} || size.local == Size3{1, 16, 1}));
+  }
+  CHECK(has(sizes, {{1, 16, 1}, false}));
+  CHECK(has(sizes, {{16, 1, 1}, true}));
+}
+
+TEST_CASE("PoCL is told the sizes as its variable has them") {
+  CHECK(pocl_sizes({}) == "");
+  CHECK(pocl_sizes({{{16, 4, 1}, false}}) == "16-4-1-goffs0-smallgrid");
+  CHECK(pocl_sizes({{{16, 4, 1}, false}, {{64, 1, 1}, true}}) ==
+        "16-4-1-goffs0-smallgrid,64-1-1-goffs0");
+}

@@ -1,0 +1,169 @@
+#include "builder/launch/workload.hpp"
+
+#include "tests/support/catch.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+
+namespace {
+
+packs::Argument argument(Role role, std::uint8_t stage = 0) {
+  packs::Argument a;
+  a.role = static_cast<std::uint8_t>(role);
+  a.stage = stage;
+  return a;
+}
+
+packs::Argument named(packs::Argument a, const char *name, const char *extent = "") {
+  a.name = name;
+  a.extent = extent;
+  return a;
+}
+
+// Two kernels that share scratch memory, as a blur in two passes has them.
+packs::Program two_stages() {
+  packs::Variant variant;
+  variant.name = "two_pass";
+  variant.kernels = {{"first", 3, "width+6 height"}, {"second", 3, ""}};
+  variant.pixels = {4, 1, 1};
+  variant.arguments = {
+      argument(Role::input),     named(argument(Role::scratch), "sums", "width+6 height"),
+      argument(Role::width),     named(argument(Role::scratch, 1), "sums", "width+6 height"),
+      argument(Role::output, 1), argument(Role::height, 1)};
+  packs::Program program;
+  program.name = "blur";
+  program.variants = {variant};
+  return program;
+}
+
+Workload planned(const packs::Program &program, const Size &size) {
+  auto plan = plan_workload(program, program.variants[0], size, {});
+  INFO((std::holds_alternative<std::string>(plan) ? std::get<std::string>(plan) : ""));
+  REQUIRE(std::holds_alternative<Workload>(plan));
+  return std::get<Workload>(plan);
+}
+
+std::string refusal(const packs::Program &program, const Size &size) {
+  const auto plan = plan_workload(program, program.variants[0], size, {});
+  REQUIRE(std::holds_alternative<std::string>(plan));
+  return std::get<std::string>(plan);
+}
+
+}  // namespace
+
+TEST_CASE("Stages share the memory that has one role and name") {
+  const Workload workload = planned(two_stages(), {10, 4, 1});
+  REQUIRE(workload.memories.size() == 3);
+  CHECK(workload.memories[1].role == Role::scratch);
+  CHECK(workload.memories[1].bytes() == 64);
+  REQUIRE(workload.stages.size() == 2);
+  CHECK(workload.stages[0].bindings[1].memory == 1);
+  CHECK(workload.stages[1].bindings[0].memory == 1);
+  CHECK(workload.stages[0].global == std::array<std::size_t, 3>{16, 4, 1});
+  CHECK(workload.stages[1].global == std::array<std::size_t, 3>{10, 4, 1});
+}
+
+TEST_CASE("The NDRange is the size divided by the pixels of a work-item, rounded up") {
+  packs::Program program = two_stages();
+  program.variants[0].kernels[0].range.clear();
+  CHECK(planned(program, {9, 4, 1}).stages[0].global == std::array<std::size_t, 3>{3, 4, 1});
+}
+
+TEST_CASE("Parameters are passed as the type that the manifest gives them") {
+  packs::Program program = two_stages();
+  packs::Argument number = named(argument(Role::parameter, 1), "n");
+  number.value = 7;
+  packs::Argument curve = named(argument(Role::parameter, 1), "curve");
+  curve.type = static_cast<std::uint8_t>(Type::float_);
+  curve.values = {1.5, -2};
+  program.variants[0].kernels[1].arguments = 5;
+  program.variants[0].arguments.push_back(number);
+  program.variants[0].arguments.push_back(curve);
+  const auto bindings = planned(program, {9, 4, 1}).stages[1].bindings;
+  CHECK(bindings[3].bytes == std::vector<std::uint8_t>{7, 0, 0, 0});
+  CHECK(bindings[4].bytes == std::vector<std::uint8_t>{0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0});
+  CHECK(parameter_fault(program.variants[0], "n", {7}).empty());
+  CHECK(parameter_fault(program.variants[0], "n", {-1}) ==
+        "parameter n is a whole number from 0 to 4294967295, not -1");
+  CHECK(parameter_fault(program.variants[0], "curve", {1}) ==
+        "parameter curve has 2 components, not 1");
+}
+
+TEST_CASE("A variant without arguments is one that Kiln does not launch") {
+  packs::Program program = two_stages();
+  program.variants[0].arguments.clear();
+  CHECK(refusal(program, {9, 4, 1}) ==
+        "variant two_pass takes objects that Kiln does not make: its manifest lists no arguments");
+}
+
+TEST_CASE("A pack whose arguments do not fit its kernels is refused") {
+  packs::Program program = two_stages();
+  program.variants[0].arguments.pop_back();
+  CHECK(refusal(program, {9, 4, 1}) ==
+        "blur/two_pass: kernel second takes 3 arguments, the pack lists 2");
+  program = two_stages();
+  program.variants[0].arguments[1].extent = "wide";
+  CHECK(refusal(program, {9, 4, 1}).find("blur/two_pass: extent \"wide\": expected") == 0);
+}
+
+TEST_CASE("Memory beyond all devices is refused before it is asked for") {
+  packs::Program program = two_stages();
+  CHECK(refusal(program, {1u << 31, 1u << 31, 1}) ==
+        "blur/two_pass: size 2147483648x2147483648 needs memory of more than 64 GiB");
+}
+
+TEST_CASE("Bytes moved are those of the planes, each once") {
+  packs::Program program = two_stages();
+  CHECK(bytes_moved(program, {10, 4, 1}) == 80);
+  program.reference = "sobel";  // one plane in, two out
+  CHECK(bytes_moved(program, {10, 4, 1}) == 120);
+}
+
+TEST_CASE("Texels that pack pixels hold the whole of the last one") {
+  packs::Program program = two_stages();
+  program.reference = "epsilon";
+  packs::Variant &variant = program.variants[0];
+  variant.kernels = {{"k", 2, ""}};
+  variant.arguments = {named(argument(Role::input), "", "width/4 height"),
+                       named(argument(Role::output), "", "width/4 height")};
+  for (packs::Argument &a : variant.arguments) {
+    a.storage = static_cast<std::uint8_t>(Storage::image);
+    a.channels = 4;
+  }
+  const Memory memory = planned(program, {9, 2, 1}).memories[0];
+  CHECK(memory.columns == 3);
+  CHECK(memory.shape.channels == 1);
+  for (packs::Argument &a : variant.arguments) a.extent = "width/5 height";
+  CHECK(refusal(program, {9, 2, 1}).find("smaller than the reference's plane") !=
+        std::string::npos);
+}
+
+TEST_CASE("Made inputs are the same every time, and of all levels") {
+  const PlaneShape shape;
+  const Plane plane = make_input(shape, {640, 480, 1}, 1);
+  CHECK(plane.pixels == make_input(shape, {640, 480, 1}, 1).pixels);
+  CHECK(plane.pixels != make_input(shape, {640, 480, 1}, 2).pixels);
+  std::array<bool, 256> seen{};
+  for (const std::uint8_t level : plane.pixels) seen[level] = true;
+  CHECK(std::count(seen.begin(), seen.end(), true) > 200);
+}
+
+TEST_CASE("A difference is counted in elements, and measured against what is allowed") {
+  Plane a{2, 1, 1, "", {10, 20}};
+  Plane b{2, 1, 1, "", {10, 22}};
+  CHECK(difference(a, a, 0).within);
+  const Difference d = difference(a, b, 1);
+  CHECK(d.elements == 1);
+  CHECK(d.worst == 2);
+  CHECK(d.first == 1);
+  CHECK_FALSE(d.within);
+  CHECK(difference(a, b, 2).within);
+  Plane x{1, 1, 1, "", std::vector<std::uint8_t>(4), Type::float_};
+  Plane y = x;
+  x.as<float>()[0] = 1000.0f;
+  y.as<float>()[0] = 1001.0f;
+  CHECK(difference(x, y, 0.001).within);
+  CHECK_FALSE(difference(x, y, 0.0001).within);
+  x.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(difference(x, y, 1e30).within);
+}

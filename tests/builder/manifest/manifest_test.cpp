@@ -1,0 +1,298 @@
+#include "builder/manifest/manifest.hpp"
+
+#include "builder/manifest/requirement_names.hpp"
+#include "runtime/identity/requirements.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/manifest_project.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace kiln::builder;
+using kiln::test::Project;
+using kiln::test::TemporaryFolder;
+
+TEST_CASE("A manifest gives programs and variants, sorted, with inherited values") {
+  const Project project;
+  const Manifest manifest = project.good(R"(schema = 1
+[spirv]
+version = "1.2"
+address_bits = [64, 32, 64]
+
+[program.sobel]
+source = "src/a.cl"
+options = ["-cl-std=CL1.2", "-DA=1"]
+include_dirs = ["inc", "."]
+arguments = [
+  { role = "input" },
+  { role = "output", name = "x", channels = 4, storage = "image" },
+  { role = "width" },
+  { role = "height" },
+  { role = "parameter", name = "threshold", value = 4294967295 },
+]
+
+[program.sobel.variant.px16x1]
+kernel = "sobel_px16x1"
+pixels = [16, 1]
+local_size = [8, 4]
+options = ["-DB"]
+requires = ["images", "extension:cl_khr_fp16", "fp16", "images", "vendor:mali"]
+
+[program.sobel.variant."half-1.0"]
+kernel = "sobel_px16x1"
+source = "src/../src/b.cl"
+arguments = [{ role = "width" }]
+
+[program.add.variant.scalar]
+kernel = "add"
+source = "src/b.cl"
+)");
+  CHECK(manifest.spirv_version == 0x00010200);
+  CHECK(manifest.address_bits == std::vector<std::uint32_t>{32, 64});
+  REQUIRE(manifest.programs.size() == 2);
+
+  const Program &add = manifest.programs[0];
+  CHECK(add.name == "add");
+  CHECK(add.reference.empty());
+  REQUIRE(add.variants.size() == 1);
+  CHECK(add.variants[0].options.empty());
+  CHECK(add.variants[0].arguments.empty());
+  CHECK(add.variants[0].pixels == std::array<std::uint32_t, 2>{1, 1});
+  CHECK(add.variants[0].local_size == std::array<std::uint32_t, 2>{0, 0});
+
+  const Program &sobel = manifest.programs[1];
+  CHECK(sobel.reference.empty());
+  REQUIRE(sobel.include_dirs.size() == 2);
+  CHECK(sobel.include_dirs[0] == project.path("inc"));
+  REQUIRE(sobel.variants.size() == 2);
+  CHECK(sobel.variants[0].name == "half-1.0");
+  CHECK(sobel.variants[0].source == project.path("src/b.cl"));
+  CHECK(sobel.variants[0].options == "-cl-std=CL1.2 -DA=1");
+  CHECK(sobel.variants[0].arguments.size() == 1);
+
+  const Variant &variant = sobel.variants[1];
+  CHECK(variant.name == "px16x1");
+  CHECK(variant.kernels.at(0).name == "sobel_px16x1");
+  CHECK(variant.options == "-cl-std=CL1.2 -DA=1 -DB");
+  CHECK(variant.requirements ==
+        std::vector<std::string>{"extension:cl_khr_fp16", "fp16", "images", "vendor:mali"});
+  CHECK(variant.pixels == std::array<std::uint32_t, 2>{16, 1});
+  CHECK(variant.local_size == std::array<std::uint32_t, 2>{8, 4});
+  CHECK(variant.source == project.path("src/a.cl"));
+  REQUIRE(variant.arguments.size() == 5);
+  CHECK(variant.arguments[0].role == Role::input);
+  CHECK(variant.arguments[0].storage == Storage::buffer);
+  CHECK(variant.arguments[0].channels == 1);
+  CHECK(variant.arguments[1].role == Role::output);
+  CHECK(variant.arguments[1].storage == Storage::image);
+  CHECK(variant.arguments[1].channels == 4);
+  CHECK(variant.arguments[1].name == "x");
+  CHECK(variant.arguments[2].role == Role::width);
+  CHECK(variant.arguments[3].role == Role::height);
+  CHECK(variant.arguments[4].role == Role::parameter);
+  CHECK(variant.arguments[4].name == "threshold");
+  CHECK(variant.arguments[4].values == std::vector<double>{4294967295});
+}
+
+TEST_CASE("A manifest that says nothing of SPIR-V gets version 1.0 and 64 bits") {
+  const Manifest manifest =
+      Project().good("schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n");
+  CHECK(manifest.spirv_version == 0x00010000);
+  CHECK(manifest.address_bits == std::vector<std::uint32_t>{64});
+}
+
+TEST_CASE("A manifest with CRLF and no final newline is read") {
+  Project().good("schema = 1\r\n[program.p.variant.v]\r\nkernel = \"k\"\r\nsource = \"src/a.cl\"");
+}
+
+TEST_CASE("A misspelt key gets the line, a caret and the nearest key") {
+  CHECK(Project().program_error("optoins = []") ==
+        "m.toml:3:1: error: unknown key \"optoins\" in [program.p]\n"
+        "optoins = []\n"
+        "^\n"
+        "expected one of: arguments, baseline, include_dirs, options, prefer, reference, sizes, "
+        "source, variant; "
+        "did you mean \"options\"?\n");
+  CHECK(Project().variant_error("  kernal = \"k\"") ==
+        "m.toml:3:3: error: unknown key \"kernal\" in [program.p.variant.v]\n"
+        "  kernal = \"k\"\n"
+        "  ^\n"
+        "expected one of: arguments, il, kernel, local_size, options, pixels, prelude, range, "
+        "requires, source, stages, tolerance; "
+        "did you mean \"kernel\"?\n");
+  CHECK(Project().error("schema = 1\n[zzzzzz]\n") ==
+        "m.toml:2:2: error: unknown key \"zzzzzz\" in the manifest\n"
+        "[zzzzzz]\n"
+        " ^\n"
+        "expected one of: program, schema, spirv\n");
+  CHECK(Project().error("schema = 1\nspirv.versoin = \"1.0\"\n") ==
+        "m.toml:2:7: error: unknown key \"versoin\" in [spirv]\n"
+        "spirv.versoin = \"1.0\"\n"
+        "      ^\n"
+        "expected one of: address_bits, version; did you mean \"version\"?\n");
+}
+
+TEST_CASE("The first of several unknown keys is reported") {
+  CHECK(Project().program_error("zebra = 1\naardvark = 1") ==
+        "m.toml:3:1: error: unknown key \"zebra\" in [program.p]\n"
+        "zebra = 1\n"
+        "^\n"
+        "expected one of: arguments, baseline, include_dirs, options, prefer, reference, sizes, "
+        "source, variant\n");
+}
+
+TEST_CASE("The caret stands under the column, behind tabs and behind non-ASCII letters") {
+  CHECK(Project().program_error("\toptions\t= [\"-D\xC3\xA9\", 1]") ==
+        "m.toml:3:20: error: item 2 of \"options\" in [program.p] is an integer\n"
+        "\toptions\t= [\"-D\xC3\xA9\", 1]\n"
+        "\t       \t          ^\n"
+        "expected a string\n");
+}
+
+TEST_CASE("Faults of TOML are placed") {
+  CHECK(Project().error("schema = 1\n[program.p]\noptions = \n") ==
+        "m.toml:3:11: error: not valid TOML\n"
+        "options = \n"
+        "          ^\n"
+        "Error while parsing key-value pair: expected value, saw '\\n'\n");
+  CHECK(Project().error("schema = \"1") ==
+        "m.toml:1:12: error: not valid TOML\n"
+        "schema = \"1\n"
+        "           ^\n"
+        "Error while parsing string: encountered end-of-file\n");
+}
+
+TEST_CASE("A name that is there twice is a fault of TOML") {
+  CHECK(Project().error("schema = 1\n[program.p.variant.v]\n[program.p.variant.v]\n") ==
+        "m.toml:3:1: error: not valid TOML\n"
+        "[program.p.variant.v]\n"
+        "^\n"
+        "Error while parsing table header: cannot redefine existing table "
+        "'program.p.variant.v'\n");
+}
+
+TEST_CASE("The schema is demanded and checked before all else") {
+  CHECK(Project().error("schema = 2\nunknown = 1\n") ==
+        "m.toml:1:10: error: \"schema\" in the manifest is 2\n"
+        "schema = 2\n"
+        "         ^\n"
+        "expected 1\n");
+  CHECK(Project().error("[program.p]\n") ==
+        "m.toml:1:1: error: missing key \"schema\" in the manifest\n"
+        "[program.p]\n"
+        "^\n"
+        "expected schema = 1\n");
+  CHECK(Project().error("") ==
+        "m.toml:1:1: error: missing key \"schema\" in the manifest\n"
+        "\n"
+        "^\n"
+        "expected schema = 1\n");
+}
+
+TEST_CASE("Programs, variants, kernels and sources are demanded") {
+  CHECK(Project().error("schema = 1\n") ==
+        "m.toml:1:1: error: missing key \"program\" in the manifest\n"
+        "schema = 1\n"
+        "^\n"
+        "expected a table such as [program.NAME]\n");
+  CHECK(Project().error("schema = 1\n[program.p]\nsource = \"src/a.cl\"\n") ==
+        "m.toml:2:1: error: missing key \"variant\" in [program.p]\n"
+        "[program.p]\n"
+        "^\n"
+        "expected a table such as [program.p.variant.NAME]\n");
+  CHECK(Project().variant_error("source = \"src/a.cl\"") ==
+        "m.toml:2:1: error: missing key \"kernel\" in [program.p.variant.v]\n"
+        "[program.p.variant.v]\n"
+        "^\n"
+        "expected kernel = \"the entry point's name\"\n");
+  CHECK(Project().variant_error("kernel = \"k\"") ==
+        "m.toml:2:1: error: missing key \"source\" in [program.p.variant.v]\n"
+        "[program.p.variant.v]\n"
+        "^\n"
+        "expected source = \"a file\" here or in [program.p]\n");
+}
+
+TEST_CASE("Values of the wrong type are told what they are") {
+  CHECK(Project().program_error("source = 5") ==
+        "m.toml:3:10: error: \"source\" in [program.p] is an integer\n"
+        "source = 5\n"
+        "         ^\n"
+        "expected a string\n");
+  CHECK(Project().program_error("options = \"-w\"") ==
+        "m.toml:3:11: error: \"options\" in [program.p] is a string\n"
+        "options = \"-w\"\n"
+        "          ^\n"
+        "expected an array of strings\n");
+  CHECK(Project().program_error("arguments = 1979-05-27") ==
+        "m.toml:3:13: error: \"arguments\" in [program.p] is a date\n"
+        "arguments = 1979-05-27\n"
+        "            ^\n"
+        "expected an array of tables\n");
+  CHECK(Project().error("schema = 1.0\n") ==
+        "m.toml:1:10: error: \"schema\" in the manifest is a floating-point number\n"
+        "schema = 1.0\n"
+        "         ^\n"
+        "expected an integer\n");
+  CHECK(Project().error("schema = 1\nspirv = true\n") ==
+        "m.toml:2:9: error: \"spirv\" in the manifest is a boolean\n"
+        "spirv = true\n"
+        "        ^\n"
+        "expected a table\n");
+  CHECK(Project().error("schema = 1\nprogram = []\n") ==
+        "m.toml:2:11: error: \"program\" in the manifest is an array\n"
+        "program = []\n"
+        "          ^\n"
+        "expected tables such as [program.NAME]\n");
+  CHECK(Project().error("schema = 1\nprogram.p = 3\n") ==
+        "m.toml:2:13: error: program.p is not a table\n"
+        "program.p = 3\n"
+        "            ^\n"
+        "expected a table such as [program.NAME]\n");
+}
+
+TEST_CASE("Requirements are the listed names and those with a well-formed argument") {
+  for (const std::string &name : requirement_names()) CHECK(is_requirement(name));
+  CHECK(is_requirement("extension:cl_khr_fp16"));
+  for (const char *name :
+       {"work_group:1", "work_group:999999", "compute_capability:5.3", "compute_capability:9.0",
+        "compute_capability:12.1", "compute_capability:99.99"}) {
+    CAPTURE(name);
+    CHECK(is_requirement(name));
+    CHECK(kiln::runtime::is_known_requirement(name));
+  }
+  for (const char *name :
+       {"work_group:", "work_group:0", "work_group:1000000", "compute_capability:",
+        "compute_capability:5", "compute_capability:5.", "compute_capability:.3",
+        "compute_capability:0.3", "compute_capability:05.3", "compute_capability:5.03",
+        "compute_capability:5.00", "compute_capability:100.0", "compute_capability:5.100",
+        "compute_capability:5.3.1", "compute_capability:5,3", "compute_capability:sm_53"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_requirement(name));
+  }
+  CHECK_FALSE(is_requirement("extension:"));
+  CHECK_FALSE(is_requirement("extension:a b"));
+  CHECK_FALSE(is_requirement("vendor:"));
+  CHECK_FALSE(is_requirement(""));
+}
+
+TEST_CASE("A manifest is read from the disk, and one that is not there is an error") {
+  const TemporaryFolder folder;
+  folder.write("a.cl", "");
+  const auto path = folder.write(
+      "m.toml", "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"a.cl\"\n");
+  CHECK(std::holds_alternative<Manifest>(read_manifest(path)));
+  const auto missing = read_manifest(folder.path() / "n.toml");
+  REQUIRE(std::holds_alternative<ManifestError>(missing));
+  CHECK(std::get<ManifestError>(missing).text ==
+        (folder.path() / "n.toml").string() +
+            ": error: cannot be read: No such file or directory\n");
+}
+
+TEST_CASE("No truncation of a manifest makes the reading throw") {
+  const Project project;
+  const std::string text =
+      "schema = 1\n[spirv]\nversion = \"1.2\"\naddress_bits = [64]\n[program.p]\n"
+      "source = \"src/a.cl\"\narguments = [{ role = \"input\", channels = 3 }]\n"
+      "[program.p.variant.v]\nkernel = \"k\"\npixels = [4, 1]\nrequires = [\"fp16\"]\n";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    CHECK_NOTHROW(project.parse(text.substr(0, size)));
+  }
+}

@@ -1,0 +1,306 @@
+// The faults of single values in a manifest.
+#include "tests/support/catch.hpp"
+#include "tests/support/manifest_project.hpp"
+
+using kiln::test::Project;
+using namespace kiln::builder;
+
+TEST_CASE("Names are letters, digits, '_', '-' and '.'") {
+  const std::string rule =
+      "expected letters, digits and '_', with '-' and '.' allowed after the first character\n";
+  CHECK(Project().error("schema = 1\n[program.\"a b\"]\n") ==
+        "m.toml:2:10: error: bad program name \"a b\"\n"
+        "[program.\"a b\"]\n"
+        "         ^\n" +
+            rule);
+  CHECK(Project().error("schema = 1\n[program.p.variant.-v]\n") ==
+        "m.toml:2:20: error: bad variant name \"-v\"\n"
+        "[program.p.variant.-v]\n"
+        "                   ^\n" +
+            rule);
+  CHECK(Project().error("schema = 1\n[program.\"a\\nb\"]\n") ==
+        "m.toml:2:10: error: bad program name \"a\\x0ab\"\n"
+        "[program.\"a\\nb\"]\n"
+        "         ^\n" +
+            rule);
+  CHECK(Project().variant_error("kernel = \"1k\"") ==
+        "m.toml:3:10: error: bad kernel \"1k\" in [program.p.variant.v]\n"
+        "kernel = \"1k\"\n"
+        "         ^\n"
+        "expected an OpenCL C identifier\n");
+}
+
+TEST_CASE("Sources and include folders must be there, below a relative path") {
+  CHECK(Project().program_error("source = \"src/c.cl\"") ==
+        "m.toml:3:10: error: source \"src/c.cl\" in [program.p] is not a file\n"
+        "source = \"src/c.cl\"\n"
+        "         ^\n"
+        "expected a file at src/c.cl\n");
+  CHECK(Project().program_error("source = \"inc/../src\"") ==
+        "m.toml:3:10: error: source \"inc/../src\" in [program.p] is not a file\n"
+        "source = \"inc/../src\"\n"
+        "         ^\n"
+        "expected a file at src\n");
+  CHECK(Project().program_error("include_dirs = [\"inc\", \"src/a.cl\"]") ==
+        "m.toml:3:24: error: \"src/a.cl\" in [program.p] is not a folder\n"
+        "include_dirs = [\"inc\", \"src/a.cl\"]\n"
+        "                       ^\n"
+        "expected a folder at src/a.cl\n");
+  CHECK(Project().program_error("source = \"/src/a.cl\"") ==
+        "m.toml:3:10: error: path \"/src/a.cl\" in [program.p] is absolute\n"
+        "source = \"/src/a.cl\"\n"
+        "         ^\n"
+        "expected a path relative to the manifest's folder\n");
+  CHECK(Project().program_error("source = \"\"") ==
+        "m.toml:3:10: error: path \"\" in [program.p] is empty\n"
+        "source = \"\"\n"
+        "         ^\n"
+        "expected a path relative to the manifest's folder\n");
+}
+
+TEST_CASE("An empty option is refused") {
+  CHECK(Project().program_error("options = [\"\"]") ==
+        "m.toml:3:12: error: empty option in [program.p]\n"
+        "options = [\"\"]\n"
+        "           ^\n"
+        "expected a build option such as \"-cl-std=CL1.2\"\n");
+}
+
+TEST_CASE("Pixels and local sizes are two integers within bounds") {
+  const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
+  CHECK(Project().variant_error(head + "pixels = [16, 0]") ==
+        "m.toml:5:15: error: item 2 of \"pixels\" in [program.p.variant.v] is 0\n"
+        "pixels = [16, 0]\n"
+        "              ^\n"
+        "expected 1 to 4096\n");
+  CHECK(Project().variant_error(head + "local_size = [4097, 1]") ==
+        "m.toml:5:15: error: item 1 of \"local_size\" in [program.p.variant.v] is 4097\n"
+        "local_size = [4097, 1]\n"
+        "              ^\n"
+        "expected 1 to 4096\n");
+  CHECK(Project().variant_error(head + "local_size = [8]") ==
+        "m.toml:5:14: error: \"local_size\" in [program.p.variant.v] has 1 items\n"
+        "local_size = [8]\n"
+        "             ^\n"
+        "expected an array of two integers, each 1 to 4096\n");
+  CHECK(Project().variant_error(head + "pixels = [\"4\", 1]") ==
+        "m.toml:5:11: error: item 1 of \"pixels\" in [program.p.variant.v] is a string\n"
+        "pixels = [\"4\", 1]\n"
+        "          ^\n"
+        "expected an integer\n");
+}
+
+TEST_CASE("An unknown requirement gets the list and the nearest of it") {
+  const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const std::string list =
+      "expected one of: fp16, fp64, images, integer_dot_product, opencl_3, subgroups, "
+      "unified_memory, "
+      "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
+      "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
+      "extension:NAME, work_group:N, compute_capability:M.N";
+  CHECK(Project().variant_error(head + "requires = [\"image\"]") ==
+        "m.toml:5:13: error: unknown requirement \"image\" in [program.p.variant.v]\n"
+        "requires = [\"image\"]\n"
+        "            ^\n" +
+            list + "; did you mean \"images\"?\n");
+  CHECK(Project().variant_error(head + "requires = [\"vendor:arm\"]") ==
+        "m.toml:5:13: error: unknown requirement \"vendor:arm\" in [program.p.variant.v]\n"
+        "requires = [\"vendor:arm\"]\n"
+        "            ^\n" +
+            list + "; did you mean \"vendor:amd\"?\n");
+}
+
+TEST_CASE("The SPIR-V version and the address sizes are from a short list") {
+  CHECK(Project().error("schema = 1\n[spirv]\nversion = \"1.6\"\n") ==
+        "m.toml:3:11: error: unknown SPIR-V version \"1.6\" in [spirv]\n"
+        "version = \"1.6\"\n"
+        "          ^\n"
+        "expected one of: 1.0, 1.1, 1.2; did you mean \"1.0\"?\n");
+  CHECK(Project().error("schema = 1\n[spirv]\naddress_bits = [32, 16]\n") ==
+        "m.toml:3:21: error: bad item of \"address_bits\" in [spirv]\n"
+        "address_bits = [32, 16]\n"
+        "                    ^\n"
+        "expected 32 or 64\n");
+  CHECK(Project().error("schema = 1\n[spirv]\naddress_bits = []\n") ==
+        "m.toml:3:16: error: \"address_bits\" in [spirv] is empty\n"
+        "address_bits = []\n"
+        "               ^\n"
+        "expected an array of 32 and 64\n");
+}
+
+TEST_CASE("Arguments have a known role and only the keys of that role") {
+  CHECK(Project().argument_error("  { role = \"inptu\" },") ==
+        "m.toml:4:12: error: unknown role \"inptu\" in argument 1 of [program.p]\n"
+        "  { role = \"inptu\" },\n"
+        "           ^\n"
+        "expected one of: depth, height, input, output, parameter, scratch, width; did you mean "
+        "\"input\"?\n");
+  CHECK(Project().argument_error("  { role = \"width\" }, { channels = 3 },") ==
+        "m.toml:4:23: error: missing key \"role\" in argument 2 of [program.p]\n"
+        "  { role = \"width\" }, { channels = 3 },\n"
+        "                      ^\n"
+        "expected one of: depth, height, input, output, parameter, scratch, width\n");
+  CHECK(Project().argument_error("  { role = \"width\", value = 3 },") ==
+        "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
+        "  { role = \"width\", value = 3 },\n"
+        "                    ^\n"
+        "expected one of: role\n");
+  CHECK(Project().argument_error("  { role = \"input\", value = 1 },") ==
+        "m.toml:4:21: error: unknown key \"value\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", value = 1 },\n"
+        "                    ^\n"
+        "expected one of: channels, extent, name, role, storage, type\n");
+  CHECK(Project().argument_error("  \"input\",") ==
+        "m.toml:4:3: error: argument 1 of [program.p] is not a table\n"
+        "  \"input\",\n"
+        "  ^\n"
+        "expected a table such as { role = \"input\" }\n");
+}
+
+TEST_CASE("Storage and channels are within what images and buffers have") {
+  CHECK(Project().argument_error("  { role = \"input\", storage = \"imgae\" },") ==
+        "m.toml:4:31: error: unknown storage \"imgae\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", storage = \"imgae\" },\n"
+        "                              ^\n"
+        "expected one of: buffer, image; did you mean \"image\"?\n");
+  CHECK(Project().argument_error("  { role = \"input\", channels = 5 },") ==
+        "m.toml:4:32: error: \"channels\" in argument 1 of [program.p] is 5\n"
+        "  { role = \"input\", channels = 5 },\n"
+        "                               ^\n"
+        "expected 1 to 4\n");
+  CHECK(Project().argument_error("  { role = \"output\", storage = \"image\", channels = 3 },") ==
+        "m.toml:4:52: error: \"channels\" in argument 1 of [program.p] is 3, which no "
+        "image has\n"
+        "  { role = \"output\", storage = \"image\", channels = 3 },\n"
+        "                                                   ^\n"
+        "expected 1, 2 or 4\n");
+}
+
+TEST_CASE("Parameters have a name of their own and a 32-bit value") {
+  CHECK(Project().argument_error("  { role = \"parameter\", value = 3 },") ==
+        "m.toml:4:3: error: missing key \"name\" in argument 1 of [program.p]\n"
+        "  { role = \"parameter\", value = 3 },\n"
+        "  ^\n"
+        "expected name = \"the parameter's name\"\n");
+  CHECK(Project().argument_error("  { role = \"parameter\", name = \"t\", value = -1 },") ==
+        "m.toml:4:45: error: \"value\" in argument 1 of [program.p] is -1\n"
+        "  { role = \"parameter\", name = \"t\", value = -1 },\n"
+        "                                            ^\n"
+        "expected 0 to 4294967295\n");
+  CHECK(Project().argument_error(
+            "{ role = \"output\", name = \"t\" },\n{ role = \"parameter\", name = \"t\" },") ==
+        "m.toml:5:30: error: name \"t\" of argument 2 of [program.p] is taken\n"
+        "{ role = \"parameter\", name = \"t\" },\n"
+        "                             ^\n"
+        "expected a name that no argument before it has\n");
+}
+
+TEST_CASE("A kernel has at most 64 arguments") {
+  std::string lines;
+  for (int i = 0; i < 64; ++i) lines += "{ role = \"width\" },\n";
+  const std::string good =
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\n"
+      "source = \"src/a.cl\"\narguments = [\n" +
+      lines + "]\n";
+  CHECK(Project().good(good).programs[0].variants[0].arguments.size() == 64);
+  CHECK(Project().argument_error(lines + "{ role = \"height\" },") ==
+        "m.toml:68:1: error: too many arguments in [program.p]\n"
+        "{ role = \"height\" },\n"
+        "^\n"
+        "expected at most 64\n");
+}
+
+TEST_CASE("A reference must be one that there is, and fit the arguments") {
+  CHECK(Project().program_error("reference = \"laplase\"") ==
+        "m.toml:3:13: error: unknown reference \"laplase\" in [program.p]\n"
+        "reference = \"laplase\"\n"
+        "            ^\n"
+        "expected one of: bezier, bicubic, block_match_sad, block_match_ssd, box, dot, epsilon, "
+        "fill, gemm_u8, laplace, matrix_add, reduce, sobel, vector_add; did you mean "
+        "\"laplace\"?\n");
+  const std::string fault = Project().program_error(
+      "reference = \"laplace\"\narguments = [{ role = \"input\" }, { role = \"output\" }]");
+  CHECK(fault.find("the arguments of [program.p.variant.v] do not fit reference \"laplace\"") !=
+        std::string::npos);
+  CHECK(fault.find("expected inputs: 3 x uchar; outputs: 3 x uchar") != std::string::npos);
+}
+
+TEST_CASE("Memory has a type, and an extent in terms of the problem's size") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\narguments = [\n"
+      "{ role = \"scratch\", name = \"s\", type = \"float\", extent = [\"width/4\", \"height+6\"] "
+      "},\n"
+      "{ role = \"output\", type = \"uint\", extent = [\"1\"], accumulates = true },\n]\n");
+  const auto &arguments = manifest.programs[0].variants[0].arguments;
+  CHECK(arguments[0].type == Type::float_);
+  CHECK(arguments[0].extent == "width/4 height+6");
+  CHECK(arguments[1].accumulates);
+  CHECK(Project().argument_error("  { role = \"input\", extent = [\"wide\"] },") ==
+        "m.toml:4:31: error: bad term \"wide\" in argument 1 of [program.p]\n"
+        "  { role = \"input\", extent = [\"wide\"] },\n"
+        "                              ^\n"
+        "expected [N*]NAME[/N][+N] with width, height or depth as NAME, or a number\n");
+  CHECK(Project().argument_error("  { role = \"input\", storage = \"image\", type = \"uint\" },") ==
+        "m.toml:4:47: error: \"type\" in argument 1 of [program.p] is of no image that Kiln makes\n"
+        "  { role = \"input\", storage = \"image\", type = \"uint\" },\n"
+        "                                              ^\n"
+        "expected uchar, float or half\n");
+}
+
+TEST_CASE("Parameters may be vectors of floats") {
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\narguments = [\n"
+      "{ role = \"parameter\", name = \"c\", type = \"float\", channels = 2, value = [1.5, -2] "
+      "},\n]\n");
+  CHECK(manifest.programs[0].variants[0].arguments[0].values == std::vector<double>{1.5, -2});
+  CHECK(Project().argument_error("  { role = \"parameter\", name = \"c\", type = \"float\", "
+                                 "channels = 2, value = [1] },") ==
+        "m.toml:4:75: error: \"value\" in argument 1 of [program.p] has 1 items\n"
+        "  { role = \"parameter\", name = \"c\", type = \"float\", channels = 2, value = [1] },\n"
+        "                                                                          ^\n"
+        "expected an array of 2 numbers\n");
+}
+
+TEST_CASE("The kernels after the first have arguments of their own") {
+  const std::string head =
+      "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const Manifest manifest = Project().good(
+      head +
+      "arguments = [{ role = \"width\" }]\nstages = [\n  { kernel = \"second\", pixels = [4, 1], "
+      "arguments = [{ role = \"height\" }] },\n]\n");
+  const Variant &variant = manifest.programs[0].variants[0];
+  REQUIRE(variant.kernels.size() == 2);
+  CHECK(variant.kernels[1].name == "second");
+  CHECK(variant.kernels[1].range == "width/4 height/1");
+  REQUIRE(variant.arguments.size() == 2);
+  CHECK(variant.arguments[1].stage == 1);
+  CHECK(Project().error(head + "stages = [{ kernel = \"k\" }]\n") ==
+        "m.toml:5:11: error: kernel k is in [program.p.variant.v] twice\n"
+        "stages = [{ kernel = \"k\" }]\n"
+        "          ^\n"
+        "expected each kernel once\n");
+}
+
+TEST_CASE("A program's hints name variants that it has, and sizes of two or three sides") {
+  const std::string variant = "[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n";
+  const auto with = [&](const std::string &hints) {
+    return "schema = 1\n[program.p]\n" + hints + "\n" + variant;
+  };
+  const Program program =
+      Project()
+          .good(with("prefer = [\"v\"]\nbaseline = \"v\"\nsizes = [[7, 5], [4, 3, 2]]"))
+          .programs[0];
+  CHECK(program.preferred == std::vector<std::string>{"v"});
+  CHECK(program.baseline == "v");
+  CHECK(program.sizes == std::vector<Size>{{7, 5, 1}, {4, 3, 2}});
+  CHECK(Project().error(with("prefer = [\"w\"]")) ==
+        "m.toml:3:11: error: unknown variant \"w\" in \"prefer\" of [program.p]\n"
+        "prefer = [\"w\"]\n"
+        "          ^\n"
+        "expected one of: v\n");
+  CHECK(Project().error(with("sizes = [[0, 5]]")) ==
+        "m.toml:3:10: error: bad item of \"sizes\" in [program.p]\n"
+        "sizes = [[0, 5]]\n"
+        "         ^\n"
+        "expected [width, height] or [width, height, depth]\n");
+}

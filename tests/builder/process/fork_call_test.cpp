@@ -1,0 +1,102 @@
+#include "builder/process/fork_call.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include "tests/support/catch.hpp"
+
+using namespace kiln::builder;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kLong{20'000};
+
+}  // namespace
+
+TEST_CASE("a child's answer comes back, binary and all") {
+  const auto result = run_isolated(
+      [] {
+        return json{{"text", "hello"}, {"bytes", json::binary({0, 255, 10})}};
+      },
+      kLong);
+  REQUIRE(result.ok());
+  CHECK(result.answer["text"] == "hello");
+  CHECK(result.answer["bytes"].get_binary() == json::binary_t({0, 255, 10}));
+  CHECK(result.reason().empty());
+}
+
+TEST_CASE("an answer larger than any pipe comes back whole") {
+  const auto result = run_isolated([] { return json(std::string(8 << 20, 'x')); }, kLong);
+  REQUIRE(result.ok());
+  CHECK(result.answer.get<std::string>().size() == std::size_t{8} << 20);
+}
+
+TEST_CASE("a crash is reported with its signal and the end of the output") {
+  const auto result = run_isolated(
+      []() -> json {
+        std::fputs("about to fall\n", stderr);
+        std::raise(SIGABRT);
+        return {};
+      },
+      kLong);
+  CHECK(result.end == ChildEnd::crashed);
+  CHECK(result.code == SIGABRT);
+  CHECK(result.reason() ==
+        "crashed with signal 6 (Aborted); its output ends with:\nabout to fall\n");
+}
+
+TEST_CASE("a driver that ends the process is reported with its exit code") {
+  const auto result = run_isolated([]() -> json { _exit(1); }, kLong);
+  CHECK(result.end == ChildEnd::exited);
+  CHECK(result.reason() == "the driver ended the process with code 1");
+}
+
+TEST_CASE("an exit without an answer but with code 0 is no success") {
+  const auto result = run_isolated([]() -> json { _exit(0); }, kLong);
+  CHECK_FALSE(result.ok());
+}
+
+TEST_CASE("a hang is ended by the timeout") {
+  const auto result = run_isolated(
+      []() -> json {
+        for (;;) pause();
+      },
+      milliseconds(100));
+  CHECK(result.end == ChildEnd::timed_out);
+  CHECK(result.reason() == "gave no answer in time and was killed");
+}
+
+TEST_CASE("a driver that closes every file and stays is ended") {
+  const auto result = run_isolated(
+      []() -> json {
+        for (int fd = 3; fd < 1024; ++fd) close(fd);
+        for (;;) pause();
+      },
+      kLong);
+  CHECK(result.end == ChildEnd::crashed);
+  CHECK(result.code == SIGKILL);
+}
+
+TEST_CASE("an exception in a child is its output, not the parent's death") {
+  const auto result = run_isolated([]() -> json { throw std::runtime_error("broken"); }, kLong);
+  CHECK(result.end == ChildEnd::exited);
+  CHECK(result.output == "broken\n");
+}
+
+TEST_CASE("a temporary folder goes with what is in it") {
+  std::string path;
+  {
+    const TemporaryFolder folder;
+    path = folder.path();
+    REQUIRE(std::filesystem::is_directory(path));
+    std::filesystem::create_directories(path + "/a/b");
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+}

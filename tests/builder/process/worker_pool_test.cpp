@@ -1,0 +1,225 @@
+#include "builder/process/worker_pool.hpp"
+
+#include <csignal>
+#include <map>
+#include <set>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "builder/process/fork_call.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kiln::builder;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kLong{20'000};
+using Answers = std::map<std::size_t, std::optional<json>>;
+
+json hang() {
+  for (;;) pause();
+}
+
+// A pipe by which a test and its pieces wait for each other.
+class Pipe {
+ public:
+  Pipe() { REQUIRE(pipe2(fds_, O_CLOEXEC) == 0); }
+  Pipe(const Pipe &) = delete;
+  ~Pipe() {
+    close(fds_[0]);
+    close_writer();
+  }
+  void put() const {
+    if (write(fds_[1], "x", 1) != 1) _exit(2);
+  }
+  // Whether a byte came; false at the end, once no process has the writing end any more.
+  bool get() const {
+    char byte = 0;
+    pollfd fd{fds_[0], POLLIN, 0};
+    REQUIRE(poll(&fd, 1, static_cast<int>(kLong.count())) == 1);
+    return read(fds_[0], &byte, 1) == 1;
+  }
+  void close_writer() {
+    if (fds_[1] >= 0) close(fds_[1]);
+    fds_[1] = -1;
+  }
+
+ private:
+  int fds_[2];
+};
+
+Answers wait_for_all(WorkerPool *pool) {
+  Answers answers;
+  while (pool->has_busy()) {
+    WorkerPool::Done done = pool->wait();
+    CHECK(answers.count(done.piece) == 0);
+    answers[done.piece] = std::move(done.answer);
+  }
+  return answers;
+}
+
+}  // namespace
+
+TEST_CASE("of several pieces of work the one that is done first is told first") {
+  const Pipe go;
+  WorkerPool pool(2, [&](std::size_t piece) {
+    if (piece == 7) go.get();
+    return json(piece);
+  });
+  pool.start(7);
+  pool.start(8);
+  CHECK_FALSE(pool.has_idle());
+  CHECK(pool.wait().piece == 8);
+  go.put();
+  const auto second = pool.wait();
+  CHECK(second.piece == 7);
+  CHECK(second.answer == json(7));
+  CHECK_FALSE(pool.has_busy());
+}
+
+TEST_CASE("a few workers do many pieces, and each answer comes back whole under its number") {
+  const auto text_of = [](std::size_t piece) {
+    return std::string(piece << 17, static_cast<char>('a' + piece));
+  };
+  WorkerPool pool(3, [&](std::size_t piece) { return json(text_of(piece)); });
+  Answers answers;
+  for (std::size_t piece = 0; piece < 20; ++piece) {
+    if (!pool.has_idle()) {
+      WorkerPool::Done done = pool.wait();
+      answers[done.piece] = std::move(done.answer);
+    }
+    pool.start(piece);
+  }
+  answers.merge(wait_for_all(&pool));
+  REQUIRE(answers.size() == 20);
+  for (const auto &[piece, answer] : answers) {
+    REQUIRE(answer);
+    CHECK((answer->get<std::string>() == text_of(piece)));
+  }
+}
+
+TEST_CASE("a piece that dies has no answer, and touches neither those beside it nor the next") {
+  const Pipe go;
+  WorkerPool pool(4, [&](std::size_t piece) -> json {
+    if (piece == 1) std::raise(SIGKILL);
+    if (piece == 2) _exit(0);
+    if (piece == 3) throw std::runtime_error("broken");
+    go.get();
+    return "well";
+  });
+  for (std::size_t piece = 0; piece < 4; ++piece) pool.start(piece);
+  std::set<std::size_t> died;
+  for (int i = 0; i < 3; ++i) {
+    const auto done = pool.wait();
+    CHECK_FALSE(done.answer);
+    died.insert(done.piece);
+  }
+  CHECK(died == std::set<std::size_t>{1, 2, 3});
+  for (std::size_t piece = 4; piece < 7; ++piece) pool.start(piece);
+  for (int i = 0; i < 4; ++i) go.put();
+  for (const auto &[piece, answer] : wait_for_all(&pool)) CHECK(answer == json("well"));
+}
+
+TEST_CASE("a worker that dies fails its piece alone, and gets no other") {
+  WorkerPool pool(2, [](std::size_t piece) {
+    if (piece == 0) kill(getppid(), SIGKILL);
+    return piece == 0 ? hang() : json("well");
+  });
+  pool.start(0);
+  CHECK_FALSE(pool.wait().answer);
+  pool.start(1);
+  CHECK_FALSE(pool.has_idle());
+  CHECK(pool.wait().answer == json("well"));
+}
+
+TEST_CASE("a driver that hangs is ended in its own time while others work on") {
+  const Pipe go;
+  WorkerPool pool(2, [&](std::size_t piece) -> json {
+    if (piece == 1) return run_isolated(hang, milliseconds(100)).reason();
+    go.get();
+    return "well";
+  });
+  pool.start(0);
+  pool.start(1);
+  const auto hung = pool.wait();
+  CHECK(hung.piece == 1);
+  CHECK(hung.answer == json("gave no answer in time and was killed"));
+  pool.start(1);
+  CHECK(pool.wait().piece == 1);
+  go.put();
+  CHECK(pool.wait().answer == json("well"));
+}
+
+TEST_CASE("each piece starts from the same memory, whatever was done before it") {
+  WorkerPool pool(3, [](std::size_t) {
+    std::vector<std::uintptr_t> addresses;
+    for (std::size_t size = 16; size < 1 << 20; size *= 2) {
+      addresses.push_back(reinterpret_cast<std::uintptr_t>(new char[size]));
+    }
+    return json(addresses);
+  });
+  std::vector<json> answers;
+  std::vector<std::string> changes;
+  for (std::size_t piece = 0; piece < 9; ++piece) {
+    if (!pool.has_idle()) answers.push_back(pool.wait().answer.value());
+    changes.emplace_back(piece * 1000, 'x');
+    pool.start(piece);
+  }
+  for (auto &[piece, answer] : wait_for_all(&pool)) answers.push_back(answer.value());
+  REQUIRE(answers.size() == 9);
+  for (const json &answer : answers) CHECK(answer == answers[0]);
+}
+
+#ifdef __linux__
+TEST_CASE("when the pool goes, its workers and what they run go with it") {
+  Pipe ready;
+  {
+    WorkerPool pool(3, [&](std::size_t) {
+      run_isolated(
+          [&] {
+            ready.put();
+            return hang();
+          },
+          kLong);
+      return json();
+    });
+    for (std::size_t piece = 0; piece < 3; ++piece) pool.start(piece);
+    for (int i = 0; i < 3; ++i) REQUIRE(ready.get());
+  }
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);  // none is left to reap
+  ready.close_writer();
+  CHECK_FALSE(ready.get());
+}
+
+TEST_CASE("an interrupt of the caller leaves nothing behind") {
+  Pipe ready;
+  const pid_t caller = fork();
+  if (caller == 0) {
+    std::signal(SIGINT, SIG_DFL);
+    WorkerPool pool(3, [&](std::size_t) {
+      run_isolated(
+          [&] {
+            ready.put();
+            return hang();
+          },
+          kLong);
+      return json();
+    });
+    for (std::size_t piece = 0; piece < 3; ++piece) pool.start(piece);
+    pool.wait();
+    _exit(0);
+  }
+  ready.close_writer();
+  for (int i = 0; i < 3; ++i) REQUIRE(ready.get());
+  kill(caller, SIGINT);
+  int status = 0;
+  REQUIRE(waitpid(caller, &status, 0) == caller);
+  CHECK(WIFSIGNALED(status));
+  CHECK_FALSE(ready.get());
+}
+#endif

@@ -1,0 +1,194 @@
+// A scripted driver on which some kernels compute, some do nothing, and some kill.
+#include "builder/tune/tune.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "builder/compile/base_pack.hpp"
+#include "builder/device/device_list.hpp"
+#include "kiln/packs/writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/scripted_driver.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+
+namespace {
+
+constexpr char kMachine[] =
+    "[[platform]]\nname = \"Scripted platform\"\n"
+    "[[platform.device]]\nforward = true\ntype = \"gpu\"\nname = \"Scripted GPU\"\n";
+
+std::string fault(const std::string &what, const std::string &kernel,
+                  const std::string &more = {}) {
+  return "[[fault]]\nat = \"clEnqueueNDRangeKernel\"\ndo = \"" + what + "\"\nkernel = \"" + kernel +
+         "\"\n" + more;
+}
+
+const test::ScriptedDriver &driver() {
+  static const test::ScriptedDriver made(kMachine);
+  return made;
+}
+
+std::optional<DeviceInfo> scripted_pocl() {
+  driver().use();
+  driver().rewrite(kMachine);
+  const auto listed = list_devices();
+  if (const auto *error = std::get_if<DeviceError>(&listed)) {
+    std::cout << "SKIP: " << error->text << "\n";
+    return std::nullopt;
+  }
+  return std::get<0>(listed).front();
+}
+
+// With a threshold of 0 the epsilon filter gives back its input.
+packs::Variant copying(const std::string &kernel) {
+  packs::Variant v;
+  v.name = kernel;
+  const std::string source = "__kernel void " + kernel +
+                             "(__global const uchar *in, __global uchar *out, uint width, uint "
+                             "height, uint threshold) {\n  uint x = get_global_id(0), y = "
+                             "get_global_id(1);\n  if (x < width && y < height) out[y * width + x] "
+                             "= in[y * width + x];\n}\n";
+  v.hash = variant_hash(source, "", {kernel});
+  v.kernels = {{kernel, 5}};
+  v.source.emplace(packs::Bytes{source.begin(), source.end()});
+  for (const Role role : {Role::input, Role::output, Role::width, Role::height, Role::parameter}) {
+    packs::Argument a;
+    a.role = static_cast<std::uint8_t>(role);
+    if (role == Role::parameter) {
+      a.name = "threshold";
+      a.type = static_cast<std::uint8_t>(Type::uint_);
+    }
+    v.arguments.push_back(a);
+  }
+  return v;
+}
+
+struct Workshop {
+  explicit Workshop(std::vector<packs::Variant> variants) {
+    contents.programs = {{"same", "epsilon", std::move(variants)}};
+    options.pack_path = (folder.path() / "tune.kiln").string();
+    options.sizes = {{48, 32, 1}};
+    options.budget_seconds = 4;
+    options.timeout = std::chrono::seconds(8);
+  }
+
+  TunedDevice tuned(const DeviceInfo &device) const {
+    const packs::Status status = packs::write_pack(contents, options.pack_path.c_str());
+    INFO(status.message);
+    REQUIRE(status.ok());
+    return tune(contents, device, options, nullptr);
+  }
+
+  test::TemporaryFolder folder;
+  packs::Contents contents;
+  TuneOptions options;
+};
+
+const TunedVariant &variant(const TunedDevice &tuned, const std::string &name,
+                            std::size_t size = 0) {
+  const auto &variants = tuned.sizes.at(size).variants;
+  return *std::find_if(variants.begin(), variants.end(),
+                       [&](const TunedVariant &v) { return v.variant == name; });
+}
+
+bool starts_with(const std::string &text, const std::string &start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a variant that kills the driver or does nothing is told, and costs no other") {
+  const auto device = scripted_pocl();
+  if (!device) return;
+  Workshop shop({copying("good"), copying("dies"), copying("hangs"), copying("idle"),
+                 copying("refused"), copying("lacking")});
+  shop.contents.programs[0].variants.back().requirements = {"extension:cl_no_such_extension"};
+  shop.options.sizes = {{48, 32, 1}, {96, 64, 1}};
+  driver().rewrite(kMachine + fault("segv", "dies") + fault("hang", "hangs") +
+                   fault("skip", "idle") + fault("error", "refused"));
+  const TunedDevice tuned = shop.tuned(*device);
+  REQUIRE(tuned.error.empty());
+  REQUIRE(tuned.sizes.size() == 2);
+  CHECK(variant(tuned, "good").reason.empty());
+  CHECK(variant(tuned, "good").check == "exact");
+  CHECK(starts_with(variant(tuned, "dies").reason, "the driver died: crashed with signal 11"));
+  CHECK(starts_with(variant(tuned, "hangs").reason, "the driver died: gave no answer in time"));
+  CHECK(variant(tuned, "idle", 1).reason == "the result is wrong: not tuned");
+  CHECK(starts_with(variant(tuned, "refused").reason, "clEnqueueNDRangeKernel returned"));
+  CHECK(variant(tuned, "lacking").reason == "needs the extension cl_no_such_extension");
+  for (const std::size_t size : {0, 1}) {
+    CHECK(variant(tuned, "dies", size).rejected);
+    CHECK(variant(tuned, "hangs", size).rejected);
+    CHECK_FALSE(variant(tuned, "lacking", size).rejected);
+  }
+  CHECK(variant(tuned, "idle", 1).rejected);
+  CHECK(variant(tuned, "idle").reason == "rejected at 96x64: the result is wrong: not tuned");
+  CHECK(tuned.sizes[0].best()->variant == "good");
+  for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "good");
+}
+
+TEST_CASE("sizes that the driver refuses are skipped, and the best is one that it takes") {
+  const auto device = scripted_pocl();
+  if (!device) return;
+  Workshop shop({copying("good")});
+  // After the check and the warm-up, in the search.
+  driver().rewrite(kMachine + fault("error", "good", "code = -5\nnth = 7\n"));
+  const TunedDevice tuned = shop.tuned(*device);
+  const TunedVariant &good = variant(tuned, "good");
+  REQUIRE(good.reason.empty());
+  REQUIRE(good.kernels.size() == 1);
+  REQUIRE(good.kernels[0].skipped.size() == 1);
+  CHECK(starts_with(good.kernels[0].skipped[0].reason, "clEnqueueNDRangeKernel returned"));
+  CHECK(good.kernels[0].local != good.kernels[0].skipped[0].local);
+  for (const TunedPoint &point : good.kernels[0].points) {
+    CHECK(point.local != good.kernels[0].skipped[0].local);
+  }
+}
+
+TEST_CASE("what is measured is within the kernel's limits and has times") {
+  const auto device = scripted_pocl();
+  if (!device) return;
+  Workshop shop({copying("good")});
+  driver().rewrite(kMachine);
+  const TunedDevice tuned = shop.tuned(*device);
+  const TunedVariant &good = variant(tuned, "good");
+  REQUIRE(good.reason.empty());
+  CHECK(good.nanoseconds > 0);
+  CHECK(good.default_nanoseconds > 0);
+  CHECK(good.samples >= 5);
+  const TunedKernel &kernel = good.kernels.at(0);
+  CHECK(kernel.work_items == 48 * 32);
+  REQUIRE(kernel.points.size() > 1);
+  bool has_best = false;
+  for (const TunedPoint &point : kernel.points) {
+    CHECK(point.nanoseconds > 0);
+    CHECK(point.local[0] * point.local[1] * point.local[2] <=
+          device->capabilities.max_work_group_size);
+    has_best = has_best || point.local == kernel.local;
+  }
+  CHECK(has_best);
+}
+
+TEST_CASE("a device that is gone gives no tunings and says so") {
+  auto device = scripted_pocl();
+  if (!device) return;
+  Workshop shop({copying("good")});
+  device->index = 7;
+  const TunedDevice tuned = shop.tuned(*device);
+  CHECK(tuned.error == "the device is gone");
+  CHECK(tuning_rows(tuned).empty());
+}
+
+TEST_CASE("a used-up budget leaves the rest unmeasured, and says so") {
+  const auto device = scripted_pocl();
+  if (!device) return;
+  Workshop shop({copying("a"), copying("b"), copying("c")});
+  driver().rewrite(kMachine);
+  shop.options.budget_seconds = 1e-3;
+  const TunedDevice tuned = shop.tuned(*device);
+  CHECK(variant(tuned, "b").reason == "the budget was used up");
+  CHECK(variant(tuned, "c").reason == "the budget was used up");
+  for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "a");
+}

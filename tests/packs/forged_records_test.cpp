@@ -1,0 +1,195 @@
+// Packs whose hashes agree and whose cross-checks or tunings break a rule of FORMAT.md.
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+Fault fault_of_image(const Bytes &bytes) {
+  PackPointer pack;
+  const Fault fault = open(bytes, &pack).fault;
+  CHECK((pack == nullptr) == (fault != Fault::none));
+  return fault;
+}
+
+Fault fault_of(const ForgedRoot &root) { return fault_of_image(Forge().finish(root)); }
+
+Fault checks(std::vector<fb::CrossCheck> cross_checks) {
+  ForgedRoot root;
+  root.cross_checks = std::move(cross_checks);
+  return fault_of(root);
+}
+
+Fault tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {"", "a", "b"}) {
+  ForgedRoot root;
+  root.tunings = std::move(rows);
+  root.texts = std::move(texts);
+  return fault_of(root);
+}
+
+// The fault of one row after `spoil`.
+template <typename Spoil>
+Fault spoiled(Spoil spoil) {
+  ForgedTuning row;
+  spoil(&row);
+  return tunings({row});
+}
+
+}  // namespace
+
+TEST_CASE("empty vectors of records are as good as none", "[forged]") {
+  CHECK(fault_of({}) == Fault::none);
+}
+
+TEST_CASE("cross-checks must rise by device and target", "[forged]") {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  CHECK(checks({{1, 1, 0, 0}}) == Fault::none);
+  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0}, {2, 0, 0, 0}, {kMost, kMost, 0, 0}}) == Fault::none);
+  CHECK(checks({{1, 1, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
+  CHECK(checks({{1, 1, 0, 0}, {1, 1, 1, 0}}) == Fault::root_malformed);
+  CHECK(checks({{1, 2, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
+  CHECK(checks({{2, 0, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
+  CHECK(checks({{kMost, 0, 0, 0}, {0, kMost, 0, 0}}) == Fault::root_malformed);
+}
+
+TEST_CASE("a result that this reader does not know is kept, a reserved field is refused",
+          "[forged]") {
+  CHECK(checks({{1, 1, 4, 0}}) == Fault::none);
+  CHECK(checks({{1, 1, 5, 0}}) == Fault::none);
+  CHECK(checks({{1, 1, 0xffffffff, 0}}) == Fault::none);
+  CHECK(checks({{1, 1, 0, 1}}) == Fault::reserved_not_zero);
+  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0x80000000}}) == Fault::reserved_not_zero);
+}
+
+TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
+  const auto pair = [](void (*change)(ForgedTuning *)) {
+    ForgedTuning low;
+    ForgedTuning high;
+    change(&high);
+    CHECK(tunings({high, low}) == Fault::root_malformed);
+    return tunings({low, high});
+  };
+  CHECK(pair([](ForgedTuning *) {}) == Fault::root_malformed);
+  // What is not part of the place makes no second row.
+  CHECK(pair([](ForgedTuning *t) { t->samples = 2; }) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->spread = 2; }) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->local_size = {9, 9, 9}; }) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->conditions = 2; }) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->program = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->variant = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->kernel = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->size_class = 1; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->profile = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->family = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->model = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->key_hash = 2; }) == Fault::none);
+  // The earlier field decides.
+  const ForgedTuning a{1, 1, 1, 0, 2, 2, 2, 9};
+  const ForgedTuning b{1, 1, 1, 1, 1, 1, 1, 1};
+  CHECK(tunings({a, b}) == Fault::none);
+  CHECK(tunings({b, a}) == Fault::root_malformed);
+}
+
+TEST_CASE("a tuning belongs to a variant and a known size class", "[forged]") {
+  CHECK(spoiled([](ForgedTuning *) {}) == Fault::none);
+  CHECK(spoiled([](ForgedTuning *t) { t->program = 0; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->variant = 0; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Fault::none);  // of the whole variant
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 2; }) == Fault::none);
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 3; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 0x01000000; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->reserved = 1; }) == Fault::reserved_not_zero);
+}
+
+TEST_CASE("a tuning's texts are among the root's", "[forged]") {
+  for (const std::uint32_t none : {3u, 0x7fffffffu, 0xffffffffu}) {
+    CHECK(spoiled([=](ForgedTuning *t) { t->program = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->variant = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->kernel = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->profile = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->family = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->model = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->conditions = none; }) == Fault::out_of_bounds);
+  }
+  CHECK(tunings({ForgedTuning{}}, {}) == Fault::out_of_bounds);
+}
+
+TEST_CASE("texts must rise", "[forged]") {
+  const auto texts = [](std::vector<std::string> list) { return tunings({}, std::move(list)); };
+  CHECK(texts({}) == Fault::none);
+  CHECK(texts({""}) == Fault::none);
+  CHECK(texts({"", "B", "a", "aa", "\xc3\xa9"}) == Fault::none);
+  CHECK(texts({"a", ""}) == Fault::root_malformed);
+  CHECK(texts({"", ""}) == Fault::root_malformed);
+  CHECK(texts({"a", "a"}) == Fault::root_malformed);
+  CHECK(texts({"a", "B"}) == Fault::root_malformed);
+  CHECK(texts({std::string("a\0", 2)}) == Fault::root_malformed);
+  // Without an empty text the first is a name like any other.
+  CHECK(tunings({ForgedTuning{0, 0, 0, 0, 0, 0, 0, 1}}, {"a"}) == Fault::none);
+}
+
+TEST_CASE("a tuned size has no zero", "[forged]") {
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 1}; }) == Fault::none);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {0, 1, 1}; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 0, 1}; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 0}; }) == Fault::root_malformed);
+}
+
+TEST_CASE("a tuning without a profile belongs to no device", "[forged]") {
+  const auto row = [](std::uint32_t profile, std::uint32_t family, std::uint32_t model,
+                      std::uint64_t key_hash) {
+    return tunings({ForgedTuning{1, 1, 1, 0, profile, family, model, key_hash}});
+  };
+  CHECK(row(0, 0, 0, 0) == Fault::none);
+  CHECK(row(1, 0, 0, 0) == Fault::none);
+  CHECK(row(1, 0, 1, 1) == Fault::none);
+  CHECK(row(0, 1, 0, 0) == Fault::root_malformed);
+  CHECK(row(0, 0, 1, 0) == Fault::root_malformed);
+  CHECK(row(0, 0, 0, 1) == Fault::root_malformed);
+}
+
+TEST_CASE("more records than the limits are refused", "[forged]") {
+  std::vector<fb::CrossCheck> many;
+  for (std::uint64_t i = 0; i < kMaxCrossChecks; ++i) many.push_back({i, 0, 0, 0});
+  CHECK(checks(many) == Fault::none);
+  many.push_back({kMaxCrossChecks, 0, 0, 0});
+  CHECK(checks(many) == Fault::over_limit);
+
+  std::vector<fb::Tuning> rows;
+  ForgedTuning row;
+  for (row.key_hash = 1; row.key_hash <= kMaxTunings; ++row.key_hash) rows.push_back(row);
+  CHECK(tunings(rows) == Fault::none);
+  rows.push_back(row);
+  CHECK(tunings(rows) == Fault::over_limit);
+}
+
+TEST_CASE("records that are not aligned are refused", "[forged]") {
+  // Words at a multiple of 4 with a count of records: FlatBuffers' verifier lets them pass.
+  using Checks = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
+  using Tunings = flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>>;
+  unsigned misaligned = 0;
+  for (const bool checks : {true, false}) {
+    for (const char *pad : {"", "four"}) {
+      flatbuffers::FlatBufferBuilder builder;
+      const auto producer = builder.CreateString(pad);
+      const auto words = builder.CreateVector(std::vector<std::uint32_t>(checks ? 6 : 20, 1));
+      const auto targets = builder.CreateVectorOfStructs(std::vector<fb::TargetEntry>{});
+      const auto programs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>{});
+      const auto blobs = builder.CreateVectorOfStructs(std::vector<fb::Blob>{Forge().raw_blob({})});
+      builder.Finish(fb::CreateRoot(builder, targets, programs, blobs, producer,
+                                    Checks(checks ? words.o : 0), Tunings(checks ? 0 : words.o)));
+      Bytes bytes = taken(builder);
+      const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data());
+      const std::uint8_t *data = checks ? root->cross_checks()->Data() : root->tunings()->Data();
+      const auto place = static_cast<std::size_t>(data - bytes.data());
+      bytes[place - 4] = 1;  // the count
+      misaligned += place % 8 != 0 ? 1 : 0;
+      // The values are wrong, too, but only where they may be looked at.
+      const Fault values = checks ? Fault::reserved_not_zero : Fault::out_of_bounds;
+      const Bytes image = Forge().finish(bytes);
+      CHECK(fault_of_image(image) == (place % 8 != 0 ? Fault::root_malformed : values));
+    }
+  }
+  CHECK(misaligned == 2);
+}

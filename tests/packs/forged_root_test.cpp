@@ -1,0 +1,329 @@
+// Packs whose hashes agree and whose root breaks a rule of FORMAT.md: each gives its fault.
+#include <cstring>
+#include <limits>
+
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+constexpr std::uint64_t kMost = ~std::uint64_t{0};
+
+Fault fault_of(const Bytes &pack) {
+  PackPointer out;
+  const Fault fault = open(pack, &out).fault;
+  CHECK((out == nullptr) == (fault != Fault::none));
+  return fault;
+}
+
+// A pack with one raw blob of 100 bytes and two targets; `spoil` changes the root's values.
+template <typename Spoil>
+Fault spoiled(Spoil spoil) {
+  Forge forge;
+  ForgedRoot root;
+  root.blobs = {forge.raw_blob(noise(100, 1))};
+  root.targets = {forge.section({"one", {}, {}, 0}), forge.section({"two", {}, {}, 0})};
+  if (root.targets[0].key_hash() > root.targets[1].key_hash()) {
+    std::swap(root.targets[0], root.targets[1]);
+  }
+  spoil(&root);
+  return fault_of(forge.finish(root));
+}
+
+template <typename Spoil>
+Fault spoiled_blob(Spoil spoil) {
+  return spoiled([&](ForgedRoot *root) {
+    BlobValues values(root->blobs[0]);
+    spoil(&values);
+    root->blobs[0] = values;
+  });
+}
+
+template <typename Spoil>
+Fault spoiled_target(Spoil spoil) {
+  return spoiled([&](ForgedRoot *root) {
+    TargetValues values(root->targets[1]);
+    spoil(&values);
+    root->targets[1] = values;
+  });
+}
+
+template <typename Spoil>
+Fault spoiled_variant(Spoil spoil) {
+  return spoiled([&](ForgedRoot *root) { spoil(&root->programs[0].variants[0]); });
+}
+
+Fault finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
+
+// A root with `programs` times one program, that with `variants` times one variant, that with
+// `kernels` times one kernel.
+Bytes crowded(std::size_t programs, std::size_t variants, std::size_t kernels) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto kernel = fb::CreateKernel(builder, builder.CreateString("k"), 1);
+  const std::vector<flatbuffers::Offset<fb::Kernel>> all(kernels, kernel);
+  const auto kernel_vector = builder.CreateVector(all);
+  const auto text = builder.CreateString("v");
+  const auto requirements = builder.CreateVectorOfStrings(std::vector<std::string>{});
+  const auto arguments = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Argument>>{});
+  const fb::Hash hash = hash_of(name_of("v"));
+  const fb::Size3 ones(1, 1, 1);
+  const auto variant = fb::CreateVariant(builder, text, &hash, text, requirements, kernel_vector, 0,
+                                         0, 0, 0, &ones, &ones, arguments);
+  const auto program =
+      forge(builder, "p", std::vector<flatbuffers::Offset<fb::Variant>>(variants, variant));
+  return forge_root(builder, {}, std::vector<flatbuffers::Offset<fb::Program>>(programs, program));
+}
+
+}  // namespace
+
+TEST_CASE("a forged pack that breaks no rule opens", "[forged]") {
+  CHECK(spoiled([](ForgedRoot *) {}) == Fault::none);
+  CHECK(finished(crowded(1, 1, 1)) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = v->il32 = v->il64 = 1; }) ==
+        Fault::none);
+}
+
+TEST_CASE("targets must rise by key hash and name", "[forged]") {
+  CHECK(spoiled([](ForgedRoot *root) { std::swap(root->targets[0], root->targets[1]); }) ==
+        Fault::root_malformed);
+  CHECK(spoiled([](ForgedRoot *root) { root->targets[1] = root->targets[0]; }) ==
+        Fault::root_malformed);
+  // Two keys may have one hash; then the sections' names decide.
+  const auto same_hash = [](bool rising) {
+    return spoiled([rising](ForgedRoot *root) {
+      TargetValues first(root->targets[0]);
+      TargetValues second(root->targets[1]);
+      second.key_hash = first.key_hash;
+      const bool rises = compare(first.name, second.name) < 0;
+      root->targets = {first, second};
+      if (rises != rising) std::swap(root->targets[0], root->targets[1]);
+    });
+  };
+  CHECK(same_hash(true) == Fault::none);
+  CHECK(same_hash(false) == Fault::root_malformed);
+}
+
+TEST_CASE("a section must lie inside of the pack and under its limit", "[forged]") {
+  const auto place = [](std::uint64_t offset, std::uint64_t size) {
+    return spoiled_target([=](TargetValues *target) {
+      target->offset = offset;
+      target->size = size;
+    });
+  };
+  CHECK(place(64, 1) == Fault::none);  // its hash is judged when it is used
+  CHECK(place(0, 64) == Fault::out_of_bounds);
+  CHECK(place(65, 64) == Fault::out_of_bounds);
+  CHECK(place(72, 64) == Fault::out_of_bounds);
+  CHECK(place(64, 0) == Fault::out_of_bounds);
+  CHECK(place(1 << 20, 1) == Fault::out_of_bounds);
+  CHECK(place(64, 1 << 20) == Fault::out_of_bounds);
+  CHECK(place(kMost - 63, 64) == Fault::out_of_bounds);
+  CHECK(place(kMost - 63, 128) == Fault::out_of_bounds);
+  CHECK(place(kMost, 1) == Fault::out_of_bounds);
+  CHECK(place(64, kMaxSectionSize) == Fault::out_of_bounds);
+  CHECK(place(64, kMaxSectionSize + 1) == Fault::over_limit);
+  CHECK(place(64, kMost) == Fault::over_limit);
+}
+
+TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") {
+  const auto place = [](std::uint64_t offset, std::uint64_t size) {
+    return spoiled_blob([=](BlobValues *blob) {
+      blob->offset = offset;
+      blob->stored_size = blob->raw_size = size;
+    });
+  };
+  CHECK(place(64, 100) == Fault::none);
+  CHECK(place(64, 0) == Fault::none);
+  CHECK(place(0, 64) == Fault::out_of_bounds);
+  CHECK(place(65, 64) == Fault::out_of_bounds);
+  CHECK(place(1 << 20, 0) == Fault::out_of_bounds);
+  CHECK(place(64, 1 << 20) == Fault::out_of_bounds);
+  CHECK(place(kMost - 63, 64) == Fault::out_of_bounds);
+  CHECK(place(kMost - 63, 128) == Fault::out_of_bounds);
+  CHECK(place(64, kMaxBlobSize) == Fault::out_of_bounds);
+  CHECK(place(64, kMaxBlobSize + 1) == Fault::over_limit);
+  CHECK(place(64, kMost) == Fault::over_limit);
+}
+
+TEST_CASE("a blob entry's other fields are judged", "[forged]") {
+  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Fault::reserved_not_zero);
+  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 99; }) == Fault::out_of_bounds);
+  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = kMaxBlobSize + 1; }) == Fault::over_limit);
+  // An unknown codec and a wrong hash are judged when the blob is read.
+  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 2; }) == Fault::none);
+  CHECK(spoiled_blob([](BlobValues *b) { b->xxh3 = 0; }) == Fault::none);
+}
+
+TEST_CASE("programs and variants must have rising names", "[forged]") {
+  const auto programs = [](std::vector<std::string> names) {
+    return spoiled([&](ForgedRoot *root) {
+      root->programs.clear();
+      for (const std::string &name : names) root->programs.push_back({name, {{}}});
+    });
+  };
+  const auto variants = [](std::vector<std::string> names) {
+    return spoiled([&](ForgedRoot *root) {
+      root->programs[0].variants.clear();
+      for (const std::string &name : names) {
+        root->programs[0].variants.emplace_back();
+        root->programs[0].variants.back().name = name;
+      }
+    });
+  };
+  const std::string zero("a\0b", 3);
+  for (const auto &names : std::vector<std::vector<std::string>>{
+           {}, {"a", "b"}, {"a", "aa", "b"}, {"B", "a", "\xc3\xa9"}}) {
+    CHECK(programs(names) == Fault::none);
+    CHECK(variants(names) == Fault::none);
+  }
+  for (const auto &names : std::vector<std::vector<std::string>>{
+           {""}, {"", "a"}, {"b", "a"}, {"a", "a"}, {"aa", "a"}, {"a", "B"}, {zero}, {"a", zero}}) {
+    CHECK(programs(names) == Fault::root_malformed);
+    CHECK(variants(names) == Fault::root_malformed);
+  }
+}
+
+TEST_CASE("a variant has kernels with names of their own", "[forged]") {
+  const auto kernels = [](std::vector<std::string> names) {
+    return spoiled_variant([&](ForgedVariant *variant) { variant->kernels = names; });
+  };
+  CHECK(kernels({"b", "a", "c"}) == Fault::none);
+  CHECK(kernels({}) == Fault::root_malformed);
+  CHECK(kernels({""}) == Fault::root_malformed);
+  CHECK(kernels({"b", "a", "b"}) == Fault::root_malformed);
+  CHECK(kernels({std::string("a\0", 2)}) == Fault::root_malformed);
+}
+
+TEST_CASE("a variant's values must be known and in range", "[forged]") {
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 6; }) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Fault::none);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Fault::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Fault::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Fault::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->il64 = 0xffffffff; }) == Fault::out_of_bounds);
+}
+
+TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {
+  const auto stage = [](std::size_t kernels, std::uint8_t of) {
+    return spoiled_variant([&](ForgedVariant *variant) {
+      variant->kernels.resize(kernels);
+      for (std::size_t i = 0; i < kernels; ++i) variant->kernels[i] = "k" + std::to_string(i);
+      variant->stage = of;
+    });
+  };
+  CHECK(stage(1, 0) == Fault::none);
+  CHECK(stage(1, 1) == Fault::root_malformed);
+  CHECK(stage(3, 2) == Fault::none);
+  CHECK(stage(3, 3) == Fault::root_malformed);
+  CHECK(stage(256, 255) == Fault::none);
+}
+
+TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
+  const auto tolerance = [](double value) {
+    return spoiled_variant([=](ForgedVariant *variant) { variant->tolerance = value; });
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double good : {0.0, 5e-324, 1.0, 1e308, kInfinity}) {
+    CAPTURE(good);
+    CHECK(tolerance(good) == Fault::none);
+  }
+  for (const double bad : {-5e-324, -1.0, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
+                           -std::numeric_limits<double>::quiet_NaN()}) {
+    CAPTURE(bad);
+    CHECK(tolerance(bad) == Fault::root_malformed);
+  }
+}
+
+TEST_CASE("more programs, variants, targets or tables than the limits are refused", "[forged]") {
+  CHECK(finished(crowded(65537, 1, 1)) == Fault::over_limit);
+  CHECK(finished(crowded(1, 65537, 1)) == Fault::over_limit);
+  CHECK(finished(crowded(1, 1, 1000000)) == Fault::root_malformed);
+  CHECK(finished(crowded(1000, 1000, 1)) == Fault::root_malformed);
+  ForgedRoot root;
+  root.targets.resize(kMaxTargets + 1);
+  CHECK(finished(forge(root)) == Fault::over_limit);
+}
+
+TEST_CASE("a root that is no FlatBuffers buffer is malformed", "[forged]") {
+  CHECK(finished(Bytes(1)) == Fault::root_malformed);
+  CHECK(finished(Bytes(7)) == Fault::root_malformed);
+  CHECK(finished(Bytes(4096)) == Fault::root_malformed);
+  CHECK(finished(Bytes(4096, 0xff)) == Fault::root_malformed);
+  CHECK(finished(noise(4096, 5)) == Fault::root_malformed);
+  const Bytes good = forge(ForgedRoot{});
+  CHECK(finished(good) == Fault::none);
+  for (const std::uint32_t offset : {0u, 1u, 0x7ffffffcu, 0xfffffffcu}) {
+    Bytes bad = good;
+    for (unsigned i = 0; i < 4; ++i) bad[i] = static_cast<std::uint8_t>(offset >> (8 * i));
+    CHECK(finished(bad) == Fault::root_malformed);
+  }
+  for (std::size_t size = 1; size + 8 <= good.size(); ++size) {  // behind it may be padding
+    const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    CHECK(finished(cut) == Fault::root_malformed);
+  }
+}
+
+TEST_CASE("a section in the root's place is malformed", "[forged]") {
+  CHECK(finished(forge(ForgedSection{})) == Fault::root_malformed);
+}
+
+TEST_CASE("structs that are not aligned are refused", "[forged]") {
+  // Words at a multiple of 4 with a count of targets: FlatBuffers' verifier lets them pass.
+  unsigned misaligned = 0;
+  for (const char *pad : {"", "four"}) {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto producer = builder.CreateString(pad);
+    const std::vector<std::uint32_t> words(16);  // one target's
+    const auto targets = builder.CreateVector(words);
+    const auto programs = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Program>>{});
+    const auto blobs = builder.CreateVectorOfStructs(std::vector<fb::Blob>{Forge().raw_blob({})});
+    builder.Finish(fb::CreateRoot(
+        builder, flatbuffers::Offset<flatbuffers::Vector<const fb::TargetEntry *>>(targets.o),
+        programs, blobs, producer));
+    Bytes bytes = taken(builder);
+    const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data());
+    const auto place = static_cast<std::size_t>(root->targets()->Data() - bytes.data());
+    bytes[place - 4] = 1;  // the count
+    misaligned += place % 8 != 0 ? 1 : 0;
+    CHECK(finished(bytes) == (place % 8 != 0 ? Fault::root_malformed : Fault::out_of_bounds));
+  }
+  CHECK(misaligned == 1);
+}
+
+TEST_CASE("an argument's numbers and a program's sizes are aligned", "[forged]") {
+  // The same vector read from a later place: behind the change its length is 1 and in bounds.
+  std::uint64_t two_ones = 0x0000000100000001;
+  double number = 0;
+  std::memcpy(&number, &two_ones, sizeof(number));
+  ForgedRoot forged;
+  forged.programs[0].variants[0].values = {number, number, number};
+  const Bytes good = forge(forged);
+  CHECK(finished(good) == Fault::none);
+  const auto shifted = [&](bool values, std::uint8_t by) {
+    Bytes bytes = good;
+    const auto *program = flatbuffers::GetRoot<fb::Root>(bytes.data())->programs()->Get(0);
+    const auto *argument = program->variants()->Get(0)->arguments()->Get(0);
+    const std::uint8_t *field =
+        values ? reinterpret_cast<const flatbuffers::Table *>(argument)->GetAddressOf(
+                     fb::Argument::VT_VALUES)
+               : reinterpret_cast<const flatbuffers::Table *>(program)->GetAddressOf(
+                     fb::Program::VT_SIZES);
+    REQUIRE(field != nullptr);
+    std::uint8_t &offset = bytes[static_cast<std::size_t>(field - bytes.data())];
+    REQUIRE(offset < 255 - by);
+    offset = static_cast<std::uint8_t>(offset + by);
+    return finished(bytes);
+  };
+  CHECK(shifted(true, 4) == Fault::root_malformed);
+  CHECK(shifted(true, 8) == Fault::none);  // aligned again
+  CHECK(shifted(true, 1) == Fault::root_malformed);
+  CHECK(shifted(false, 1) == Fault::root_malformed);
+  CHECK(shifted(false, 2) == Fault::root_malformed);
+}

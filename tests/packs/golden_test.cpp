@@ -1,0 +1,180 @@
+// Packs that were committed: they are read for ever, and today's writer still makes them.
+// KILN_REGENERATE=1 in the environment writes them anew.
+#include <cstdlib>
+
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+std::filesystem::path golden(const std::string &name) {
+  return std::filesystem::path(KILN_SOURCE_DIR) / "packs" / "golden" / name;
+}
+
+bool regenerate() {
+  const char *value = std::getenv("KILN_REGENERATE");
+  return value != nullptr && std::string(value) == "1";
+}
+
+// The golden file's bytes; with KILN_REGENERATE=1 it is first made to hold `bytes`.
+Bytes golden_bytes(const std::string &name, const Bytes &bytes) {
+  if (regenerate()) {
+    std::filesystem::create_directories(golden("."));
+    write_file(golden(name), bytes);
+  }
+  return read_file(golden(name));
+}
+
+Bytes number_text(unsigned number) { return bytes_of(std::to_string(number) + "\n"); }
+
+Bytes good_pack() { return read_file(golden("good-v1.kiln")); }
+
+using Change = void (*)(Bytes *, const Superblock &);
+
+Bytes changed(Change change) {
+  Bytes bytes = good_pack();
+  const Superblock superblock = opened(bytes)->superblock();
+  change(&bytes, superblock);
+  return bytes;
+}
+
+void set_u32(Bytes *bytes, std::size_t offset, std::uint32_t value) {
+  for (unsigned i = 0; i < 4; ++i) {
+    (*bytes)[offset + i] = static_cast<std::uint8_t>(value >> (8 * i));
+  }
+  rehash_superblock(bytes);
+}
+
+struct Bad {
+  const char *name;
+  Fault fault;  // of opening
+  Change make;  // from the good pack
+};
+
+const Bad kBad[] = {
+    {"bad-empty.kiln", Fault::empty, [](Bytes *b, const Superblock &) { b->clear(); }},
+    {"bad-truncated-superblock.kiln", Fault::truncated,
+     [](Bytes *b, const Superblock &) { b->resize(63); }},
+    {"bad-truncated.kiln", Fault::truncated, [](Bytes *b, const Superblock &) { b->pop_back(); }},
+    {"bad-line-endings.kiln", Fault::bad_magic,
+     [](Bytes *b, const Superblock &) { b->erase(b->begin() + 4); }},
+    {"bad-superblock-hash.kiln", Fault::bad_superblock,
+     [](Bytes *b, const Superblock &) { (*b)[8] = 2; }},
+    {"bad-newer-version.kiln", Fault::newer_version,
+     [](Bytes *b, const Superblock &) { set_u32(b, 8, 2); }},
+    {"bad-incompat.kiln", Fault::unknown_feature,
+     [](Bytes *b, const Superblock &) { set_u32(b, 12, 1); }},
+    {"bad-reserved.kiln", Fault::reserved_not_zero,
+     [](Bytes *b, const Superblock &) { set_u32(b, 20, 1); }},
+    {"bad-root-place.kiln", Fault::out_of_bounds,
+     [](Bytes *b, const Superblock &) { set_u32(b, 28, 0xffffffff); }},
+    {"bad-root-size.kiln", Fault::over_limit,
+     [](Bytes *b, const Superblock &) { set_u32(b, 36, 0xffffffff); }},
+    {"bad-root-hash.kiln", Fault::root_corrupt,
+     [](Bytes *b, const Superblock &s) { (*b)[s.root_offset + s.root_size - 1] ^= 1; }},
+    {"bad-root-contents.kiln", Fault::root_malformed,
+     [](Bytes *b, const Superblock &s) {
+       (*b)[s.root_offset + 3] = 0x7f;
+       rehash(b, s);
+     }},
+};
+
+// The good pack with one byte flipped in the first section, or in its first blob.
+Bytes damaged(bool blob) {
+  Bytes bytes = good_pack();
+  const PackPointer pack = opened(bytes);
+  const fb::Section *section = nullptr;
+  REQUIRE(pack->section(0, &section).ok());
+  const std::uint64_t place =
+      blob ? section->blobs()->Get(0)->offset() : pack->root().targets()->Get(0)->offset() + 40;
+  bytes[place] ^= 1;
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("today's writer makes the golden pack byte for byte", "[golden]") {
+  const Bytes bytes = written(launch_sample());
+  const Bytes golden = golden_bytes("good-v1.kiln", bytes);
+  const Bytes zstd = number_text(ZSTD_versionNumber());
+  if (golden_bytes("zstd-version", zstd) != zstd) {
+    KILN_SKIP("another version of zstd made the golden pack's frames");
+  }
+  CHECK(bytes == golden);
+}
+
+TEST_CASE("the golden pack holds what it was made of", "[golden]") {
+  const Bytes golden = good_pack();
+  const Bytes bytes = written(launch_sample());
+  const Parts expected = parts_of(*opened(bytes));
+  // A section's blob numbers, and so the parts, do not depend on the version of zstd.
+  CHECK(parts_of(*opened(golden)) == expected);
+  PackPointer pack;
+  REQUIRE(
+      Pack::open_file((std::string(KILN_SOURCE_DIR) + "/packs/golden/good-v1.kiln").c_str(), &pack)
+          .ok());
+  CHECK(pack->superblock().version == 1);
+  CHECK(parts_of(*pack) == expected);
+}
+
+TEST_CASE("the golden pack reads and writes back to its own bytes", "[golden]") {
+  const Bytes golden = good_pack();
+  CHECK(written(contents_of(opened(golden))) == golden);
+}
+
+TEST_CASE("today's writer makes the golden pack with final binaries", "[golden]") {
+  const Bytes bytes = written(sample());
+  const Bytes golden = golden_bytes("good-v1-final.kiln", bytes);
+  CHECK(parts_of(*opened(golden)) == parts_of(*opened(bytes)));
+  CHECK(written(contents_of(opened(golden))) == golden);
+}
+
+TEST_CASE("golden packs from before a field was there are read and written as they were",
+          "[golden]") {
+  const std::pair<const char *, Contents> old[] = {{"good-v1-bare.kiln", bare_sample()},
+                                                   {"good-v1-records.kiln", records_sample()}};
+  for (const auto &[name, contents] : old) {
+    CAPTURE(name);
+    const Bytes golden = read_file(::golden(name));
+    const Bytes bytes = written(contents);
+    const PackPointer pack = opened(golden);
+    CHECK(parts_of(*pack) == parts_of(*opened(bytes)));
+    CHECK(written(contents_of(pack)) == golden);
+  }
+}
+
+TEST_CASE("a golden pack from before there were records has none", "[golden]") {
+  const Bytes golden = read_file(::golden("good-v1-bare.kiln"));
+  const PackPointer pack = opened(golden);
+  CHECK(pack->root().cross_checks() == nullptr);
+  CHECK(pack->root().tunings() == nullptr);
+}
+
+TEST_CASE("each bad golden pack gives its fault", "[golden]") {
+  for (const Bad &bad : kBad) {
+    CAPTURE(bad.name);
+    const Bytes expected = changed(bad.make);
+    CHECK(golden_bytes(bad.name, expected) == expected);
+    PackPointer pack;
+    CHECK(Pack::open_file(golden(bad.name).c_str(), &pack).fault == bad.fault);
+    CHECK(pack == nullptr);
+  }
+}
+
+TEST_CASE("a golden pack with a damaged section opens and names it", "[golden]") {
+  const Bytes expected = damaged(false);
+  CHECK(golden_bytes("bad-section.kiln", expected) == expected);
+  Parts parts = parts_of(*opened(expected));
+  CHECK(parts["section 0"].fault == Fault::section_corrupt);
+  CHECK(parts["section 1"].fault == Fault::none);
+}
+
+TEST_CASE("a golden pack with a damaged blob opens and names it", "[golden]") {
+  const Bytes expected = damaged(true);
+  CHECK(golden_bytes("bad-blob.kiln", expected) == expected);
+  Parts parts = parts_of(*opened(expected));
+  CHECK(parts["section 0"].fault == Fault::none);
+  CHECK(parts["section 0, blob 0"].fault == Fault::blob_corrupt);
+}

@@ -1,0 +1,281 @@
+// Merging: any order gives the same pack, byte for byte; contradictions are named.
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "kiln/packs/text.hpp"
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+// Merges packs that were written and read, as `kiln merge` does.
+Bytes merged(const std::vector<Bytes> &packs) {
+  Contents contents;
+  for (const Bytes &bytes : packs) {
+    const Status status = merge(contents_of(opened(bytes)), &contents);
+    INFO(status.message);
+    REQUIRE(status.fault == Fault::none);
+  }
+  return written(contents);
+}
+
+// Every order and every grouping of three packs gives these bytes.
+void check_any_order(const Bytes &a, const Bytes &b, const Bytes &c) {
+  const Bytes expected = merged({a, b, c});
+  CHECK(merged({a, c, b}) == expected);
+  CHECK(merged({b, a, c}) == expected);
+  CHECK(merged({b, c, a}) == expected);
+  CHECK(merged({c, a, b}) == expected);
+  CHECK(merged({c, b, a}) == expected);
+  CHECK(merged({merged({a, b}), c}) == expected);
+  CHECK(merged({a, merged({b, c})}) == expected);
+  CHECK(merged({merged({a, c}), b}) == expected);
+  CHECK(merged({merged({c, b}), merged({b, a})}) == expected);
+  CHECK(merged({expected, a, b, c, expected}) == expected);
+}
+
+// The sample after `change`.
+Bytes sample_with(const std::function<void(Contents *)> &change) {
+  Contents contents = sample();
+  change(&contents);
+  return written(contents);
+}
+
+// A pack whose only blob, a source, is stored as `level` of zstd makes it; 0 is raw.
+Bytes stored_as(int level) {
+  const Bytes raw(2000, 's');
+  Forge forge;
+  ForgedRoot root;
+  root.programs[0].variants[0].source = 1;
+  root.blobs = {level == 0 ? forge.raw_blob(raw)
+                           : forge.blob(raw, zstd_frame(raw, level), 1, raw.size())};
+  return forge.finish(root);
+}
+
+}  // namespace
+
+TEST_CASE("merging a pack with itself changes nothing", "[merge]") {
+  const Bytes pack = written(sample());
+  CHECK(merged({pack}) == pack);
+  CHECK(merged({pack, pack}) == pack);
+}
+
+TEST_CASE("merging with an empty pack changes nothing but an empty producer", "[merge]") {
+  const Bytes pack = written(sample());
+  const Bytes empty = written({});
+  CHECK(merged({pack, empty}) == pack);
+  CHECK(merged({empty, pack}) == pack);
+  CHECK(merged({empty, empty}) == empty);
+}
+
+TEST_CASE("merging contents with themselves in place changes nothing", "[merge]") {
+  Contents contents = sample();
+  REQUIRE(merge(contents, &contents).ok());
+  CHECK(written(contents) == written(sample()));
+}
+
+TEST_CASE("a merged pack has the targets, programs and binaries of both", "[merge]") {
+  Contents left = sample();
+  Contents right = sample();
+  left.targets.pop_back();
+  right.targets.erase(right.targets.begin());
+  left.programs.pop_back();
+  right.programs.erase(right.programs.begin());
+  REQUIRE(merge(right, &left).ok());
+  CHECK(written(left) == written(sample()));
+}
+
+TEST_CASE("binaries of one target are united", "[merge]") {
+  Contents left = sample();
+  Contents right = sample();
+  left.targets[0].binaries.pop_back();
+  right.targets[0].binaries.erase(right.targets[0].binaries.begin());
+  REQUIRE(merge(right, &left).ok());
+  CHECK(written(left) == written(sample()));
+}
+
+TEST_CASE("parts of a build merge to one pack in any order", "[merge]") {
+  check_any_order(sample_with([](Contents *c) { c->targets.pop_back(); }),
+                  sample_with([](Contents *c) { c->targets.erase(c->targets.begin()); }),
+                  sample_with([](Contents *c) {
+                    c->targets = {target("C300")};
+                    c->programs.pop_back();
+                    c->producer = "clang 15";
+                  }));
+}
+
+TEST_CASE("two binaries for one variant and target merge to one in any order", "[merge]") {
+  const auto with = [](std::uint32_t seed) {
+    return sample_with(
+        [=](Contents *c) { c->targets[0].binaries[0].blob = BlobSource(noise(70, seed)); });
+  };
+  check_any_order(with(11), with(12), with(13));
+}
+
+TEST_CASE("of two binaries the final one is kept, then the older driver's", "[merge]") {
+  const auto with = [](Finality finality, const char *driver, std::uint32_t seed) {
+    return sample_with([=](Contents *c) {
+      Binary &binary = c->targets[0].binaries[0];
+      binary.blob = BlobSource(noise(70, seed));
+      binary.finish.finality = finality;
+      binary.finish.driver = driver;
+    });
+  };
+  const Bytes plain = with(Finality::no, "550.54", 21);
+  const Bytes newer = with(Finality::yes, "580.65.06", 22);
+  const Bytes older = with(Finality::yes, "580.9", 23);
+  check_any_order(plain, newer, older);
+  CHECK(merged({plain, newer, older}) == older);
+}
+
+TEST_CASE("versions compare by their numbers", "[merge]") {
+  CHECK(compare_versions("580.65.06", "580.65.6") == 0);
+  CHECK(compare_versions("580.9", "580.65.06") < 0);
+  CHECK(compare_versions("1000", "999.9") > 0);
+  CHECK(compare_versions("", "0") == 0);
+  CHECK(compare_versions("580", "580.1") < 0);
+  CHECK(compare_versions("99999999999999999999999", "1") > 0);
+}
+
+TEST_CASE("one binary with several logs and facts merges to one in any order", "[merge]") {
+  const auto with = [](const char *log, std::uint64_t size) {
+    return sample_with([=](Contents *c) {
+      c->targets[0].binaries[0].build_log = log;
+      c->targets[0].binaries[0].kernels[0].max_work_group_size = size;
+    });
+  };
+  check_any_order(with("a", 1), with("b", 1), with("a", 2));
+}
+
+TEST_CASE("two devices with one key merge to one target in any order", "[merge]") {
+  const auto with = [](const char *model, const char *name) {
+    return sample_with([=](Contents *c) {
+      c->targets[0].model = model;
+      c->targets[0].identity = {{"device_name", name}};
+    });
+  };
+  check_any_order(with("a", "x"), with("b", "x"), with("a", "y"));
+}
+
+TEST_CASE("one variant with IL of several compilers merges to one in any order", "[merge]") {
+  const auto with = [](std::uint32_t seed, std::uint32_t version) {
+    return sample_with([=](Contents *c) {
+      c->programs[0].variants[0].il64 = BlobSource(noise(48, seed));
+      c->programs[0].variants[0].il_version = version;
+    });
+  };
+  check_any_order(with(21, 0x00010000), with(22, 0x00010000), with(21, 0x00010200));
+}
+
+TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]") {
+  const Bytes with = written(sample());
+  const Bytes without = sample_with([](Contents *c) {
+    for (Variant &variant : c->programs[0].variants) {
+      variant.il32.reset();
+      variant.il64.reset();
+      variant.il_version = 0;
+    }
+  });
+  CHECK(merged({with, without}) == with);
+  CHECK(merged({without, with}) == with);
+}
+
+TEST_CASE("a program's hints outlive a merge with a pack that has none", "[merge]") {
+  const Bytes with = written(sample());
+  const Bytes without = sample_with([](Contents *c) {
+    c->programs[0].preferred.clear();
+    c->programs[0].baseline.clear();
+    c->programs[0].sizes.clear();
+  });
+  CHECK(merged({with, without}) == with);
+  CHECK(merged({without, with}) == with);
+}
+
+TEST_CASE("several hints for one program merge to those of one side in any order", "[merge]") {
+  const auto with = [](std::vector<std::string> preferred, const char *baseline,
+                       std::uint32_t width) {
+    return sample_with([&](Contents *c) {
+      c->programs[0].preferred = preferred;
+      c->programs[0].baseline = baseline;
+      c->programs[0].sizes.clear();
+      if (width != 0) c->programs[0].sizes = {{width, 1, 1}};
+    });
+  };
+  check_any_order(with({"wide"}, "", 0), with({}, "wide", 5), with({}, "", 7));
+  check_any_order(with({"wide"}, "scalar", 5), with({"scalar", "wide"}, "a", 5),
+                  with({"scalar"}, "scalar", 5));
+  check_any_order(with({"wide"}, "a", 5), with({"wide"}, "b", 5), with({"wide"}, "a", 6));
+  const Contents one = contents_of(opened(merged({with({"wide"}, "", 0), with({}, "wide", 5)})));
+  CHECK(one.programs[0].preferred == std::vector<std::string>{"wide"});
+  CHECK(one.programs[0].baseline.empty());
+  CHECK(one.programs[0].sizes.empty());
+}
+
+TEST_CASE("one variant with several launches merges to one in any order", "[merge]") {
+  const auto with = [](const std::function<void(Variant *)> &change) {
+    return sample_with([&](Contents *c) { change(&c->programs[0].variants[1]); });
+  };
+  const auto argument = [&](const std::function<void(Argument *)> &change) {
+    return with([&](Variant *v) { change(&v->arguments[4]); });
+  };
+  check_any_order(with([](Variant *v) { v->tolerance = 0; }),
+                  with([](Variant *v) { v->tolerance = 2; }), with([](Variant *) {}));
+  check_any_order(with([](Variant *v) { v->kernels[0].range = ""; }),
+                  with([](Variant *v) { v->kernels[0].range = "width"; }),
+                  with([](Variant *v) { v->kernels[1].range = "1"; }));
+  check_any_order(argument([](Argument *a) { a->type = 3; }),
+                  argument([](Argument *a) { a->accumulates = true; }),
+                  argument([](Argument *a) { a->extent = "width"; }));
+  check_any_order(argument([](Argument *a) { a->stage = 0; }),
+                  argument([](Argument *a) { a->role = 6; }),
+                  argument([](Argument *a) { a->value = 9; }));
+  // Numbers that do not compare are told apart all the same.
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  check_any_order(argument([](Argument *a) { a->values = {0.0}; }),
+                  argument([](Argument *a) { a->values = {-0.0}; }),
+                  argument([](Argument *a) { a->values = {kNone}; }));
+}
+
+TEST_CASE("one blob that was stored in several ways merges to one in any order", "[merge]") {
+  REQUIRE(zstd_frame(Bytes(2000, 's'), -7) != zstd_frame(Bytes(2000, 's'), 19));
+  check_any_order(stored_as(0), stored_as(-7), stored_as(19));
+}
+
+TEST_CASE("a variant with another hash is a conflict that names both", "[merge]") {
+  Contents left = sample();
+  Contents right = sample();
+  right.programs[0].variants[1].hash = name_of("changed");
+  const Status status = merge(right, &left);
+  CHECK(status.fault == Fault::conflict);
+  CHECK(mentions(status.message, "blur"));
+  CHECK(mentions(status.message, "wide"));
+  CHECK(mentions(status.message, hex(name_of("changed"))));
+  CHECK(mentions(status.message, hex(sample().programs[0].variants[1].hash)));
+  CHECK(written(left) == written(sample()));  // as it was
+}
+
+TEST_CASE("a program with another reference is a conflict that names both", "[merge]") {
+  Contents left = sample();
+  Contents right = sample();
+  right.programs[0].reference = "other_reference";
+  right.targets.push_back(target("C300"));
+  const Status status = merge(right, &left);
+  CHECK(status.fault == Fault::conflict);
+  CHECK(mentions(status.message, "other_reference"));
+  CHECK(mentions(status.message, "blur_reference"));
+  CHECK(written(left) == written(sample()));
+}
+
+TEST_CASE("a damaged blob is not merged into a pack", "[merge]") {
+  Bytes bytes = written(sample());
+  bytes[opened(bytes)->root().blobs()->Get(0)->offset() + 5] ^= 1;
+  Contents contents = contents_of(opened(bytes));
+  REQUIRE(merge(Contents{}, &contents).ok());
+  const kiln::test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  CHECK(write_pack(contents, path).fault == Fault::blob_corrupt);
+  CHECK_FALSE(std::filesystem::exists(path));
+}

@@ -1,0 +1,288 @@
+// Opening a pack: from a file, a descriptor, memory; what is not a pack; what is not touched.
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(const std::string &path) : fd_(::open(path.c_str(), O_RDONLY)) {
+    REQUIRE(fd_ >= 0);
+  }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor() { close(fd_); }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+Fault file_fault(const std::string &path) {
+  PackPointer pack;
+  const Status status = Pack::open_file(path.c_str(), &pack);
+  CHECK((pack == nullptr) == !status.ok());
+  if (!status.ok()) CHECK(mentions(status.message, path));
+  return status.fault;
+}
+
+// A file with `lead` bytes, the sample pack and `trail` bytes.
+std::string embedded(const TemporaryFolder &folder, std::size_t lead, std::size_t trail) {
+  const Bytes pack = written(sample());
+  Bytes bytes = noise(lead, 1);
+  bytes.insert(bytes.end(), pack.begin(), pack.end());
+  bytes.resize(bytes.size() + trail, 0xee);
+  write_file(folder.path() / "embedded", bytes);
+  return (folder.path() / "embedded").string();
+}
+
+Parts sample_parts() {
+  const Bytes bytes = written(sample());
+  return parts_of(*opened(bytes));
+}
+
+}  // namespace
+
+TEST_CASE("what is not a pack is told apart", "[open]") {
+  const TemporaryFolder folder;
+  const auto path = [&](const char *name) { return (folder.path() / name).string(); };
+  CHECK(file_fault(path("absent")) == Fault::not_found);
+  CHECK(file_fault(path("absent/absent")) == Fault::not_found);
+  CHECK(file_fault(folder.path().string()) == Fault::io_error);
+  write_file(path("empty"), {});
+  CHECK(file_fault(path("empty")) == Fault::empty);
+  write_file(path("foreign"), noise(5000, 1));
+  CHECK(file_fault(path("foreign")) == Fault::bad_magic);
+  write_file(path("short"), bytes_of("no"));
+  CHECK(file_fault(path("short")) == Fault::bad_magic);
+  CHECK(file_fault("/dev/null") == Fault::io_error);
+}
+
+TEST_CASE("a pipe at the path is refused and not waited for", "[open]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "pipe").string();
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(file_fault(path) == Fault::io_error);
+}
+
+TEST_CASE("a file without read permission is an I/O error", "[open]") {
+  if (geteuid() == 0) KILN_SKIP("root may read everything");
+  const TemporaryFolder folder;
+  write_file(folder.path() / "secret", written(sample()));
+  chmod((folder.path() / "secret").c_str(), 0);
+  CHECK(file_fault((folder.path() / "secret").string()) == Fault::io_error);
+}
+
+TEST_CASE("a pack opens from a file, with anything behind it", "[open]") {
+  const TemporaryFolder folder;
+  for (const std::size_t trail : {0u, 1u, 5000u}) {
+    PackPointer pack;
+    REQUIRE(Pack::open_file(embedded(folder, 0, trail).c_str(), &pack).ok());
+    CHECK(parts_of(*pack) == sample_parts());
+  }
+}
+
+TEST_CASE("a pack opens inside of a file, aligned or not", "[open]") {
+  const TemporaryFolder folder;
+  const std::size_t size = written(sample()).size();
+  for (const std::size_t lead : {0u, 1u, 3u, 8u, 64u, 100u, 4095u, 4096u, 4160u, 70000u}) {
+    CAPTURE(lead);
+    const std::string path = embedded(folder, lead, 100);
+    PackPointer pack;
+    {
+      const Descriptor file(path);
+      REQUIRE(Pack::open_descriptor(file.get(), lead, size, &pack).ok());
+    }
+    CHECK(parts_of(*pack) == sample_parts());  // the descriptor is closed
+  }
+}
+
+TEST_CASE("a range that is shorter than the pack is truncated", "[open]") {
+  const TemporaryFolder folder;
+  const std::size_t size = written(sample()).size();
+  for (const std::size_t lead : {0u, 3u}) {
+    const Descriptor file(embedded(folder, lead, 0));
+    PackPointer pack;
+    CHECK(Pack::open_descriptor(file.get(), lead, size - 1, &pack).fault == Fault::truncated);
+    CHECK(Pack::open_descriptor(file.get(), lead, 63, &pack).fault == Fault::truncated);
+    CHECK(Pack::open_descriptor(file.get(), lead, 0, &pack).fault == Fault::empty);
+    CHECK(pack == nullptr);
+  }
+}
+
+TEST_CASE("a range that ends behind the file is cut, and nothing behind it is touched", "[open]") {
+  const TemporaryFolder folder;
+  const std::size_t size = written(sample()).size();
+  for (const std::size_t lead : {0u, 3u, 64u}) {
+    CAPTURE(lead);
+    const Descriptor file(embedded(folder, lead, 0));
+    PackPointer pack;
+    CHECK(Pack::open_descriptor(file.get(), lead, size + (1 << 20), &pack).ok());
+    CHECK(parts_of(*pack) == sample_parts());
+    pack.reset();
+    CHECK(Pack::open_descriptor(file.get(), lead + 1'000'000, 4096, &pack).fault == Fault::empty);
+  }
+  write_file(folder.path() / "cut", {});
+  const Descriptor empty((folder.path() / "cut").string());
+  PackPointer pack;
+  CHECK(Pack::open_descriptor(empty.get(), 0, 1 << 20, &pack).fault == Fault::empty);
+}
+
+TEST_CASE("an absurd range or descriptor is refused", "[open]") {
+  const TemporaryFolder folder;
+  const Descriptor file(embedded(folder, 0, 0));
+  const std::uint64_t most = ~std::uint64_t{0};
+  PackPointer pack;
+  CHECK(Pack::open_descriptor(file.get(), 0, most, &pack).fault == Fault::over_limit);
+  CHECK(Pack::open_descriptor(file.get(), most, 64, &pack).fault == Fault::over_limit);
+  CHECK(Pack::open_descriptor(file.get(), most - 63, 128, &pack).fault == Fault::over_limit);
+  CHECK(Pack::open_descriptor(-1, 0, 64, &pack).fault == Fault::io_error);
+}
+
+TEST_CASE("memory must be aligned", "[open]") {
+  const Bytes bytes = written(sample());
+  Bytes shifted(bytes.size() + 8);
+  PackPointer pack;
+  for (std::size_t shift = 1; shift < 8; ++shift) {
+    std::copy(bytes.begin(), bytes.end(), shifted.begin() + static_cast<std::ptrdiff_t>(shift));
+    CHECK(Pack::open_memory({shifted.data() + shift, bytes.size()}, &pack).fault ==
+          Fault::bad_argument);
+  }
+  CHECK(Pack::open_memory({nullptr, 0}, &pack).fault == Fault::empty);
+  CHECK(pack == nullptr);
+  CHECK(Pack::open_memory({bytes.data(), bytes.size()}, &pack).ok());
+}
+
+TEST_CASE("opening and finding touch no blob", "[open]") {
+  Bytes bytes = written(sample());
+  {
+    const PackPointer pack = opened(bytes);
+    const auto spoil = [&](const fb::Blob &blob) {
+      for (std::uint64_t i = 0; i < blob.stored_size(); ++i) bytes[blob.offset() + i] = 0xaa;
+    };
+    for (const fb::Blob *blob : *pack->root().blobs()) spoil(*blob);
+    for (std::size_t i = 0; i < pack->target_count(); ++i) {
+      const fb::Section *section = nullptr;
+      REQUIRE(pack->section(i, &section).ok());
+      for (const fb::Blob *blob : *section->blobs()) spoil(*blob);
+    }
+  }
+  const PackPointer pack = opened(bytes);
+  for (const fb::Blob *blob : *pack->root().blobs()) {
+    CHECK(blob_part(*pack, *blob).fault == Fault::blob_corrupt);
+  }
+  for (const Target &target : sample().targets) {
+    const fb::Section *section = nullptr;
+    REQUIRE(pack->find_target(target.key, &section).ok());
+    REQUIRE(section != nullptr);
+    for (const fb::Blob *blob : *section->blobs()) {
+      CHECK(blob_part(*pack, *blob).fault == Fault::blob_corrupt);
+    }
+  }
+}
+
+TEST_CASE("one damaged section does not hide the others", "[open]") {
+  Bytes bytes = written(sample());
+  const std::vector<Target> targets = sample().targets;
+  const fb::TargetEntry first = *opened(bytes)->root().targets()->Get(0);
+  bytes[first.offset() + first.size() / 2] ^= 1;
+  const PackPointer pack = opened(bytes);
+  unsigned damaged = 0;
+  for (const Target &target : targets) {
+    const fb::Section *section = nullptr;
+    const Status status = pack->find_target(target.key, &section);
+    if (xxh3(target.key.data(), target.key.size()) == first.key_hash()) {
+      ++damaged;
+      CHECK(status.fault == Fault::section_corrupt);
+      CHECK(section == nullptr);
+    } else {
+      CHECK(status.ok());
+      CHECK(section != nullptr);
+    }
+  }
+  CHECK(damaged == 1);
+}
+
+TEST_CASE("a section is hashed when it is first used, and not again", "[open]") {
+  Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  const fb::TargetEntry &entry = *pack->root().targets()->Get(0);
+  const fb::Section *first = nullptr;
+  const fb::Section *second = nullptr;
+  bytes[entry.offset() + entry.size() - 1] ^= 1;
+  CHECK(pack->section(0, &first).fault == Fault::section_corrupt);
+  bytes[entry.offset() + entry.size() - 1] ^= 1;
+  REQUIRE(pack->section(0, &first).ok());
+  bytes[entry.offset() + entry.size() - 1] ^= 1;
+  CHECK(pack->section(0, &second).ok());
+  CHECK(first == second);
+}
+
+TEST_CASE("targets, variants and binaries are found, and absent ones are not", "[open]") {
+  const Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  const fb::Section *section = nullptr;
+  CHECK(pack->find_target("no such key", &section).ok());
+  CHECK(section == nullptr);
+  CHECK(pack->find_variant("blur", "wide") != nullptr);
+  CHECK(pack->find_variant("blur", "plain") == nullptr);
+  CHECK(pack->find_variant("blu", "wide") == nullptr);
+  CHECK(pack->find_variant("", "") == nullptr);
+  for (const Target &target : sample().targets) {
+    REQUIRE(pack->find_target(target.key, &section).ok());
+    for (const Binary &binary : target.binaries) {
+      std::size_t index = 99;
+      const fb::Binary *found = find_binary(*section, hash_of(binary.variant), &index);
+      REQUIRE(found != nullptr);
+      CHECK(section->binaries()->Get(static_cast<unsigned>(index)) == found);
+      CHECK(blob_part(*pack, *section->blobs()->Get(found->blob())).bytes == *binary.blob.raw());
+    }
+    std::size_t index = 99;
+    CHECK(find_binary(*section, hash_of(name_of("other")), &index) == nullptr);
+  }
+}
+
+TEST_CASE("a blob is decoded again only where the memory no longer holds it", "[open]") {
+  Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  const fb::Blob *blob = nullptr;
+  for (const fb::Blob *candidate : *pack->root().blobs()) {
+    if (static_cast<Codec>(candidate->codec()) == Codec::zstd) blob = candidate;
+  }
+  REQUIRE(blob != nullptr);
+  Bytes scratch;
+  View view;
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  const Bytes raw(view.data, view.data + view.size);
+  scratch[0] ^= 1;
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  CHECK(Bytes(view.data, view.data + view.size) == raw);
+  bytes[static_cast<std::size_t>(blob->offset())] ^= 1;  // the frame's magic
+  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  CHECK(Bytes(view.data, view.data + view.size) == raw);
+  Bytes other;
+  CHECK(pack->read_blob(*blob, &other, &view).fault == Fault::blob_corrupt);
+}
+
+TEST_CASE("four threads use one pack at once", "[open]") {
+  Contents contents = sample();
+  for (int i = 0; i < 40; ++i) contents.targets.push_back(target("T" + std::to_string(i)));
+  const Bytes bytes = written(contents);
+  const Parts expected = parts_of(*opened(bytes));
+  for (int round = 0; round < 20; ++round) {
+    const PackPointer pack = opened(bytes);
+    std::vector<Parts> seen(4);
+    std::vector<std::thread> threads;
+    for (auto &parts : seen) threads.emplace_back([&] { parts = parts_of(*pack); });
+    for (std::thread &thread : threads) thread.join();
+    for (const auto &parts : seen) CHECK(parts == expected);
+  }
+}

@@ -1,0 +1,404 @@
+// Small packs for tests, and a pack taken apart into parts that can be compared.
+#pragma once
+
+#include <bit>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/writer.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// Catch2 2 cannot skip: the test says so and passes.
+#ifdef SKIP
+#define KILN_SKIP(reason) SKIP(reason)
+#else
+#define KILN_SKIP(reason)  \
+  do {                     \
+    WARN("SKIP: " reason); \
+    return;                \
+  } while (false)
+#endif
+
+namespace kiln::packs {
+
+// So that a failed check shows the fault's word.
+inline std::ostream &operator<<(std::ostream &out, Fault fault) { return out << fault_name(fault); }
+
+}  // namespace kiln::packs
+
+namespace kiln::test {
+
+using packs::Bytes;
+using packs::Contents;
+using packs::Fault;
+using packs::Pack;
+using packs::Status;
+using packs::View;
+using PackPointer = std::shared_ptr<const Pack>;
+
+inline Bytes bytes_of(std::string_view text) { return Bytes(text.begin(), text.end()); }
+
+inline bool mentions(const std::string &text, const std::string &word) {
+  return text.find(word) != std::string::npos;
+}
+
+// Bytes that no compressor makes smaller; the same on every machine.
+inline Bytes noise(std::size_t size, std::uint32_t seed) {
+  Bytes bytes(size);
+  for (std::uint8_t &byte : bytes) {
+    seed = seed * 1664525u + 1013904223u;
+    byte = static_cast<std::uint8_t>(seed >> 24);
+  }
+  return bytes;
+}
+
+inline packs::Name name_of(std::string_view text) {
+  return packs::blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()});
+}
+
+inline packs::Variant variant(const std::string &name, const std::string &source) {
+  packs::Variant variant;
+  variant.name = name;
+  variant.hash = name_of(name + source);
+  variant.options = "-cl-std=CL1.2";
+  variant.kernels = {{name, 3}};
+  variant.source = packs::BlobSource(bytes_of(source));
+  variant.arguments = {{0, 1, 4, "from", 0}, {1, 0, 1, "to", 0}, {4, 0, 1, "sigma", -7}};
+  return variant;
+}
+
+inline packs::Target target(const std::string &model) {
+  return {"profile=test\nmodel=" + model + "\n",   "test", "family", model, "1.0",
+          {{"device_name", model}, {"empty", ""}}, {},     {}};
+}
+
+inline packs::Binary binary(const packs::Variant &variant, Bytes bytes) {
+  return {variant.hash,
+          packs::BlobSource(std::move(bytes)),
+          "log of " + variant.name,
+          {{256, 32, 0, 1024}}};
+}
+
+inline std::uint64_t key_hash(const packs::Target &target) {
+  return packs::xxh3(target.key.data(), target.key.size());
+}
+
+inline packs::Tuning tuning(const packs::Target &where, packs::SizeClass size_class,
+                            std::array<std::uint32_t, 3> local_size) {
+  packs::Tuning tuning{
+      "blur",      "wide",          "scalar",   size_class, where.profile, where.family,
+      where.model, key_hash(where), local_size, 81'000,     95'500,        30,
+      12,          "idle, 1.5 GHz"};
+  return tuning;
+}
+
+// Two programs, three variants, two targets; raw and zstd blobs, one of them shared. Without
+// measurements: what packs were before there were any.
+inline Contents bare_sample() {
+  const std::string text(300, 'x');
+  packs::Variant plain = variant("plain", "kernel void plain() {}");
+  packs::Variant scalar = variant("scalar", "kernel void scalar() {}" + text);
+  packs::Variant wide = variant("wide", "kernel void scalar() {}" + text);
+  scalar.il32 = packs::BlobSource(noise(40, 1));
+  scalar.il64 = packs::BlobSource(noise(48, 2));
+  scalar.il_version = 0x00010200;
+  wide.requirements = {"image", "cl_khr_fp16"};
+  wide.pixels = {4, 1, 1};
+  wide.local_size = {16, 8, 1};
+  packs::Target first = target("A100");
+  packs::Target second = target("B200");
+  first.binaries = {binary(scalar, noise(70, 3)), binary(plain, Bytes(500, 7))};
+  second.binaries = {binary(scalar, noise(70, 3)), binary(wide, noise(20, 4))};
+  Contents contents;
+  contents.producer = "clang 14; llvm-spirv 14";
+  contents.programs = {{"blur", "blur_reference", {scalar, wide}}, {"invert", "", {plain}}};
+  contents.targets = {first, second};
+  return contents;
+}
+
+// The bare sample with cross-checks, one of them of a target that the pack does not have, and
+// tunings: what packs were before they described launches of several kernels.
+inline Contents records_sample() {
+  Contents contents = bare_sample();
+  const packs::Target &first = contents.targets[0];
+  const packs::Target &second = contents.targets[1];
+  contents.cross_checks = {{key_hash(first), key_hash(second), 0},
+                           {key_hash(second), key_hash(first), 3},
+                           {key_hash(second), key_hash(target("C300")), 1}};
+  packs::Tuning standard = tuning(packs::Target{}, packs::SizeClass::medium, {64, 1, 1});
+  standard.key_hash = 0;
+  contents.tunings = {tuning(first, packs::SizeClass::medium, {16, 4, 1}),
+                      tuning(first, packs::SizeClass::large, {32, 8, 1}),
+                      tuning(second, packs::SizeClass::medium, {8, 8, 1}), standard};
+  return contents;
+}
+
+// All of that, hints for a program, and a variant of two kernels that uses every field of a
+// launch: what packs were before they knew which binaries are final. The bad golden packs are
+// made of it.
+inline Contents launch_sample() {
+  Contents contents = records_sample();
+  packs::Program &blur = contents.programs[0];
+  blur.preferred = {"wide", "not_in_this_pack"};
+  blur.baseline = "scalar";
+  blur.sizes = {{640, 480, 1}, {3, 1, 2}};
+  packs::Variant &wide = blur.variants[1];
+  wide.kernels = {{"wide", 3, "width/4 height"}, {"wide_sum", 2, ""}};
+  wide.arguments.push_back({1, 0, 1, "sum", 0, 2, true, 1, "1", {}});
+  wide.arguments.push_back({4, 0, 4, "weights", 0, 4, false, 1, "", {0.5, -1.25, 0, 1e300}});
+  wide.tolerance = 0.25;
+  contents.targets[1].binaries[1].kernels.push_back({128, 32, 16, 0});
+  packs::Tuning whole = tuning(contents.targets[0], packs::SizeClass::large, {1, 1, 1});
+  whole.kernel.clear();
+  contents.tunings.push_back(whole);
+  return contents;
+}
+
+// All of that, and a target with final binaries, auxiliary blobs and intermediates that use every
+// field. After a change rewrite the golden pack with KILN_REGENERATE=1.
+inline Contents sample() {
+  Contents contents = launch_sample();
+  packs::Target &first = contents.targets[0];
+  first.intermediates = {first.binaries[0], first.binaries[1]};
+  first.intermediates[0].blob = packs::BlobSource(noise(90, 5));
+  first.intermediates[0].finish.driver = "580.65.06";
+  first.binaries[0].finish = {packs::Finality::yes,   "", "linker 12.8", 155'000, 4096, "580.65.06",
+                              {{8, 8, 1}, {64, 1, 1}}};
+  first.binaries[0].auxiliary = packs::BlobSource(noise(33, 6));
+  first.auxiliary = packs::BlobSource(noise(44, 7));
+  first.binaries[1].finish.finality = packs::Finality::no;
+  first.binaries[1].finish.why_not = "its first launch took 57 ms longer than its second";
+  return contents;
+}
+
+inline Bytes read_file(const std::filesystem::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+inline void write_file(const std::filesystem::path &path, const Bytes &bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// The bytes of the pack that the writer makes.
+inline Bytes written(const Contents &contents) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  const Status status = packs::write_pack(contents, path);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return read_file(path);
+}
+
+// `bytes` must outlive the pack. A vector's memory is aligned to 8.
+inline Status open(const Bytes &bytes, PackPointer *out) {
+  return Pack::open_memory({bytes.data(), bytes.size()}, out);
+}
+
+inline PackPointer opened(const Bytes &bytes) {
+  PackPointer pack;
+  const Status status = open(bytes, &pack);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return pack;
+}
+
+inline Contents contents_of(const PackPointer &pack) {
+  Contents contents;
+  const Status status = packs::read_contents(pack, &contents);
+  INFO(status.message);
+  REQUIRE(status.fault == Fault::none);
+  return contents;
+}
+
+// One part of a pack: the bytes that a caller gets for it, or the fault.
+struct Part {
+  Fault fault = Fault::none;
+  Bytes bytes;
+  bool operator==(const Part &) const = default;
+};
+
+inline void append(const flatbuffers::String *text, Part *part) {
+  part->bytes.insert(part->bytes.end(), text->begin(), text->end());
+  part->bytes.push_back(0);
+}
+
+inline Part blob_part(const Pack &pack, const packs::fb::Blob &blob) {
+  Bytes scratch;
+  View view;
+  const Status status = pack.read_blob(blob, &scratch, &view);
+  if (!status.ok()) return {status.fault, {}};
+  return {Fault::none, Bytes(view.data, view.data + view.size)};
+}
+
+inline void append(std::uint64_t number, Part *part) {
+  for (unsigned i = 0; i < 8; ++i) {
+    part->bytes.push_back(static_cast<std::uint8_t>(number >> (8 * i)));
+  }
+}
+
+inline void append_records(const packs::fb::Root &root, Part *part) {
+  if (root.cross_checks() != nullptr) {
+    for (const auto *check : *root.cross_checks()) {
+      append(check->device_key_hash(), part);
+      append(check->target_key_hash(), part);
+      append(check->result(), part);
+    }
+  }
+  if (root.tunings() == nullptr) return;
+  for (const auto *row : *root.tunings()) {
+    for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),
+                                     row->family(), row->model(), row->conditions()}) {
+      append(root.texts()->Get(text), part);
+    }
+    const packs::fb::Size3 &size = row->local_size();
+    for (const std::uint64_t number :
+         {std::uint64_t{row->size_class()}, row->key_hash(), std::uint64_t{size.x()},
+          std::uint64_t{size.y()}, std::uint64_t{size.z()}, row->nanoseconds(),
+          row->default_nanoseconds(), std::uint64_t{row->samples()},
+          std::uint64_t{row->spread()}}) {
+      append(number, part);
+    }
+  }
+}
+
+inline void append(double number, Part *part) {
+  append(std::bit_cast<std::uint64_t>(number), part);
+}
+
+inline void append_optional(const flatbuffers::String *text, Part *part) {
+  append(std::uint64_t{text != nullptr}, part);
+  if (text != nullptr) append(text, part);
+}
+
+inline void append_launch(const packs::fb::Variant &variant, Part *part) {
+  for (const auto *kernel : *variant.kernels()) {
+    append(kernel->name(), part);
+    append_optional(kernel->range(), part);
+  }
+  for (const auto *argument : *variant.arguments()) {
+    append(argument->name(), part);
+    for (const std::uint8_t value :
+         {argument->role(), argument->storage(), argument->channels(), argument->type(),
+          static_cast<std::uint8_t>(argument->accumulates()), argument->stage()}) {
+      part->bytes.push_back(value);
+    }
+    append(static_cast<std::uint64_t>(argument->value()), part);
+    append_optional(argument->extent(), part);
+    if (argument->values() == nullptr) continue;
+    for (const double value : *argument->values()) append(value, part);
+  }
+  append(variant.tolerance(), part);
+}
+
+inline void append_hints(const packs::fb::Program &program, Part *part) {
+  if (program.preferred() != nullptr) {
+    for (const auto *name : *program.preferred()) append(name, part);
+  }
+  append_optional(program.baseline(), part);
+  if (program.sizes() == nullptr) return;
+  for (const auto *size : *program.sizes()) {
+    for (const std::uint32_t side : {size->x(), size->y(), size->z()}) {
+      append(std::uint64_t{side}, part);
+    }
+  }
+}
+
+inline Part root_part(const packs::fb::Root &root) {
+  Part part;
+  append(root.producer(), &part);
+  for (const auto *program : *root.programs()) {
+    append(program->name(), &part);
+    append(program->reference(), &part);
+    append_hints(*program, &part);
+    for (const auto *variant : *program->variants()) {
+      append(variant->name(), &part);
+      append(variant->options(), &part);
+      for (const auto *requirement : *variant->requirements()) append(requirement, &part);
+      append_launch(*variant, &part);
+      const std::uint8_t *hash = variant->hash()->bytes()->data();
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+    }
+  }
+  append_records(root, &part);
+  return part;
+}
+
+inline void append_provenance(
+    const flatbuffers::Vector<flatbuffers::Offset<packs::fb::Provenance>> *provenances,
+    Part *part) {
+  if (provenances == nullptr) return;
+  for (const auto *provenance : *provenances) {
+    append(provenance->build_log(), part);
+    for (const auto *text :
+         {provenance->why_not_final(), provenance->finisher(), provenance->driver()}) {
+      if (text != nullptr) append(text, part);
+    }
+    part->bytes.push_back(provenance->finality());
+    if (provenance->local_sizes() == nullptr) continue;
+    for (const packs::fb::Size3 *size : *provenance->local_sizes()) {
+      for (const std::uint32_t side : {size->x(), size->y(), size->z()}) {
+        part->bytes.push_back(static_cast<std::uint8_t>(side));
+      }
+    }
+  }
+}
+
+inline Part section_part(const packs::fb::Section &section) {
+  Part part;
+  for (const auto *text :
+       {section.key(), section.profile(), section.family(), section.model(), section.compiler()}) {
+    append(text, &part);
+  }
+  for (const auto *fact : *section.identity()) {
+    append(fact->name(), &part);
+    append(fact->value(), &part);
+  }
+  append_provenance(section.provenance(), &part);
+  append_provenance(section.intermediate_provenance(), &part);
+  for (const packs::Entries *entries :
+       {section.binaries(), section.intermediates(), section.auxiliary()}) {
+    if (entries == nullptr) continue;
+    for (const auto *binary : *entries) {
+      const std::uint8_t *hash = binary->variant().bytes()->data();
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+      part.bytes.push_back(static_cast<std::uint8_t>(binary->blob()));
+    }
+  }
+  return part;
+}
+
+using Parts = std::map<std::string, Part>;
+
+inline void add_blobs(const Pack &pack, const std::string &where,
+                      const flatbuffers::Vector<const packs::fb::Blob *> &blobs, Parts *parts) {
+  for (unsigned i = 0; i < blobs.size(); ++i) {
+    (*parts)[where + ", blob " + std::to_string(i)] = blob_part(pack, *blobs.Get(i));
+  }
+}
+
+// All that a caller can get, by place. The blobs of a damaged section are not among it.
+inline Parts parts_of(const Pack &pack) {
+  Parts parts{{"root", root_part(pack.root())}};
+  add_blobs(pack, "root", *pack.root().blobs(), &parts);
+  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+    const std::string where = "section " + std::to_string(i);
+    const packs::fb::Section *section = nullptr;
+    const Status status = pack.section(i, &section);
+    parts[where] = status.ok() ? section_part(*section) : Part{status.fault, {}};
+    if (status.ok()) add_blobs(pack, where, *section->blobs(), &parts);
+  }
+  return parts;
+}
+
+}  // namespace kiln::test

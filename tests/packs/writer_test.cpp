@@ -1,0 +1,370 @@
+// The writer: the same contents give the same bytes, each blob once, a file whole or not at all.
+#include <csignal>
+#include <random>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+// No file of this process may grow beyond `size`. The disk is full for whoever asks.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{size, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+std::size_t files_in(const std::filesystem::path &folder) {
+  const std::filesystem::directory_iterator files(folder);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+const fb::Section &section_of(const Pack &pack, std::size_t index) {
+  const fb::Section *section = nullptr;
+  REQUIRE(pack.section(index, &section).ok());
+  return *section;
+}
+
+// The fault of writing `contents`; nothing may be left at the path.
+Fault refused(const Contents &contents) {
+  const TemporaryFolder folder;
+  const Status status = write_pack(contents, (folder.path() / "out.kiln").string());
+  CHECK(files_in(folder.path()) == (status.ok() ? 1 : 0));
+  return status.fault;
+}
+
+}  // namespace
+
+TEST_CASE("a pack that is read and written again has the same bytes", "[writer]") {
+  const Bytes first = written(sample());
+  const PackPointer pack = opened(first);
+  CHECK(written(contents_of(pack)) == first);
+}
+
+TEST_CASE("binaries can be stored as they are, whatever form they come in", "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "raw.kiln").string();
+  const Bytes bytes = written(sample());
+  const PackPointer compressed = opened(bytes);
+  for (const Contents &contents : {sample(), contents_of(compressed)}) {
+    REQUIRE(write_pack(contents, path, {.compress_binaries = false}).ok());
+    std::shared_ptr<const Pack> pack;
+    REQUIRE(Pack::open_file(path.c_str(), &pack).ok());
+    REQUIRE(pack->target_count() == compressed->target_count());
+    for (std::size_t i = 0; i < pack->target_count(); ++i) {
+      const fb::Section &raw = section_of(*pack, i);
+      const fb::Section &packed = section_of(*compressed, i);
+      REQUIRE(raw.blobs()->size() == packed.blobs()->size());
+      for (unsigned j = 0; j < raw.blobs()->size(); ++j) {
+        const fb::Blob &blob = *raw.blobs()->Get(j);
+        CHECK(blob.codec() == static_cast<std::uint32_t>(Codec::raw));
+        CHECK(compare(blob.name(), packed.blobs()->Get(j)->name()) == 0);
+        Bytes scratch;
+        View view;
+        CHECK(pack->read_blob(blob, &scratch, &view).ok());
+        CHECK(scratch.empty());  // a view into the pack
+      }
+    }
+  }
+}
+
+TEST_CASE("what is written reads back field by field", "[writer]") {
+  const Contents in = sample();
+  const Bytes bytes = written(in);
+  const Contents out = contents_of(opened(bytes));
+  CHECK(out.producer == in.producer);
+  REQUIRE(out.programs.size() == 2);
+  CHECK(out.programs[0].reference == "blur_reference");
+  const Variant &wide = out.programs[0].variants.at(1);
+  CHECK(wide.name == "wide");
+  CHECK(wide.hash == in.programs[0].variants[1].hash);
+  CHECK(wide.options == "-cl-std=CL1.2");
+  CHECK(wide.requirements == in.programs[0].variants[1].requirements);
+  CHECK(wide.kernels == in.programs[0].variants[1].kernels);
+  CHECK(wide.arguments == in.programs[0].variants[1].arguments);
+  CHECK(wide.pixels == in.programs[0].variants[1].pixels);
+  CHECK(wide.local_size == in.programs[0].variants[1].local_size);
+  CHECK(wide.tolerance == 0.25);
+  CHECK_FALSE(wide.il32);
+  CHECK(out.programs[0].preferred == in.programs[0].preferred);
+  CHECK(out.programs[0].baseline == "scalar");
+  CHECK(out.programs[0].sizes == in.programs[0].sizes);
+  CHECK(out.programs[1].preferred.empty());
+  CHECK(out.programs[1].baseline.empty());
+  CHECK(out.programs[1].sizes.empty());
+  CHECK(out.programs[0].variants.at(0).il_version == 0x00010200);
+  REQUIRE(out.targets.size() == 2);
+  const Target &target = out.targets[0].model == "A100" ? out.targets[0] : out.targets[1];
+  CHECK(target.key == in.targets[0].key);
+  CHECK(target.identity == in.targets[0].identity);
+  REQUIRE(target.binaries.size() == 2);
+  for (const Binary &binary : target.binaries) {
+    const Binary &same = binary.variant == in.targets[0].binaries[0].variant
+                             ? in.targets[0].binaries[0]
+                             : in.targets[0].binaries[1];
+    Bytes raw;
+    REQUIRE(binary.blob.read(&raw).ok());
+    CHECK(raw == *same.blob.raw());
+    CHECK(binary.build_log == same.build_log);
+    REQUIRE(binary.kernels.size() == same.kernels.size());
+    CHECK(binary.kernels[0].local_bytes == 1024);
+  }
+}
+
+TEST_CASE("the order of the contents does not matter", "[writer]") {
+  const Bytes expected = written(sample());
+  std::mt19937 random(1);
+  for (int round = 0; round < 10; ++round) {
+    Contents contents = sample();
+    std::shuffle(contents.programs.begin(), contents.programs.end(), random);
+    std::shuffle(contents.targets.begin(), contents.targets.end(), random);
+    for (Program &program : contents.programs) {
+      std::shuffle(program.variants.begin(), program.variants.end(), random);
+    }
+    for (Target &target : contents.targets) {
+      std::shuffle(target.binaries.begin(), target.binaries.end(), random);
+    }
+    CHECK(written(contents) == expected);
+  }
+}
+
+TEST_CASE("an empty pack can be written and read", "[writer]") {
+  const Bytes bytes = written({});
+  const PackPointer pack = opened(bytes);
+  CHECK(pack->target_count() == 0);
+  CHECK(pack->find_variant("a", "b") == nullptr);
+  const fb::Section *section = nullptr;
+  CHECK(pack->find_target("", &section).ok());
+  CHECK(section == nullptr);
+  CHECK(pack->section(0, &section).fault == Fault::bad_argument);
+  CHECK(written(contents_of(pack)) == bytes);
+}
+
+TEST_CASE("a blob that two targets and the root use is stored once", "[writer]") {
+  Contents contents = sample();
+  const Bytes shared = noise(70, 3);
+  contents.programs[0].variants[0].il32 = BlobSource(shared);
+  const Bytes bytes = written(contents);
+  const PackPointer pack = opened(bytes);
+  std::vector<std::uint64_t> offsets;
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (const fb::Blob *blob : *section_of(*pack, i).blobs()) {
+      if (to_name(blob->name()) == name_of({reinterpret_cast<const char *>(shared.data()), 70})) {
+        offsets.push_back(blob->offset());
+      }
+    }
+  }
+  const fb::Variant *scalar = pack->find_variant("blur", "scalar");
+  REQUIRE(scalar != nullptr);
+  REQUIRE(offsets.size() == 2);
+  CHECK(offsets[0] == offsets[1]);
+  CHECK(pack->root().blobs()->Get(scalar->il32() - 1)->offset() == offsets[0]);
+  CHECK(std::search(bytes.begin(), bytes.end(), shared.begin(), shared.end()) != bytes.end());
+  // Both variants of the program have one source, and one entry for it.
+  CHECK(pack->find_variant("blur", "wide")->source() == scalar->source());
+}
+
+TEST_CASE("blobs, sections and the root lie at multiples of 64", "[writer]") {
+  const Bytes bytes = written(sample());
+  const PackPointer pack = opened(bytes);
+  CHECK(pack->superblock().root_offset % 64 == 0);
+  CHECK(pack->superblock().root_offset + pack->superblock().root_size == bytes.size());
+  for (const fb::Blob *blob : *pack->root().blobs()) CHECK(blob->offset() % 64 == 0);
+  for (const fb::TargetEntry *entry : *pack->root().targets()) CHECK(entry->offset() % 64 == 0);
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (const fb::Blob *blob : *section_of(*pack, i).blobs()) CHECK(blob->offset() % 64 == 0);
+  }
+}
+
+TEST_CASE("a blob is kept raw where zstd does not make it smaller", "[writer]") {
+  const Bytes big(4 << 20, 0);
+  Contents contents;
+  Target target = kiln::test::target("A");
+  for (const Bytes &raw : {Bytes{}, Bytes{1}, noise(1000, 9), big}) {
+    Variant variant = kiln::test::variant("v" + std::to_string(raw.size()), "");
+    target.binaries.push_back(binary(variant, raw));
+  }
+  contents.targets = {target};
+  const Bytes bytes = written(contents);
+  CHECK(bytes.size() < 4000);
+  const PackPointer pack = opened(bytes);
+  for (const fb::Blob *blob : *section_of(*pack, 0).blobs()) {
+    CAPTURE(blob->raw_size());
+    const bool zstd = blob->raw_size() == big.size();
+    CHECK(blob->codec() == static_cast<std::uint32_t>(zstd ? Codec::zstd : Codec::raw));
+    const Part part = blob_part(*pack, *blob);
+    CHECK(part.fault == Fault::none);
+    CHECK((!zstd || part.bytes == big));
+  }
+}
+
+TEST_CASE("stored bytes are copied from another pack as they are", "[writer]") {
+  const Bytes raw(3000, 5);
+  const Bytes frame = zstd_frame(raw, -5);
+  REQUIRE(frame != zstd_frame(raw, 19));
+  Forge forge;
+  ForgedSection section;
+  section.blobs = {forge.blob(raw, frame, 1, raw.size())};
+  section.binaries = {fb::Binary(hash_of(name_of("v")), 0, 0)};
+  ForgedRoot root;
+  root.targets = {forge.section(section)};
+  const Bytes from = forge.finish(root);
+  const Bytes bytes = written(contents_of(opened(from)));
+  const PackPointer pack = opened(bytes);
+  View stored;
+  REQUIRE(pack->stored_bytes(*section_of(*pack, 0).blobs()->Get(0), &stored).ok());
+  CHECK(Bytes(stored.data, stored.data + stored.size) == frame);
+}
+
+TEST_CASE("a blob of another pack is checked before it is copied", "[writer]") {
+  const Bytes raw = noise(100, 1);
+  for (const bool false_name : {false, true}) {
+    Forge forge;
+    BlobValues blob(forge.raw_blob(raw));
+    if (false_name) blob.name = hash_of(name_of("another blob"));
+    if (!false_name) ++blob.xxh3;
+    ForgedRoot root;
+    root.programs[0].variants[0].source = 1;
+    root.blobs = {blob};
+    const Bytes from = forge.finish(root);
+    CHECK(refused(contents_of(opened(from))) == Fault::blob_corrupt);
+  }
+}
+
+TEST_CASE("contents that no reader would take are not written", "[writer]") {
+  const auto fault = [](void (*spoil)(Contents *)) {
+    Contents contents = sample();
+    spoil(&contents);
+    return refused(contents);
+  };
+  CHECK(fault([](Contents *) {}) == Fault::none);
+  CHECK(fault([](Contents *c) { c->targets[1].key = c->targets[0].key; }) == Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name = "blur"; }) == Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name = ""; }) == Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name.push_back('\0'); }) == Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[1].name = "scalar"; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].kernels.clear(); }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = 7; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].type = 6; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].stage = 1; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[0].variants[0].tolerance = -1; }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->targets[0].binaries.push_back(c->targets[0].binaries[0]); }) ==
+        Fault::bad_argument);
+  CHECK(fault([](Contents *c) { c->targets[0].binaries[0].build_log.resize(65 << 20); }) ==
+        Fault::over_limit);
+}
+
+TEST_CASE("a path that cannot be written is an I/O error", "[writer]") {
+  const TemporaryFolder folder;
+  const auto fault = [](const std::filesystem::path &path) {
+    return write_pack(sample(), path.string()).fault;
+  };
+  CHECK(fault(folder.path()) == Fault::io_error);  // a folder
+  CHECK(fault(folder.path() / "absent" / "out.kiln") == Fault::io_error);
+  CHECK(fault("/proc/kiln-test.kiln") == Fault::io_error);  // refuses even root
+  CHECK(fault(folder.path() / std::string(300, 'n')) == Fault::io_error);
+  CHECK(fault("") == Fault::io_error);
+  CHECK(files_in(folder.path()) == 0);
+}
+
+TEST_CASE("a device or pipe at the path is not replaced", "[writer]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK(write_pack(sample(), path.string()).fault == Fault::io_error);
+  CHECK(std::filesystem::is_fifo(path));
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a folder without write permission is left as it is", "[writer]") {
+  if (geteuid() == 0) KILN_SKIP("root may write everywhere");
+  const TemporaryFolder folder;
+  write_file(folder.path() / "out.kiln", bytes_of("old"));
+  chmod(folder.path().c_str(), 0500);
+  const Fault fault = write_pack(sample(), (folder.path() / "out.kiln").string()).fault;
+  chmod(folder.path().c_str(), 0700);
+  CHECK(fault == Fault::io_error);
+  CHECK(read_file(folder.path() / "out.kiln") == bytes_of("old"));
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a full disk leaves the old file and no temporary one", "[writer]") {
+  const std::size_t size = written(sample()).size();
+  for (const std::size_t limit : {std::size_t{0}, std::size_t{63}, size / 2, size - 1}) {
+    CAPTURE(limit);
+    const TemporaryFolder folder;
+    const std::string path = (folder.path() / "out.kiln").string();
+    write_file(path, bytes_of("old"));
+    Status status;
+    {
+      const FileSizeLimit full(limit);
+      status = write_pack(sample(), path);
+    }
+    CHECK(status.fault == Fault::no_space);
+    CHECK(mentions(status.message, path));
+    CHECK(read_file(path) == bytes_of("old"));
+    CHECK(files_in(folder.path()) == 1);
+  }
+}
+
+TEST_CASE("a pack replaces an older file, which stays readable to whoever has it open",
+          "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  REQUIRE(write_pack(sample(), path).ok());
+  PackPointer old;
+  REQUIRE(Pack::open_file(path.c_str(), &old).ok());
+  const Parts before = parts_of(*old);
+  REQUIRE(write_pack({}, path).ok());
+  PackPointer fresh;
+  REQUIRE(Pack::open_file(path.c_str(), &fresh).ok());
+  CHECK(fresh->target_count() == 0);
+  CHECK(parts_of(*old) == before);
+  CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("a pack may be read and written over in one step", "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  REQUIRE(write_pack(sample(), path).ok());
+  const Bytes before = read_file(path);
+  PackPointer pack;
+  REQUIRE(Pack::open_file(path.c_str(), &pack).ok());
+  REQUIRE(write_pack(contents_of(pack), path).ok());
+  CHECK(read_file(path) == before);
+}
+
+TEST_CASE("a pack has the permissions that the umask leaves", "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  const mode_t mask = umask(027);
+  const Status status = write_pack(sample(), path);
+  umask(mask);
+  REQUIRE(status.ok());
+  struct stat info {};
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0640);
+}

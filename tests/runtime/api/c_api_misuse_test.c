@@ -1,0 +1,166 @@
+/* The C API from C, with a device: names that nothing has, sizes and places that do not fit,
+ * handles that do not belong together. Each is a status with a message, and the handles serve
+ * afterwards. The argument is the path of runtime.kiln; 77 where there is no device. */
+#include "tests/runtime/api/c_check.h"
+
+#include <stdint.h>
+
+static kiln_opencl *opencl;
+static kiln_device *device;
+static kiln_pack *pack;
+static kiln_loader *loader;
+static kiln_queue *queue;
+
+static void test_unknown_names(void) {
+  kiln_program *program = NULL;
+  kiln_report *report = NULL;
+  kiln_kernel *kernel = NULL;
+  kiln_device *none = NULL;
+  size_t count = 0;
+  kiln_error e;
+  FAILS(kiln_load(loader, "", NULL, 0, &program, NULL, &e), KILN_ERROR_NOT_IN_PACK, "no program");
+  FAILS(kiln_load(loader, "Scale", NULL, 0, &program, NULL, &e), KILN_ERROR_NOT_IN_PACK, "Scale");
+  FAILS(kiln_load(loader, "scale", "other", 0, &program, &report, &e), KILN_ERROR_NOT_IN_PACK,
+        "program scale has no variant other");
+  FAILS(kiln_load(loader, "scale", "impossible", 0, &program, NULL, &e), KILN_ERROR_REQUIREMENT,
+        "cl_kiln_no_device_has_this");
+  FAILS(kiln_load(loader, "scale", NULL, 1u << 30, &program, NULL, &e), KILN_ERROR_ARGUMENT, "");
+  CHECK(program == NULL && kiln_report_rung(report) == KILN_RUNG_ERROR);
+  CHECK(kiln_report_reason(report, (kiln_rung)17, NULL) == NULL);
+  kiln_report_release(report);
+  SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
+  FAILS(kiln_kernel_create(program, "scales", &kernel, &e), KILN_ERROR_NOT_IN_PACK, "scales");
+  CHECK(kernel == NULL);
+  SUCCEEDS(kiln_kernel_create(program, "scale", &kernel, &e));
+  kiln_kernel_release(kernel);
+  kiln_program_release(program);
+  CHECK(kiln_device_fact(device, "device_colour") == NULL);
+  CHECK(kiln_device_fact(device, "") == NULL);
+  SUCCEEDS(kiln_device_count(opencl, &count, &e));
+  FAILS(kiln_device_open(opencl, count, &none, &e), KILN_ERROR_NO_DEVICE, "no device");
+  FAILS(kiln_device_open(opencl, SIZE_MAX, &none, &e), KILN_ERROR_NO_DEVICE, "no device");
+  CHECK(none == NULL);
+}
+
+static void test_wrong_sizes_of_memory(void) {
+  kiln_buffer *buffer = NULL;
+  kiln_image *image = NULL;
+  kiln_error e;
+  FAILS(kiln_buffer_create(loader, 0, KILN_ACCESS_BOTH, &buffer, &e), KILN_ERROR_ARGUMENT,
+        "at least 1 byte");
+  FAILS(kiln_buffer_create(loader, SIZE_MAX, KILN_ACCESS_BOTH, &buffer, &e), KILN_ERROR_OPENCL,
+        "clCreateBuffer");
+  FAILS(kiln_image_create(loader, 0, 4, 4, KILN_ACCESS_READ, &image, &e), KILN_ERROR_OPENCL,
+        "clCreateImage");
+  FAILS(kiln_image_create(loader, 4, SIZE_MAX, 4, KILN_ACCESS_READ, &image, &e), KILN_ERROR_OPENCL,
+        "clCreateImage");
+  FAILS(kiln_image_create(loader, 4, 4, 3, KILN_ACCESS_READ, &image, &e), KILN_ERROR_ARGUMENT,
+        "channels");
+  CHECK(buffer == NULL && image == NULL);
+}
+
+static void test_mapping_out_of_turn(void) {
+  kiln_buffer *buffer = NULL;
+  kiln_error e;
+  void *address = NULL;
+  void *again = NULL;
+  SUCCEEDS(kiln_buffer_create(loader, 64, KILN_ACCESS_BOTH, &buffer, &e));
+  FAILS(kiln_buffer_unmap(queue, buffer, &e), KILN_ERROR_ARGUMENT, "not mapped");
+  SUCCEEDS(kiln_buffer_map(queue, buffer, &address, &e));
+  FAILS(kiln_buffer_map(queue, buffer, &again, &e), KILN_ERROR_ARGUMENT, "mapped already");
+  CHECK(address != NULL && again == NULL);
+  SUCCEEDS(kiln_buffer_unmap(queue, buffer, &e));
+  FAILS(kiln_buffer_unmap(queue, buffer, &e), KILN_ERROR_ARGUMENT, "not mapped");
+  kiln_buffer_release(buffer);
+}
+
+/* scale(values, factor, count, sizes), with what is wrong first. */
+static void test_wrong_launches(void) {
+  kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
+  kiln_program *program = NULL;
+  kiln_kernel *kernel = NULL;
+  kiln_buffer *buffer = NULL;
+  kiln_event *event = NULL;
+  uint32_t one = 1;
+  unsigned i;
+  kiln_error e;
+  SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
+  SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
+  SUCCEEDS(kiln_buffer_create(loader, 64, KILN_ACCESS_BOTH, &buffer, &e));
+  FAILS(kiln_kernel_set_value(kernel, 4, &one, 4, &e), KILN_ERROR_OPENCL, "argument 4: ");
+  FAILS(kiln_kernel_set_value(kernel, UINT32_MAX, &one, 4, &e), KILN_ERROR_OPENCL, "argument 4294");
+  FAILS(kiln_kernel_set_value(kernel, 1, &one, 0, &e), KILN_ERROR_OPENCL, "argument 1: ");
+  FAILS(kiln_kernel_set_buffer(kernel, 9, buffer, &e), KILN_ERROR_OPENCL, "argument 9: ");
+  FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_OPENCL,
+        "clEnqueueNDRangeKernel");
+  SUCCEEDS(kiln_kernel_set_buffer(kernel, 0, buffer, &e));
+  for (i = 1; i < 3; ++i) SUCCEEDS(kiln_kernel_set_value(kernel, i, &one, 4, &e));
+  SUCCEEDS(kiln_kernel_set_buffer(kernel, 3, buffer, &e));
+  range.dimensions = 0;
+  FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_ARGUMENT, "dimensions");
+  range.dimensions = 4;
+  FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_ARGUMENT, "dimensions");
+  range.dimensions = 2; /* the second is empty */
+  FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_ARGUMENT, "empty");
+  CHECK(event == NULL);
+  range.dimensions = 1;
+  SUCCEEDS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e));
+  SUCCEEDS(kiln_event_wait(event, &e));
+  kiln_event_release(event);
+  kiln_buffer_release(buffer);
+  kiln_kernel_release(kernel);
+  kiln_program_release(program);
+}
+
+/* A kernel, a queue and a buffer that come from two contexts. */
+static void test_strangers(void) {
+  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
+  kiln_loader *other = NULL;
+  kiln_queue *stranger = NULL;
+  kiln_program *program = NULL;
+  kiln_kernel *kernel = NULL;
+  kiln_buffer *buffer = NULL;
+  kiln_event *event = NULL;
+  void *address = NULL;
+  kiln_error e;
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &other, &e));
+  SUCCEEDS(kiln_queue_create(other, NULL, &stranger, &e));
+  SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
+  SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
+  SUCCEEDS(kiln_buffer_create(loader, 64, KILN_ACCESS_BOTH, &buffer, &e));
+  FAILS(kiln_launch(stranger, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_ARGUMENT, "context");
+  FAILS(kiln_buffer_map(stranger, buffer, &address, &e), KILN_ERROR_ARGUMENT, "context");
+  CHECK(event == NULL && address == NULL);
+  kiln_buffer_release(buffer);
+  kiln_kernel_release(kernel);
+  kiln_program_release(program);
+  kiln_queue_release(stranger);
+  kiln_loader_release(other);
+}
+
+int main(int argc, char **argv) {
+  kiln_error e;
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s runtime.kiln\n", argv[0]);
+    return 2;
+  }
+  if (kiln_opencl_open(NULL, 0, &opencl, &e) != KILN_OK ||
+      kiln_device_open(opencl, 0, &device, &e) != KILN_OK) {
+    printf("SKIP: %s\n", e.message);
+    return 77;
+  }
+  SUCCEEDS(kiln_pack_open_file(argv[1], &pack, &e));
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &loader, &e));
+  SUCCEEDS(kiln_queue_create(loader, NULL, &queue, &e));
+  test_unknown_names();
+  test_wrong_sizes_of_memory();
+  test_mapping_out_of_turn();
+  test_wrong_launches();
+  test_strangers();
+  kiln_queue_release(queue);
+  kiln_loader_release(loader);
+  kiln_pack_release(pack);
+  kiln_device_release(device);
+  kiln_opencl_release(opencl);
+  return finish();
+}

@@ -1,0 +1,49 @@
+// The first device that there is, for tests of the runtime on real drivers. Says SKIP and exits
+// with 77 where there is none.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "kiln/kiln.hpp"
+#include "tests/support/catch.hpp"
+
+namespace kiln::test {
+
+inline const char *const kPack = KILN_SOURCE_DIR "/tests/runtime/runtime.kiln";
+inline constexpr unsigned kSourceOnly = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL;
+
+[[noreturn]] inline void skip(const kiln_error &error) {
+  std::printf("SKIP: %s\n", error.message);
+  std::exit(77);
+}
+
+inline Device &device() {
+  static Device opened = [] {
+    auto opencl = OpenCL::open();
+    if (!opencl) skip(opencl.error());
+    auto first = opencl->device(0);
+    if (!first) skip(first.error());
+    return std::move(*first);
+  }();
+  return opened;
+}
+
+template <typename T>
+T take(Result<T> result) {
+  INFO(result.error().message);
+  REQUIRE(result);
+  return std::move(*result);
+}
+
+inline void require(const Outcome &outcome) {
+  INFO(outcome.message);
+  REQUIRE(outcome);
+}
+
+inline Loader loader_for(const std::string &path) {
+  return take(Loader::create(device(), take(Pack::open_file(path))));
+}
+
+}  // namespace kiln::test

@@ -1,0 +1,109 @@
+// An OpenCL driver inside the test: one platform, one device, every answer scripted, every
+// object counted. There is one of it; reset_fake() makes it healthy again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/opencl/library.hpp"
+
+namespace kiln::test {
+
+// What becomes of a program made from a binary, from IL or from source.
+struct Script {
+  cl_int create_code = CL_SUCCESS;
+  bool create_object = true;
+  cl_int binary_status = CL_SUCCESS;  // binaries only
+  cl_int build_code = CL_SUCCESS;
+  cl_build_status build_status = CL_BUILD_SUCCESS;
+  std::optional<cl_program_binary_type> binary_type;  // nothing: the driver does not say
+  std::string log;
+  std::size_t log_size = 0;  // not 0: what the driver says that the log's size is
+  cl_int kernel_code = CL_SUCCESS;
+  bool kernel_object = true;
+  cl_int kernel_info_code = CL_SUCCESS;
+  cl_uint arguments = 2;
+  // What the driver gives as the program's binary; nothing: the bytes it was made from.
+  std::optional<std::string> binary;
+  std::optional<std::string> built_with;  // the options of the build; nothing when NULL
+  unsigned builds = 0;
+  std::function<void()> on_build;  // what else happens inside clBuildProgram
+  std::function<void()> on_asked;  // and when the program's binary is asked for
+};
+
+// A kernel that ran.
+struct FakeLaunch {
+  std::vector<std::size_t> global;
+  std::vector<std::size_t> local;
+  std::map<cl_uint, std::string> arguments;
+  bool recorded = false;
+  bool operator==(const FakeLaunch &) const = default;
+};
+
+struct Fake {
+  Script binary;
+  Script il;
+  Script source;
+  // The device.
+  std::string driver_version = "7.1";
+  std::string device_version = "OpenCL 3.0 fake";
+  std::string extensions;
+  std::string il_version = "SPIR-V_1.0 SPIR-V_1.1";
+  bool compiler = true;
+  cl_uint address_bits = 64;
+  bool has_il_function = true;
+  bool has_khr_il_function = false;
+  std::size_t work_group_size = 64;
+  bool unequal_groups = false;
+  bool unified_memory = false;
+  // Contexts, queues and memory: what they were last made with, and faults. An object is given
+  // together with every error.
+  std::vector<cl_context_properties> context_properties;
+  cl_int context_hints_code = CL_SUCCESS;  // of contexts with more than a platform
+  cl_bitfield queue_properties = 0;
+  std::vector<cl_bitfield> queue_hints;      // the list without CL_QUEUE_PROPERTIES
+  cl_int queue_code = CL_SUCCESS;            // of every queue
+  cl_int queue_hints_code = CL_SUCCESS;      // of queues with hints
+  cl_int queue_unordered_code = CL_SUCCESS;  // of queues out of order
+  cl_mem_flags memory_flags = 0;
+  cl_int memory_code = CL_SUCCESS;
+  bool memory_object = true;
+  void *memory_context = nullptr;  // not null: the context that memory and events say they are of
+  void *imported = nullptr;        // what clImportMemoryARM was given
+  cl_int import_code = CL_SUCCESS;
+  cl_int map_code = CL_SUCCESS;
+  bool map_address = true;
+  bool map_blocking = false;  // of the last map
+  // Launches.
+  bool event_object = true;
+  bool static_event = false;  // the same event again and again, and nothing is written down
+  cl_int launch_code = CL_SUCCESS;
+  bool refuses_unequal_groups = false;
+  std::vector<FakeLaunch> launches;
+  std::size_t waited_for = 0;  // length of the last wait list
+  std::size_t flushes = 0;
+  std::size_t waits = 0;            // calls that block
+  std::vector<std::size_t> global;  // of the last launch
+  std::vector<std::size_t> local;
+  // Recording; the codes are those of the call that begins, adds, ends and runs.
+  cl_name_version command_buffer = {CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"};
+  cl_bitfield command_buffer_capabilities = 0;
+  cl_bitfield command_buffer_queue = 0;
+  bool recording_functions = true;
+  cl_int record_code[4] = {CL_SUCCESS, CL_SUCCESS, CL_SUCCESS, CL_SUCCESS};
+  // Objects that were made and not given back.
+  long live = 0;
+};
+
+Fake &fake();
+void reset_fake();
+
+// A table of the driver's entry points as the script has them now.
+std::shared_ptr<const runtime::OpenCL> fake_table();
+
+}  // namespace kiln::test

@@ -1,0 +1,214 @@
+// What each vendor profile makes of the strings that real drivers report.
+#include "runtime/identity/identity.hpp"
+
+#include <string>
+#include <utility>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/identities.hpp"
+
+using namespace kiln::runtime;
+using namespace kiln::test;
+
+TEST_CASE("each driver's strings give its profile, family, model and compiler", "[profiles]") {
+  for (const Row &row : kRows) {
+    CAPTURE(row.name, row.version);
+    const Description description = describe(identity_of(row));
+    CHECK(std::string(description.profile) == row.profile);
+    CHECK(description.family == row.family);
+    CHECK(description.model == row.model);
+    CHECK(description.compiler == row.compiler);
+  }
+}
+
+TEST_CASE("a key starts with its profile and tells every row from every other", "[profiles]") {
+  for (const Row &a : kRows) {
+    const BinaryKey key = key_of(identity_of(a));
+    CHECK(key.at(0) == std::make_pair(std::string("profile"), std::string(a.profile)));
+    for (const Row &b : kRows) {
+      const bool equal = key_text(key) == key_text(key_of(identity_of(b)));
+      CHECK(equal == (&a == &b));
+    }
+  }
+}
+
+TEST_CASE("PoCL's compiler is in the platform version and its processor in the HSTR",
+          "[profiles]") {
+  const Description pocl = describe(make(
+      {{Field::platform_name, "Portable Computing Language"},
+       {Field::platform_version, "OpenCL 3.0 PoCL 3.1+debian  Linux, RELOC, LLVM 15.0.6, SLEEF"},
+       {Field::device_name, "pthread-skylake-avx512-AMD EPYC"},
+       {Field::device_vendor, "AuthenticAMD"},
+       {Field::device_vendor_id, "0x8086"},  // really
+       {Field::device_version, "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"},
+       {Field::driver_version, "3.1+debian"}}));
+  CHECK(std::string(pocl.profile) == "pocl");
+  CHECK(pocl.family == "PoCL x86_64");
+  CHECK(pocl.model == "skylake-avx512");
+  CHECK(pocl.compiler == "LLVM 15.0.6");
+}
+
+TEST_CASE("rusticl's model ends at the bracket, whatever hardware it drives", "[profiles]") {
+  const Description llvmpipe =
+      describe(make({{Field::platform_name, "rusticl"},
+                     {Field::device_name, "llvmpipe (LLVM 15.0.6, 256 bits)"},
+                     {Field::driver_version, "22.3.6"}}));
+  CHECK(std::string(llvmpipe.profile) == "rusticl");
+  CHECK(llvmpipe.family == "llvmpipe");
+  CHECK(llvmpipe.model == "llvmpipe");
+  CHECK(llvmpipe.compiler == "LLVM 15.0.6");
+  const Description amd = describe(
+      make({{Field::platform_name, "rusticl"},
+            {Field::device_vendor, "AMD"},
+            {Field::device_name, "AMD Radeon RX 6600 (radeonsi, navi23, LLVM 19.1.7, DRM 3.59)"},
+            {Field::driver_version, "25.0.7"}}));
+  CHECK(std::string(amd.profile) == "rusticl");
+  CHECK(amd.family == "radeonsi");
+  CHECK(amd.model == "AMD Radeon RX 6600");
+  CHECK(amd.compiler == "LLVM 19.1.7");
+}
+
+TEST_CASE("a system's build in Apple's platform version is part of the key", "[profiles]") {
+  const auto apple = [](const char *platform_version) {
+    return describe(make({{Field::platform_name, "Apple"},
+                          {Field::platform_version, platform_version},
+                          {Field::device_name, "Apple M1"},
+                          {Field::device_vendor, "Apple"},
+                          {Field::device_vendor_id, "0x1027f00"},
+                          {Field::driver_version, "1.2 1.0"},
+                          {Field::address_bits, "64"}}));
+  };
+  const Description old_build = apple("OpenCL 1.2 (Jun  8 2020 17:36:15)");
+  const Description new_build = apple("OpenCL 1.2 (Aug 30 2022 21:57:34)");
+  CHECK(old_build.compiler == "Jun  8 2020 17:36:15");
+  const auto differs = differences(old_build.key, new_build.key);
+  REQUIRE(differs.size() == 1);
+  CHECK(differs[0].field == "platform_version");
+}
+
+TEST_CASE("a portable driver on a vendor's hardware keeps its own profile", "[profiles]") {
+  const Identity layered = make({{Field::platform_name, "clvk"},
+                                 {Field::device_name, "Adreno (TM) 740"},
+                                 {Field::device_vendor, "Qualcomm"}});
+  CHECK(std::string(describe(layered).profile) == "generic");
+  const Identity pocl_on_arm = make({{Field::platform_name, "Portable Computing Language"},
+                                     {Field::device_name, "cpu-cortex-a57"},
+                                     {Field::device_vendor, "ARM"}});
+  CHECK(std::string(describe(pocl_on_arm).profile) == "pocl");
+}
+
+TEST_CASE("one GPU id is one Mali model, whatever the device calls itself", "[profiles]") {
+  const Identity three[] = {mali("Mali-G610 MC6 r0p0", "0xa8670000", "r32p1-01eac0.junk"),
+                            mali("Mali-G610 r0p0", "0xa8670000", "g13p0-01eac0.junk"),
+                            mali("Mali-LODX r0p0", "0xa8670000", "g6p0-01eac0.junk")};
+  const char *compilers[] = {"r32p1-01eac0", "g13p0-01eac0", "g6p0-01eac0"};
+  for (int i = 0; i < 3; ++i) {
+    const Description description = describe(three[i]);
+    CHECK(description.model == "Mali-G610");
+    CHECK(description.family == "Mali Valhall");
+    CHECK(description.compiler == compilers[i]);
+    const auto differs = differences(key_of(three[i]), key_of(three[(i + 1) % 3]));
+    REQUIRE(differs.size() == 1);
+    CHECK(differs[0].field == "compiler");
+  }
+}
+
+TEST_CASE("an unknown Mali id is still one model, and no id leaves the name", "[profiles]") {
+  const Description unknown = describe(mali("Mali-NEWX r0p0", "0xf8890000", "r60p0-00eac0"));
+  CHECK(unknown.model == "Mali 0xf8890000");
+  const Description nameless = describe(mali("Mali-LODX r0p0", "0x13b5", "r60p0-00eac0"));
+  CHECK(nameless.model == "Mali-LODX");
+  CHECK(value(nameless.key, "device_name") == std::string("Mali-LODX r0p0"));
+}
+
+TEST_CASE("a hash behind Mali's release counts, and junk there does not", "[profiles]") {
+  const auto key = [](const std::string &tail) {
+    return key_text(key_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0" + tail)));
+  };
+  const std::string bare = key("");
+  CHECK(bare ==
+        "profile=mali\ndevice_vendor_id=0xa8670000\ncompiler=r32p1-01eac0\n"
+        "address_bits=64\n");
+  CHECK(key(".") == bare);
+  CHECK(key(".###other-sha0123456789ABCDEF0###") == bare);
+  CHECK(key(".\xff\xfe\x01zz") == bare);
+  CHECK(key(".abc") == bare);
+  CHECK(key(".0123456789abcdef0123456789abcdef") != bare);
+  CHECK(key(".0123456789abcdef0123456789abcdef") != key(".1123456789abcdef0123456789abcdef"));
+}
+
+TEST_CASE("a Mali without a readable release is matched by every string", "[profiles]") {
+  const char *broken[] = {"", "x32p1", "r32", "rp1", "r32p", "r32p1z", "r"};
+  for (const char *driver : broken) {
+    CAPTURE(driver);
+    const Description description = describe(mali("Mali-G610 r0p0", "0xa8670000", driver));
+    CHECK(std::string(description.profile) == "mali");
+    CHECK(description.compiler.empty());
+    CHECK(value(description.key, "device_version"));
+    CHECK(value(description.key, "driver_version"));
+  }
+}
+
+TEST_CASE("Intel's key is the IP version, the driver and the address bits", "[profiles]") {
+  CHECK(key_text(key_of(neo_22("0x00090000", "22.43.24595"))) ==
+        "profile=intel\nip_version=0x00090000\ndriver_version=22.43.24595\naddress_bits=64\n");
+}
+
+TEST_CASE("Intel's family follows both ways of counting the IP version", "[profiles]") {
+  const std::pair<const char *, const char *> families[] = {
+      {"0x00080000", "Gen8"},    {"0x00090000", "Gen9"},
+      {"0x000b0000", "Gen11"},   {"0x000c0000", "Gen12LP"},
+      {"0x000c0001", "Gen12LP"}, {"0x000c0701", "Xe-HPG"},
+      {"0x000c0801", "Xe-HPC"},  {"0x02400009", "Gen9"},
+      {"0x03000000", "Gen12LP"}, {"0x030dc008", "Xe-HPG"},
+      {"0x030f0007", "Xe-HPC"},  {"0x03118004", "Xe-LPG"},
+      {"0x05004000", "Xe2"},     {"0x07800000", "Xe3"},
+      {"0x00000000", ""},        {"", ""},
+      {"nonsense", ""}};
+  for (const auto &family : families) {
+    CAPTURE(family.first);
+    CHECK(describe(neo_22(family.first, "1")).family == family.second);
+  }
+}
+
+TEST_CASE("NEO 20.44 names a generation only, so that its models collide", "[profiles]") {
+  const Description gen9 = describe(neo_20("Gen9"));
+  CHECK(gen9.family == "Gen9");
+  CHECK(value(gen9.key, "device_name") == std::string("Intel(R) Graphics Gen9 [0x0000]"));
+  // Skylake and Broxton say the same, and only the self-check can tell: a real collision.
+  CHECK(key_text(gen9.key) == key_text(key_of(neo_20("Gen9"))));
+  CHECK(key_text(gen9.key) != key_text(key_of(neo_20("Gen12LP"))));
+}
+
+TEST_CASE("the board's UUID is in no key and the driver's is in the default key", "[profiles]") {
+  Identity identity = identity_of(kRows[2]);
+  const std::string before = key_text(key_of(identity));
+  identity.set(Field::device_uuid, "00112233445566778899aabbccddeeff");
+  CHECK(key_text(key_of(identity)) == before);
+  identity.set(Field::driver_uuid, "00112233445566778899aabbccddeeff");
+  CHECK(key_text(key_of(identity)) != before);
+}
+
+TEST_CASE("every other string counts in the default key", "[profiles]") {
+  for (std::size_t i = 0; i < kFieldCount; ++i) {
+    const Field field = static_cast<Field>(i);
+    if (field == Field::device_uuid) continue;
+    CAPTURE(field_name(field));
+    const Identity identity = make({{field, "x"}});
+    CHECK(key_text(key_of(identity)) ==
+          "profile=generic\n" + std::string(field_name(field)) + "=x\n");
+  }
+}
+
+TEST_CASE("broken strings end as the vendor's profile with every string in the key", "[profiles]") {
+  const char *names[] = {"QUALCOMM Adreno(TM)", "QUALCOMM Adreno(TM) ", "Adreno"};
+  for (const char *name : names) {
+    const Description description =
+        describe(make({{Field::device_name, name}, {Field::driver_version, "Compiler "}}));
+    CHECK(std::string(description.profile) == "adreno");
+    CHECK(description.model.empty());
+    CHECK(description.compiler.empty());
+    CHECK(value(description.key, "device_name") == std::string(name));
+    CHECK(value(description.key, "driver_version") == std::string("Compiler "));
+  }
+}

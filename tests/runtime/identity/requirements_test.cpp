@@ -1,0 +1,155 @@
+// What a variant demands and whether a device has it.
+#include "runtime/identity/requirements.hpp"
+
+#include <string>
+#include <vector>
+
+#include "runtime/device/query.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kiln::runtime;
+
+namespace {
+
+Capabilities phone() {
+  Capabilities device;
+  device.profile = "adreno";
+  device.images = true;
+  device.fp16 = true;
+  device.unified_memory = true;
+  device.extensions = parse_extensions("cl_qcom_perf_hint cl_khr_fp16 cl_khr_icd");
+  return device;
+}
+
+std::optional<std::string> missing(const std::string &requirement) {
+  return missing_requirement({requirement}, phone());
+}
+
+}  // namespace
+
+TEST_CASE("a device that has all it needs misses nothing", "[requirements]") {
+  CHECK_FALSE(missing_requirement({}, phone()));
+  CHECK_FALSE(missing_requirement(
+      {"extension:cl_khr_fp16", "fp16", "images", "unified_memory", "vendor:adreno"}, phone()));
+}
+
+TEST_CASE("the first requirement that is missing is named in a sentence", "[requirements]") {
+  CHECK(missing_requirement({"images", "fp64", "subgroups"}, phone()) ==
+        std::string("needs double-precision arithmetic"));
+  CHECK(missing("subgroups") == std::string("needs sub-groups"));
+  CHECK(missing("opencl_3") == std::string("needs OpenCL 3.0"));
+  CHECK(missing("integer_dot_product") == std::string("needs integer dot products"));
+  CHECK(missing("extension:cl_qcom_filter_bicubic") ==
+        std::string("needs the extension cl_qcom_filter_bicubic"));
+  CHECK(missing("vendor:mali") ==
+        std::string("needs a device of the profile mali, and this one is adreno"));
+}
+
+TEST_CASE("a device that says nothing misses every requirement", "[requirements]") {
+  const Capabilities nothing;
+  for (const char *requirement :
+       {"images", "fp16", "fp64", "subgroups", "integer_dot_product", "opencl_3", "unified_memory",
+        "extension:cl_khr_icd", "vendor:adreno", "work_group:1", "compute_capability:1.0"}) {
+    CAPTURE(requirement);
+    CHECK(is_known_requirement(requirement));
+    CHECK(missing_requirement({requirement}, nothing));
+  }
+}
+
+TEST_CASE("an extension counts only under its whole name", "[requirements]") {
+  CHECK(missing("extension:cl_khr_fp1"));
+  CHECK(missing("extension:cl_khr_fp16 "));
+  CHECK(missing("extension:CL_KHR_FP16"));
+}
+
+TEST_CASE("a requirement that is not known counts as missing", "[requirements]") {
+  for (const char *requirement : {"",
+                                  "fp8",
+                                  "extension:",
+                                  "vendor:",
+                                  "Images",
+                                  "images ",
+                                  "work_group",
+                                  "work_group:",
+                                  "work_group:0",
+                                  "work_group:064",
+                                  "work_group:-1",
+                                  "work_group:6x",
+                                  "work_group: 64",
+                                  "work_group:64 ",
+                                  "work_group:1234567890",
+                                  "compute_capability",
+                                  "compute_capability:",
+                                  "compute_capability:5",
+                                  "compute_capability:.3",
+                                  "compute_capability:5.",
+                                  "compute_capability:0.3",
+                                  "compute_capability:05.3",
+                                  "compute_capability:5.03",
+                                  "compute_capability:5.00",
+                                  "compute_capability:100.0",
+                                  "compute_capability:5.100",
+                                  "compute_capability:5.3.1",
+                                  "compute_capability:5.x",
+                                  "compute_capability:-5.3",
+                                  "compute_capability: 5.3",
+                                  "compute_capability:5.3 "}) {
+    CAPTURE(requirement);
+    CHECK_FALSE(is_known_requirement(requirement));
+    CHECK(missing(requirement) ==
+          "needs \"" + std::string(requirement) + "\", which this version does not know");
+  }
+}
+
+TEST_CASE("a work-group fits where the device's largest has as many work-items", "[requirements]") {
+  Capabilities device = phone();
+  device.max_work_group_size = 128;
+  CHECK_FALSE(missing_requirement({"work_group:1"}, device));
+  CHECK_FALSE(missing_requirement({"work_group:127"}, device));
+  CHECK_FALSE(missing_requirement({"work_group:128"}, device));
+  CHECK(missing_requirement({"work_group:129"}, device) ==
+        std::string("needs work-groups of 129 work-items"));
+  CHECK(missing_requirement({"work_group:999999999"}, device) ==
+        std::string("needs work-groups of 999999999 work-items"));
+  device.max_work_group_size = 127;
+  CHECK(missing_requirement({"work_group:128"}, device) ==
+        std::string("needs work-groups of 128 work-items"));
+}
+
+TEST_CASE("a compute capability is compared by its two numbers", "[requirements]") {
+  Capabilities device = phone();
+  device.compute_capability = 503;
+  for (const char *version : {"1.0", "3.5", "4.99", "5.0", "5.3"}) {
+    CAPTURE(version);
+    CHECK_FALSE(missing_requirement({std::string("compute_capability:") + version}, device));
+  }
+  for (const char *version : {"5.4", "5.10", "5.30", "6.0", "10.0", "53.0", "99.99"}) {
+    CAPTURE(version);
+    CHECK(missing_requirement({std::string("compute_capability:") + version}, device) ==
+          "needs compute capability " + std::string(version) + " (this device has 5.3)");
+  }
+  device.compute_capability = 1210;
+  CHECK_FALSE(missing_requirement({"compute_capability:12.9"}, device));
+  CHECK(missing_requirement({"compute_capability:12.11"}, device) ==
+        std::string("needs compute capability 12.11 (this device has 12.10)"));
+}
+
+TEST_CASE("a device without a compute capability is told whose it is", "[requirements]") {
+  CHECK(missing("compute_capability:5.3") == std::string("needs NVIDIA's compute capability 5.3"));
+  CHECK(missing("compute_capability:9.0") == std::string("needs NVIDIA's compute capability 9.0"));
+}
+
+TEST_CASE("an extension list is sorted and holds each name once", "[requirements]") {
+  CHECK(parse_extensions("  b a\tb \n c") == std::vector<std::string>{"a", "b", "c"});
+  CHECK(parse_extensions("").empty());
+  CHECK(parse_extensions("   ").empty());
+}
+
+TEST_CASE("SPIR-V versions are read as in a module's header", "[requirements]") {
+  using Versions = std::vector<std::uint32_t>;
+  CHECK(parse_il_versions("SPIR-V_1.2 ") == Versions{0x00010200});
+  CHECK(parse_il_versions("SPIR-V_1.3 SPIR-V_1.0 SPIR-V_1.3") == Versions{0x00010000, 0x00010300});
+  CHECK(parse_il_versions("") == Versions{});
+  CHECK(parse_il_versions("SPIR-V_ SPIR-V_1 SPIR-V_1. SPIR-V_.2 SPIR-V_1.2.3 SPIR-V_1.x "
+                          "SPIR-V_1.99999999999 SPIR 1.2 HSAIL_1.0") == Versions{});
+}

@@ -1,0 +1,162 @@
+// The table of OpenCL entry points, and the identity of whatever devices are here.
+#include "runtime/opencl/library.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/device/query.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kiln::runtime;
+
+namespace {
+
+char some_function;
+
+// A library that lacks the entry points whose names the context lists.
+void *look_up_all_but(void *context, const char *name) {
+  for (const std::string &missing : *static_cast<std::vector<std::string> *>(context)) {
+    if (missing == name) return nullptr;
+  }
+  return &some_function;
+}
+
+std::string fill_without(std::vector<std::string> names, OpenCL *cl) {
+  return fill_opencl_table(look_up_all_but, &names, cl);
+}
+
+bool load(std::vector<const char *> names, OpenCL *cl, std::string *tried) {
+  return load_opencl(names.data(), names.size(), cl, tried);
+}
+
+bool load_real(OpenCL *cl) {
+  const LibraryCandidates candidates = default_opencl_candidates();
+  std::string tried;
+  if (load_opencl(candidates.names, candidates.count, cl, &tried)) return true;
+  WARN("SKIP: no OpenCL library here:\n" + tried);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a library with every entry point fills the table", "[opencl]") {
+  OpenCL cl;
+  CHECK(fill_without({}, &cl).empty());
+  CHECK(cl.clGetPlatformIDs != nullptr);
+  CHECK(cl.clCreateProgramWithIL != nullptr);
+}
+
+TEST_CASE("a library that lacks a required entry point is named by it", "[opencl]") {
+  OpenCL cl;
+  CHECK(fill_without({"clFinish"}, &cl) == "clFinish");
+  CHECK(fill_without({"clFinish", "clCreateImage"}, &cl) == "clCreateImage, clFinish");
+  CHECK(fill_without({"clFinish", "clCreateImage", "clBuildProgram", "clFlush"}, &cl) ==
+        "clCreateImage, clBuildProgram, clFlush and 1 more");
+  CHECK(cl.clGetPlatformIDs == nullptr);
+}
+
+TEST_CASE("an optional entry point may be absent", "[opencl]") {
+  OpenCL cl;
+  CHECK(fill_without({"clCreateProgramWithIL"}, &cl).empty());
+  CHECK(cl.clCreateProgramWithIL == nullptr);
+  CHECK(cl.clCreateCommandQueue != nullptr);
+}
+
+TEST_CASE("a path that does not exist is tried and explained", "[opencl]") {
+  OpenCL cl;
+  std::string tried;
+  CHECK_FALSE(load({"/nowhere/libOpenCL.so"}, &cl, &tried));
+  CHECK(cl.clGetPlatformIDs == nullptr);
+  const std::string path = "/nowhere/libOpenCL.so: ";
+  CHECK(tried.compare(0, path.size(), path) == 0);
+  CHECK(tried.find("No such file") != std::string::npos);
+  CHECK(tried.find(path, 1) == std::string::npos);  // the reason does not repeat the path
+  CHECK(tried.back() == '\n');
+}
+
+TEST_CASE("a library that is not OpenCL is passed over and named", "[opencl]") {
+  OpenCL cl;
+  std::string tried;
+  CHECK_FALSE(load({"libm.so.6"}, &cl, &tried));
+  CHECK(tried.find("libm.so.6: lacks clGetPlatformIDs, clGetPlatformInfo") == 0);
+  CHECK(tried.find(" more\n") != std::string::npos);
+  CHECK(cl.clGetPlatformIDs == nullptr);
+}
+
+TEST_CASE("no candidates is no library", "[opencl]") {
+  OpenCL cl;
+  std::string tried;
+  CHECK_FALSE(load_opencl(nullptr, 0, &cl, &tried));
+  CHECK(tried.empty());
+}
+
+TEST_CASE("the search goes on to the real library and lists what came before", "[opencl]") {
+  OpenCL real;
+  if (!load_real(&real)) return;
+  std::vector<const char *> names = {"/nowhere/libOpenCL.so", "libm.so.6"};
+  const LibraryCandidates candidates = default_opencl_candidates();
+  names.insert(names.end(), candidates.names, candidates.names + candidates.count);
+  OpenCL cl;
+  std::string tried;
+  REQUIRE(load(names, &cl, &tried));
+  CHECK(cl.clGetPlatformIDs == real.clGetPlatformIDs);
+  CHECK(tried.find("/nowhere/libOpenCL.so: ") == 0);
+  CHECK(tried.find("\nlibm.so.6: lacks ") != std::string::npos);
+  CHECK(tried.find(": loaded\n") + std::strlen(": loaded\n") == tried.size());
+  CHECK(load_opencl(candidates.names, candidates.count, &cl, nullptr));
+}
+
+#ifdef KILN_PIXEL_LIBRARY
+TEST_CASE("a Pixel library is enabled first and asked through its own function", "[opencl]") {
+  OpenCL cl;
+  std::string tried;
+  CHECK(load({KILN_PIXEL_LIBRARY}, &cl, &tried));
+  CHECK(tried == std::string(KILN_PIXEL_LIBRARY) + ": loaded\n");
+  cl_uint count = 0;
+  REQUIRE(cl.clGetPlatformIDs != nullptr);
+  CHECK(cl.clGetPlatformIDs(0, nullptr, &count) == CL_SUCCESS);
+  CHECK(count == 7);  // what tests/support/pixel_opencl.c answers
+}
+#endif
+
+TEST_CASE("an OpenCL version is read from the start of its string", "[opencl]") {
+  CHECK(parse_opencl_version("OpenCL 1.2 ") == 102);
+  CHECK(parse_opencl_version("OpenCL 3.0 Adreno(TM) 750") == 300);
+  CHECK(parse_opencl_version("OpenCL 2.1") == 201);
+  for (const char *text : {"", "OpenCL", "OpenCL ", "OpenCL 3", "OpenCL 3.", "OpenCL x.0",
+                           "OpenCL 0.9", "OpenGL 3.0", " OpenCL 3.0", "OpenCL C 1.2"}) {
+    CAPTURE(text);
+    CHECK(parse_opencl_version(text) == 0);
+  }
+}
+
+TEST_CASE("every device here describes itself the same way twice", "[opencl]") {
+  OpenCL cl;
+  if (!load_real(&cl)) return;
+  cl_uint count = 0;
+  if (cl.clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS || count == 0) {
+    WARN("SKIP: no OpenCL platform here");
+    return;
+  }
+  std::vector<cl_platform_id> platforms(count);
+  REQUIRE(cl.clGetPlatformIDs(count, platforms.data(), nullptr) == CL_SUCCESS);
+  for (cl_platform_id platform : platforms) {
+    cl_device_id device = nullptr;
+    if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) {
+      continue;
+    }
+    std::vector<std::string> extensions;
+    const Identity identity = query_identity(cl, platform, device, &extensions);
+    CAPTURE(identity.text(Field::device_name));
+    CHECK(identity[Field::device_name]);
+    CHECK(identity[Field::extensions_hash]);
+    std::vector<std::string> again;
+    CHECK(key_text(describe(identity).key) ==
+          key_text(describe(query_identity(cl, platform, device, &again)).key));
+    CHECK(again == extensions);
+    const Capabilities capabilities = query_capabilities(cl, device, identity, extensions);
+    CHECK(capabilities.extensions == extensions);
+    CHECK(std::to_string(capabilities.address_bits) == identity.text(Field::address_bits));
+  }
+}
