@@ -24,15 +24,15 @@ T get(const std::uint8_t *in) {
 }
 
 Status check_root_place(const Superblock &s) {
-  const auto fault = [](Fault f, const char *what) {
+  const auto fault = [](Code f, const char *what) {
     return Status::error(f, {"superblock: ", what});
   };
-  if (s.pack_size > kMaxPackSize) return fault(Fault::over_limit, "pack size is over 1 TiB");
-  if (s.root_size > kMaxRootSize) return fault(Fault::over_limit, "root is over 256 MiB");
+  if (s.pack_size > kMaxPackSize) return fault(Code::over_limit, "pack size is over 1 TiB");
+  if (s.root_size > kMaxRootSize) return fault(Code::over_limit, "root is over 256 MiB");
   const bool placed = s.root_offset >= kSuperblockSize && s.root_offset % kAlignment == 0 &&
                       s.root_size > 0 && s.root_offset <= s.pack_size &&
                       s.root_size <= s.pack_size - s.root_offset;
-  if (!placed) return fault(Fault::out_of_bounds, "root lies outside of the pack");
+  if (!placed) return fault(Code::out_of_bounds, "root lies outside of the pack");
   return {};
 }
 
@@ -52,18 +52,18 @@ void encode_superblock(const Superblock &s, std::uint8_t *out) {
 }
 
 Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Superblock *out) {
-  if (available == 0) return Status::error(Fault::empty, "pack is empty");
+  if (available == 0) return Status::error(Code::empty, "pack is empty");
   const std::size_t magic_size =
       available < sizeof(kMagic) ? static_cast<std::size_t>(available) : sizeof(kMagic);
   if (std::memcmp(bytes, kMagic, magic_size) != 0) {
-    return Status::error(Fault::bad_magic, "not a Kiln pack: the first bytes are not its magic");
+    return Status::error(Code::bad_magic, "not a Kiln pack: the first bytes are not its magic");
   }
   if (available < kSuperblockSize) {
-    return Status::error(Fault::truncated,
+    return Status::error(Code::truncated,
                          {"superblock needs 64 bytes, there are ", decimal(available)});
   }
   if (get<std::uint64_t>(bytes + kHashedSize) != xxh3(bytes, kHashedSize)) {
-    return Status::error(Fault::bad_superblock, "superblock does not have its recorded hash");
+    return Status::error(Code::bad_superblock, "superblock does not have its recorded hash");
   }
   Superblock s;
   s.version = get<std::uint32_t>(bytes + 8);
@@ -74,21 +74,21 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
   s.root_xxh3 = get<std::uint64_t>(bytes + 40);
   s.pack_size = get<std::uint64_t>(bytes + 48);
   if (s.version < kOldestReadableVersion || s.version > kCurrentVersion) {
-    return Status::error(Fault::newer_version,
+    return Status::error(Code::newer_version,
                          {"pack has format version ", decimal(s.version),
                           ", this reader knows version ", decimal(kCurrentVersion)});
   }
   if ((s.incompat & ~kKnownIncompat) != 0) {
-    return Status::error(Fault::unknown_feature,
+    return Status::error(Code::unknown_feature,
                          {"pack needs features that this reader lacks: bits ",
                           decimal(s.incompat & ~kKnownIncompat)});
   }
   if (get<std::uint32_t>(bytes + 20) != 0) {
-    return Status::error(Fault::reserved_not_zero, "superblock: reserved field is not zero");
+    return Status::error(Code::reserved_not_zero, "superblock: reserved field is not zero");
   }
   if (s.pack_size > available) {
-    return Status::error(Fault::truncated, {"pack needs ", decimal(s.pack_size),
-                                            " bytes, there are ", decimal(available)});
+    return Status::error(Code::truncated, {"pack needs ", decimal(s.pack_size),
+                                           " bytes, there are ", decimal(available)});
   }
   if (Status status = check_root_place(s); !status.ok()) return status;
   *out = s;

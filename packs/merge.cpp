@@ -135,16 +135,16 @@ Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both bot
 
 Status merge_program(const Program &from, Program *into) {
   if (from.reference != into->reference) {
-    return Status::error(Fault::conflict, "program " + from.name + " has two references: " +
-                                              from.reference + " and " + into->reference);
+    return Status::error(Code::conflict, "program " + from.name + " has two references: " +
+                                             from.reference + " and " + into->reference);
   }
   if (order_hints(from, *into) < 0) hints(*into) = hints(from);
   return unite(from.variants, &into->variants, &Variant::name, [&](const Variant &a, Variant *b) {
     if (a.hash != b->hash) {
-      return Status::error(Fault::conflict, "program " + from.name + ", variant " + a.name +
-                                                ": the packs were made from different sources or "
-                                                "options (" +
-                                                hex(a.hash) + " and " + hex(b->hash) + ")");
+      return Status::error(Code::conflict, "program " + from.name + ", variant " + a.name +
+                                               ": the packs were made from different sources or "
+                                               "options (" +
+                                               hex(a.hash) + " and " + hex(b->hash) + ")");
     }
     if (order(a, *b) < 0) *b = a;
     return Status{};

@@ -15,8 +15,7 @@ constexpr unsigned kAttempts = 1000;  // names that killed processes may have le
 
 Status system_error(const std::string &path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return Status::error(full ? Fault::no_space : Fault::io_error,
-                       path + ": " + std::strerror(error));
+  return Status::error(full ? Code::no_space : Code::io_error, path + ": " + std::strerror(error));
 }
 
 std::string folder_of(const std::string &path) {
@@ -42,7 +41,7 @@ Status OutputFile::open(const std::string &path) {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
-    return Status::error(Fault::io_error, path + ": not a regular file");  // such as /dev/null
+    return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
   }
   // Not mkstemp: its file is 0600, and the umask cannot be asked for without changing it.
   for (unsigned attempt = 0; attempt < kAttempts; ++attempt) {

@@ -26,9 +26,9 @@ struct Descriptor {
   }
 };
 
-Status no_memory() { return Status::error(Fault::io_error, "no memory to open the pack"); }
+Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
-Status blob_error(const char *what) { return Status::error(Fault::blob_corrupt, {"blob: ", what}); }
+Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
 // Whether the bytes are the blob's already: the variants of a program often share a binary,
 // and a hash costs a tenth of decoding.
@@ -66,18 +66,18 @@ Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
   // O_NONBLOCK is for a pipe at the path: opening one would wait for its writer.
   Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
-    const Fault fault = errno == ENOENT ? Fault::not_found : Fault::io_error;
+    const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
     return Status::error(fault, {path, ": ", std::strerror(errno)});
   }
   struct stat info {};
   if (fstat(file.fd, &info) != 0) {
-    return Status::error(Fault::io_error, {path, ": ", std::strerror(errno)});
+    return Status::error(Code::io_error, {path, ": ", std::strerror(errno)});
   }
   if (!S_ISREG(info.st_mode)) {
-    return Status::error(Fault::io_error, {path, ": not a regular file"});
+    return Status::error(Code::io_error, {path, ": not a regular file"});
   }
   const Status status = open_descriptor(file.fd, 0, static_cast<std::uint64_t>(info.st_size), out);
-  return status.ok() ? status : Status::error(status.fault, {path, ": ", status.message});
+  return status.ok() ? status : Status::error(status.code, {path, ": ", status.message});
 }
 
 Status Pack::open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
@@ -92,7 +92,7 @@ Status Pack::open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
 
 Status Pack::open_memory(View memory, std::shared_ptr<const Pack> *out) {
   if (reinterpret_cast<std::uintptr_t>(memory.data) % 8 != 0) {
-    return Status::error(Fault::bad_argument, "a pack in memory must be aligned to 8 bytes");
+    return Status::error(Code::bad_argument, "a pack in memory must be aligned to 8 bytes");
   }
   std::shared_ptr<Pack> pack(new (std::nothrow) Pack);
   if (!pack) return no_memory();
@@ -110,7 +110,7 @@ Status Pack::open(View view) {
   const std::uint8_t *root = view_.data + superblock_.root_offset;
   const auto size = static_cast<std::size_t>(superblock_.root_size);
   if (xxh3(root, size) != superblock_.root_xxh3) {
-    return Status::error(Fault::root_corrupt, "root does not have its recorded hash");
+    return Status::error(Code::root_corrupt, "root does not have its recorded hash");
   }
   if (Status status = check_root({root, size}, superblock_, &root_); !status.ok()) return status;
   section_checked_.reset(new (std::nothrow) std::atomic<bool>[target_count()]());
@@ -119,7 +119,7 @@ Status Pack::open(View view) {
 
 Status Pack::section(std::size_t index, const fb::Section **out) const {
   if (index >= target_count()) {
-    return Status::error(Fault::bad_argument, {"no target ", decimal(index)});
+    return Status::error(Code::bad_argument, {"no target ", decimal(index)});
   }
   const fb::TargetEntry &entry = *root_->targets()->Get(static_cast<unsigned>(index));
   const std::uint8_t *bytes = view_.data + entry.offset();
@@ -130,10 +130,10 @@ Status Pack::section(std::size_t index, const fb::Section **out) const {
     if (xxh3(bytes, size) == entry.xxh3()) {
       status = check_section({bytes, size}, entry, superblock_, &section);
     } else {
-      status = Status::error(Fault::section_corrupt, "its section does not have the recorded hash");
+      status = Status::error(Code::section_corrupt, "its section does not have the recorded hash");
     }
     if (!status.ok()) {
-      return Status::error(status.fault, {"target ", decimal(index), ": ", status.message});
+      return Status::error(status.code, {"target ", decimal(index), ": ", status.message});
     }
     section_checked_[index].store(true, std::memory_order_release);
   }
@@ -228,7 +228,7 @@ Status Pack::read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const {
       raw = {scratch->data(), scratch->size()};
       break;
     default:
-      return Status::error(Fault::unknown_feature,
+      return Status::error(Code::unknown_feature,
                            {"blob has the unknown codec ", decimal(blob.codec())});
   }
   if (xxh3(raw.data, raw.size) != blob.xxh3()) {

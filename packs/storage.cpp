@@ -15,7 +15,7 @@ namespace kiln::packs {
 namespace {
 
 Status system_error(const char *what) {
-  return Status::error(Fault::io_error, {what, ": ", std::strerror(errno)});
+  return Status::error(Code::io_error, {what, ": ", std::strerror(errno)});
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ Status Storage::map(int fd, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t limit = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
   if (length > kMaxPackSize || length > std::numeric_limits<std::size_t>::max() / 2 ||
       offset > limit - length) {
-    return Status::error(Fault::over_limit, "the range to open is over 1 TiB");
+    return Status::error(Code::over_limit, "the range to open is over 1 TiB");
   }
   struct stat info {};
   if (fstat(fd, &info) != 0) return system_error("cannot open the pack");
@@ -52,7 +52,7 @@ Status Storage::map(int fd, std::uint64_t offset, std::uint64_t length) {
 
 Status Storage::copy(int fd, std::uint64_t offset, std::uint64_t length) {
   copy_.reset(new (std::nothrow) std::uint64_t[static_cast<std::size_t>(length / 8 + 1)]);
-  if (!copy_) return Status::error(Fault::io_error, "no memory for a copy of the pack");
+  if (!copy_) return Status::error(Code::io_error, "no memory for a copy of the pack");
   auto *bytes = reinterpret_cast<std::uint8_t *>(copy_.get());
   std::size_t done = 0;
   while (done < length) {

@@ -22,16 +22,16 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
 }
 
 // Outlined: there are many calls, each never taken, in functions that are hot.
-[[gnu::noinline, gnu::cold]] Status fault(Fault what, const char *text) {
+[[gnu::noinline, gnu::cold]] Status fault(Code what, const char *text) {
   return Status::error(what, text);
 }
 
 [[gnu::noinline, gnu::cold]] Status root_error(std::string_view what) {
-  return Status::error(Fault::root_malformed, {"root: ", what});
+  return Status::error(Code::root_malformed, {"root: ", what});
 }
 
 [[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
-  return Status::error(Fault::section_malformed, {"section: ", what});
+  return Status::error(Code::section_malformed, {"section: ", what});
 }
 
 // The table that the bytes hold, or null where they break the schema or its limits.
@@ -85,44 +85,44 @@ bool kernels_named(const fb::Variant &variant) {
 }
 
 Status check_variant(const fb::Variant &variant, std::size_t blobs) {
-  const auto fault = [&](Fault what, const char *why) {
+  const auto fault = [&](Code what, const char *why) {
     return Status::error(what, {"root: variant ", view(*variant.name()), ": ", why});
   };
-  if (variant.kernels()->size() == 0) return fault(Fault::root_malformed, "no kernel");
+  if (variant.kernels()->size() == 0) return fault(Code::root_malformed, "no kernel");
   if (!kernels_named(variant)) {
-    return fault(Fault::root_malformed, "kernel names are not unique names");
+    return fault(Code::root_malformed, "kernel names are not unique names");
   }
   for (const std::uint32_t index : {variant.source(), variant.il32(), variant.il64()}) {
-    if (index > blobs) return fault(Fault::out_of_bounds, "blob index out of range");
+    if (index > blobs) return fault(Code::out_of_bounds, "blob index out of range");
   }
   for (const fb::Argument *argument : *variant.arguments()) {
     if (argument->role() >= kRoles || argument->storage() >= kStorages ||
         argument->type() >= kTypes) {
-      return fault(Fault::root_malformed, "unknown role, storage or type of an argument");
+      return fault(Code::root_malformed, "unknown role, storage or type of an argument");
     }
     if (argument->values() != nullptr && !numbers_aligned(*argument->values())) {
-      return fault(Fault::root_malformed, "an argument's values are not aligned");
+      return fault(Code::root_malformed, "an argument's values are not aligned");
     }
     if (argument->stage() >= variant.kernels()->size()) {
-      return fault(Fault::root_malformed, "an argument of no kernel");
+      return fault(Code::root_malformed, "an argument of no kernel");
     }
   }
-  if (!(variant.tolerance() >= 0)) return fault(Fault::root_malformed, "bad tolerance");
+  if (!(variant.tolerance() >= 0)) return fault(Code::root_malformed, "bad tolerance");
   return {};
 }
 
 Status check_programs(const fb::Root &root) {
   if (root.programs()->size() > kMaxPrograms) {
-    return fault(Fault::over_limit, "root: over 65,536 programs");
+    return fault(Code::over_limit, "root: over 65,536 programs");
   }
   if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
   for (const fb::Program *program : *root.programs()) {
     const std::string_view name = view(*program->name());
     if (program->variants()->size() > kMaxPrograms) {
-      return Status::error(Fault::over_limit, {"root: over 65,536 variants in program ", name});
+      return Status::error(Code::over_limit, {"root: over 65,536 variants in program ", name});
     }
     if (!names_rise(*program->variants())) {
-      return Status::error(Fault::root_malformed,
+      return Status::error(Code::root_malformed,
                            {"root: variant names of program ", name, " are not sorted and unique"});
     }
     if (program->sizes() != nullptr && !aligned(*program->sizes())) {
@@ -139,15 +139,15 @@ Status check_programs(const fb::Root &root) {
 Status check_targets(const fb::Root &root, const Superblock &superblock) {
   if (!aligned(*root.targets())) return root_error("targets are not aligned");
   if (root.targets()->size() > kMaxTargets) {
-    return fault(Fault::over_limit, "root: over 1,048,576 targets");
+    return fault(Code::over_limit, "root: over 1,048,576 targets");
   }
   const fb::TargetEntry *previous = nullptr;
   for (const fb::TargetEntry *entry : *root.targets()) {
     if (entry->size() > kMaxSectionSize) {
-      return fault(Fault::over_limit, "root: a section is over 64 MiB");
+      return fault(Code::over_limit, "root: a section is over 64 MiB");
     }
     if (entry->size() == 0 || !placed(entry->offset(), entry->size(), superblock)) {
-      return fault(Fault::out_of_bounds, "root: a section lies outside of the pack");
+      return fault(Code::out_of_bounds, "root: a section lies outside of the pack");
     }
     const bool rises =
         previous == nullptr || previous->key_hash() < entry->key_hash() ||
@@ -162,12 +162,12 @@ Status check_cross_checks(const fb::Root &root) {
   if (root.cross_checks() == nullptr) return {};
   if (!aligned(*root.cross_checks())) return root_error("cross-checks are not aligned");
   if (root.cross_checks()->size() > kMaxCrossChecks) {
-    return fault(Fault::over_limit, "root: over 1,048,576 cross-checks");
+    return fault(Code::over_limit, "root: over 1,048,576 cross-checks");
   }
   const fb::CrossCheck *previous = nullptr;
   for (const fb::CrossCheck *check : *root.cross_checks()) {
     if (check->reserved() != 0) {
-      return fault(Fault::reserved_not_zero, "root: reserved field of a cross-check is not zero");
+      return fault(Code::reserved_not_zero, "root: reserved field of a cross-check is not zero");
     }
     const bool rises = previous == nullptr ||
                        previous->device_key_hash() < check->device_key_hash() ||
@@ -206,7 +206,7 @@ bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
 Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
   for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
                                    row.family(), row.model(), row.conditions()}) {
-    if (text >= texts) return fault(Fault::out_of_bounds, "root: text index out of range");
+    if (text >= texts) return fault(Code::out_of_bounds, "root: text index out of range");
   }
   if (row.program() < named || row.variant() < named) {
     return root_error("a tuning without a program or variant");
@@ -217,7 +217,7 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
   const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
   if (located && row.profile() < named) return root_error("a tuning's device has no profile");
   if (row.reserved() == 0) return {};
-  return fault(Fault::reserved_not_zero, "root: reserved field of a tuning is not zero");
+  return fault(Code::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
 Status check_tunings(const fb::Root &root) {
@@ -229,7 +229,7 @@ Status check_tunings(const fb::Root &root) {
   if (root.tunings() == nullptr) return {};
   if (!aligned(*root.tunings())) return root_error("tunings are not aligned");
   if (root.tunings()->size() > kMaxTunings) {
-    return fault(Fault::over_limit, "root: over 262,144 tunings");
+    return fault(Code::over_limit, "root: over 262,144 tunings");
   }
   const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
   const fb::Tuning *previous = nullptr;
@@ -256,10 +256,10 @@ Status check_entries(const fb::Section &section, const Entries *entries, const c
   if (entries == nullptr) return {};
   for (const fb::Binary *binary : *entries) {
     if (binary->reserved() != 0) {
-      return fault(Fault::reserved_not_zero, "section: reserved field is not zero");
+      return fault(Code::reserved_not_zero, "section: reserved field is not zero");
     }
     if (binary->blob() >= section.blobs()->size()) {
-      return fault(Fault::out_of_bounds, "section: blob index out of range");
+      return fault(Code::out_of_bounds, "section: blob index out of range");
     }
     if (previous != nullptr && compare(previous->variant(), binary->variant()) >= 0) {
       return section_error(unsorted);
@@ -309,17 +309,17 @@ Status check_provenance(const fb::Section &section) {
 
 Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
   if (blob.base() != 0) {
-    return fault(Fault::reserved_not_zero, "blob: reserved field base is not zero");
+    return fault(Code::reserved_not_zero, "blob: reserved field base is not zero");
   }
   if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {
-    return fault(Fault::over_limit, "blob: over 1 GiB");
+    return fault(Code::over_limit, "blob: over 1 GiB");
   }
   if (!placed(blob.offset(), blob.stored_size(), superblock)) {
-    return fault(Fault::out_of_bounds, "blob: lies outside of the pack");
+    return fault(Code::out_of_bounds, "blob: lies outside of the pack");
   }
   const bool raw = static_cast<Codec>(blob.codec()) == Codec::raw;
   if (raw && blob.stored_size() != blob.raw_size()) {
-    return fault(Fault::out_of_bounds, "blob: stored raw, but the sizes differ");
+    return fault(Code::out_of_bounds, "blob: stored raw, but the sizes differ");
   }
   return {};
 }

@@ -32,7 +32,7 @@ std::vector<const T *> sorted_by(const std::vector<T> &values, std::string T::*m
 
 // What the reader would refuse in a pack made of `contents` is the caller's fault here.
 Status refused(Status status) {
-  if (status.fault != Fault::over_limit) status.fault = Fault::bad_argument;
+  if (status.code != Code::over_limit) status.code = Code::bad_argument;
   return status;
 }
 
@@ -100,7 +100,7 @@ class BlobStream {
     Bytes raw;
     if (Status s = source.read(&raw); !s.ok()) return s;
     const View bytes{raw.data(), raw.size()};
-    if (bytes.size > kMaxBlobSize) return Status::error(Fault::over_limit, "a blob is over 1 GiB");
+    if (bytes.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
     if (blake2b(bytes) != source.name()) return false_name();
     std::uint64_t offset = 0;
     if (Status s = append(bytes, &offset); !s.ok()) return s;
@@ -110,7 +110,7 @@ class BlobStream {
   }
 
   static Status false_name() {
-    return Status::error(Fault::blob_corrupt, "blob: its bytes do not have the recorded name");
+    return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
   }
 
   // A pack's frame is checked (decoded and hashed) before it is copied as it is. The name is
@@ -132,12 +132,12 @@ class BlobStream {
 
   Status compress(const BlobSource &source, fb::Blob *entry) {
     const View raw{source.raw()->data(), source.raw()->size()};
-    if (raw.size > kMaxBlobSize) return Status::error(Fault::over_limit, "a blob is over 1 GiB");
+    if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
     Bytes frame(ZSTD_compressBound(raw.size));
     const std::size_t size =
         ZSTD_compress(frame.data(), frame.size(), raw.data, raw.size, kZstdLevel);
     if (ZSTD_isError(size)) {
-      return Status::error(Fault::io_error, std::string("zstd: ") + ZSTD_getErrorName(size));
+      return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(size));
     }
     const bool smaller = size < raw.size;
     const View stored = smaller ? View{frame.data(), size} : raw;
@@ -324,7 +324,7 @@ Status PackWriter::add_entries(const std::vector<Binary> &binaries,
 
 Status PackWriter::add_target(const Target &target) {
   if (text_size(target) > kMaxSectionSize) {
-    return Status::error(Fault::over_limit, "a target's section is over 64 MiB");
+    return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }
   flatbuffers::FlatBufferBuilder builder;
   BlobTable blobs;
@@ -367,7 +367,7 @@ Status PackWriter::add_target(const Target &target) {
                                    binary_vector, provenance_vector, blob_vector, intermediates,
                                    their_provenance, auxiliary));
   if (builder.GetSize() > kMaxSectionSize) {
-    return Status::error(Fault::over_limit, "a target's section is over 64 MiB");
+    return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }
   if (Status s = file_.align(); !s.ok()) return s;
   const View bytes{builder.GetBufferPointer(), builder.GetSize()};
@@ -417,10 +417,10 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   const auto targets = sorted_by(contents.targets, &Target::key);
   const auto same_key = [](const Target *a, const Target *b) { return a->key == b->key; };
   if (std::adjacent_find(targets.begin(), targets.end(), same_key) != targets.end()) {
-    return Status::error(Fault::bad_argument, "two targets have the same key");
+    return Status::error(Code::bad_argument, "two targets have the same key");
   }
   if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
-    return Status::error(Fault::over_limit, "the root is over 256 MiB");
+    return Status::error(Code::over_limit, "the root is over 256 MiB");
   }
   if (Status s = file_.open(path); !s.ok()) return s;
   const std::uint8_t placeholder[kSuperblockSize] = {};

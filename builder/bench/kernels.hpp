@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/bench/variant.hpp"
+#include "builder/bench/variant_times.hpp"
 #include "builder/bench/vendor_figures.hpp"
 
 namespace kiln::builder {

@@ -87,7 +87,7 @@ json try_binary(const DeviceInfo &info, const packs::Variant &variant, const pac
     return answer(built ? CrossResult::wrong : CrossResult::refused, outcome.error.message);
   }
   packs::Bytes now;
-  const runtime::Error error =
+  const packs::Status error =
       runtime::program_binary(*child.device, outcome.built.program.get(), &now);
   if (!error.ok()) {
     return answer(CrossResult::recompiled,
@@ -109,7 +109,7 @@ packs::Status take(const DeviceInfo &device, const packs::Variant &variant,
   ChildResult child = run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
   if (child.end == ChildEnd::not_started || child.answer.contains("error")) {
     const std::string text = child.ok() ? std::string(child.answer["error"]) : child.reason();
-    return packs::Status::error(packs::Fault::io_error, text);
+    return packs::Status::error(packs::Code::io_error, text);
   }
   if (!child.ok()) {
     const std::string output = std::exchange(child.output, {});

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/bench/launch.hpp"
+#include "builder/bench/launch_overhead.hpp"
 #include "builder/cli/common.hpp"
 #include "builder/startup/startup.hpp"
 

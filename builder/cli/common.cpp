@@ -147,7 +147,7 @@ std::optional<OpenPack> open_pack(const std::string &path) {
     if (!status.ok()) status.message = path + ": " + status.message;
   }
   if (status.ok()) return result;
-  complain(fmt::format("{} [{}]", status.message, packs::fault_name(status.fault)));
+  complain(fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
   return std::nullopt;
 }
 
@@ -201,7 +201,7 @@ int check_output(const std::string &path, const std::vector<std::string> &inputs
   const packs::Status status = probe.open(path);
   if (status.ok() && !path.empty()) return kDone;
   complain(path.empty() ? "the output has no name"
-                        : fmt::format("{} [{}]", status.message, packs::fault_name(status.fault)));
+                        : fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
   return path.empty() ? kUsage : kSomeFailed;
 }
 
@@ -215,9 +215,9 @@ int write_output(const packs::Contents &contents, const std::string &path,
                  const packs::WriteOptions &options) {
   const packs::Status status = packs::write_pack(contents, path, options);
   if (status.ok()) return kDone;
-  const bool damaged = status.fault == packs::Fault::blob_corrupt;
+  const bool damaged = status.code == packs::Code::blob_corrupt;
   complain(fmt::format("{}{} [{}]", damaged ? path + ": not written: an input's " : "",
-                       status.message, packs::fault_name(status.fault)));
+                       status.message, packs::code_name(status.code)));
   if (!damaged) return kSomeFailed;
   complain("'kiln verify' says which blob it is");
   return kBadPack;

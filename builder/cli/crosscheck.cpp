@@ -75,8 +75,8 @@ int run(const Options &options) {
       &outcomes);
   end_progress();
   if (!status.ok()) {
-    complain(fmt::format("{} [{}]", status.message, packs::fault_name(status.fault)));
-    return status.fault == packs::Fault::io_error ? kSomeFailed : kBadPack;
+    complain(fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
+    return status.code == packs::Code::io_error ? kSomeFailed : kBadPack;
   }
   packs::merge_records(builder::records_of(contents, *devices, outcomes), &contents);
   if (const int code = write_output(contents, options.output); code != kDone) return code;

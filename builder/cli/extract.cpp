@@ -27,7 +27,7 @@ class Files {
     packs::Bytes bytes;
     const packs::Status status = blob->read(&bytes);
     if (!status.ok()) {
-      complain(fmt::format("{}: {} [{}]", name, status.message, packs::fault_name(status.fault)));
+      complain(fmt::format("{}: {} [{}]", name, status.message, packs::code_name(status.code)));
       exit_code_ = kBadPack;
       return nullptr;
     }

@@ -21,7 +21,7 @@ int run(const Options &options) {
     if (!pack) return kBadPack;
     const packs::Status status = packs::merge(pack->contents, &merged);
     if (!status.ok()) {
-      complain(fmt::format("{}: {} [{}]", path, status.message, packs::fault_name(status.fault)));
+      complain(fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code)));
       return kBadPack;
     }
   }

@@ -36,7 +36,7 @@ std::string default_folder() {
 
 int remove_all(const Options &options) {
   std::size_t removed = 0;
-  const runtime::Error error = runtime::remove_provisioned(options.folder.c_str(), &removed);
+  const packs::Status error = runtime::remove_provisioned(options.folder.c_str(), &removed);
   if (!error.ok()) {
     complain(error.message);
     return kSomeFailed;
@@ -98,11 +98,10 @@ int provision(const Options &options) {
   const auto open = open_pack(options.pack);
   if (!open) return kBadPack;
   runtime::ProvisionResult result;
-  const runtime::Error error =
-      runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
+  const packs::Status error = runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
   if (!error.ok()) {
     complain(error.message);
-    return error.status == KILN_ERROR_PACK_BAD ? kBadPack : kSomeFailed;
+    return runtime::status_of(error.code) == KILN_ERROR_PACK_BAD ? kBadPack : kSomeFailed;
   }
   const nlohmann::json devices = devices_here(open->contents);
   if (options.json) {

@@ -17,9 +17,9 @@ class Verifier {
     packs::Bytes bytes;
     const packs::Status status = blob.read(&bytes);
     if (!status.ok()) {
-      fail(what, status.fault, status.message);
+      fail(what, status.code, status.message);
     } else if (packs::blake2b({bytes.data(), bytes.size()}) != blob.name()) {
-      fail(what, packs::Fault::blob_corrupt,
+      fail(what, packs::Code::blob_corrupt,
            "blob: its bytes do not have the BLAKE2b hash that names it");
     }
   }
@@ -27,8 +27,8 @@ class Verifier {
   const nlohmann::json &faults() const { return faults_; }
 
  private:
-  void fail(const std::string &what, packs::Fault fault, const std::string &why) {
-    complain(fmt::format("{}: {}: {} [{}]", path_, what, why, packs::fault_name(fault)));
+  void fail(const std::string &what, packs::Code fault, const std::string &why) {
+    complain(fmt::format("{}: {}: {} [{}]", path_, what, why, packs::code_name(fault)));
     faults_.push_back({{"what", what}, {"fault", why}});
   }
 

@@ -10,7 +10,7 @@ std::string load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   if (!runtime::load_opencl(usual.names, usual.count, table.get(), &tried)) {
     return "no usable OpenCL library; tried:\n" + tried;
   }
-  const runtime::Error error = runtime::list_devices(*table, ids);
+  const packs::Status error = runtime::list_devices(*table, ids);
   if (!error.ok()) return error.message + "\nOpenCL library:\n" + tried;
   *cl = std::move(table);
   return {};
@@ -25,7 +25,7 @@ std::string ChildDevice::open(const DeviceInfo &info) {
   if (device->key != runtime::key_text(info.description.key)) {
     return "the device at index " + std::to_string(info.index) + " is not the one that was listed";
   }
-  runtime::Error error = runtime::create_context(*device, &context);
+  packs::Status error = runtime::create_context(*device, &context);
   return error.ok() ? std::string() : error.message;
 }
 

@@ -8,7 +8,7 @@
 #include "builder/base/build_log.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
-#include "runtime/launch/launch.hpp"
+#include "runtime/launch/enqueue.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
 namespace kiln::builder {
@@ -35,13 +35,13 @@ packs::Binary with_finish(const packs::Variant &variant, packs::Bytes bytes, pac
 }
 
 // PTX of `device` as code for that compute capability.
-runtime::Error link(const runtime::Device &device, const packs::Variant &variant,
-                    const packs::Bytes &ptx, std::uint32_t compute_capability,
-                    std::optional<packs::Binary> *out) {
+packs::Status link(const runtime::Device &device, const packs::Variant &variant,
+                   const packs::Bytes &ptx, std::uint32_t compute_capability,
+                   std::optional<packs::Binary> *out) {
   const auto start = Clock::now();
   packs::Bytes cubin;
   std::string log;
-  runtime::Error error =
+  packs::Status error =
       runtime::link_cubin({ptx.data(), ptx.size()}, compute_capability, &cubin, &log);
   if (!error.ok()) {
     if (!log.empty()) error.message += "\n" + without_paths(log);
@@ -60,7 +60,7 @@ json link_also(const runtime::Device &device, const packs::Variant &variant,
                const packs::Bytes &ptx, std::uint32_t compute_capability) {
   json also{{"compute_capability", compute_capability}};
   std::optional<packs::Binary> binary;
-  const runtime::Error error = link(device, variant, ptx, compute_capability, &binary);
+  const packs::Status error = link(device, variant, ptx, compute_capability, &binary);
   if (!error.ok()) {
     also["error"] = error.message;
     return also;
@@ -77,11 +77,11 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
   finish.driver = device.identity.text(runtime::Field::driver_version);
   if (request.finish) {
     std::optional<packs::Binary> cubin;
-    const runtime::Error error =
+    const packs::Status error =
         link(device, request.variant, ptx, device.capabilities.compute_capability, &cubin);
     if (cubin) answer["binary"] = to_json(*cubin);
     // Names the linker only if it ran: a later build, on a machine that has one, then tries again.
-    if (error.ok() || error.status == KILN_ERROR_OPENCL) finish.finisher = kLinker;
+    if (error.ok() || error.code == packs::Code::opencl) finish.finisher = kLinker;
     if (!error.ok()) finish.why_not = "it could not be finished: " + error.message;
   }
   for (const std::uint32_t compute_capability : request.also) {
@@ -106,7 +106,7 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
   setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
-  runtime::Error error = again.error;
+  packs::Status error = again.error;
   if (error.ok()) error = program_binary(device, again.built.program.get(), &bytes);
   if (!error.ok()) return {{"error", error.message}};
   packs::Finish finish;
@@ -240,7 +240,7 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
                    const runtime::BuiltProgram &built,
                    const std::function<runtime::BuildOutcome()> &build) {
   packs::Bytes plain;
-  const runtime::Error error = program_binary(device, built.program.get(), &plain);
+  const packs::Status error = program_binary(device, built.program.get(), &plain);
   if (!error.ok()) return {{"error", error.message}};
   switch (device.description.finishing) {
     case runtime::Finishing::linker: return make_linked(device, request, std::move(plain));

@@ -23,7 +23,7 @@ class WorkerPool {
   using Work = std::function<nlohmann::json(std::size_t piece)>;
   struct Done {
     std::size_t piece;
-    std::optional<nlohmann::json> answer;  // none where the process died; see isolate.hpp
+    std::optional<nlohmann::json> answer;  // none where the process died; see fork_call.hpp
   };
 
   // At most kMost workers, and fewer where the system gives no more. `work` is called in a process

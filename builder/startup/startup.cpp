@@ -152,7 +152,7 @@ json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   json chosen = json::object();
   for (const auto *program : *pack->root().programs()) {
     runtime::Choice choice;
-    const runtime::Error error = runtime::choose_variant(
+    const packs::Status error = runtime::choose_variant(
         *pack, *child.device, program->name()->str(), {}, packs::SizeClass::small, &choice);
     if (error.ok()) chosen[program->name()->str()] = choice.variant->name()->str();
   }
@@ -203,7 +203,7 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
         runtime::build_program(*child.device, child.context.get(), runtime::Form::source,
                                {item.source.data(), item.source.size()}, item.options, none);
     packs::Bytes bytes;
-    runtime::Error error = outcome.error;
+    packs::Status error = outcome.error;
     for (const Stage &stage : item.workload.stages) {
       cl_int code = CL_SUCCESS;
       if (error.ok()) {

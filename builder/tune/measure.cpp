@@ -10,7 +10,7 @@
 #include "builder/launch/session.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/tune/plan.hpp"
+#include "builder/tune/search_plan.hpp"
 
 namespace kiln::builder {
 namespace {

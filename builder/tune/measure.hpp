@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "builder/problem/plane.hpp"
-#include "builder/tune/result.hpp"
+#include "builder/tune/tuned_program.hpp"
 
 namespace kiln::builder {
 

@@ -8,7 +8,7 @@
 
 #include "builder/launch/workload.hpp"
 #include "builder/tune/measure.hpp"
-#include "builder/tune/plan.hpp"
+#include "builder/tune/search_plan.hpp"
 
 namespace kiln::builder {
 namespace {

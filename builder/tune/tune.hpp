@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "builder/device/device_info.hpp"
-#include "builder/tune/result.hpp"
+#include "builder/tune/tuned_program.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

@@ -52,7 +52,7 @@ struct kiln_sequence {
 namespace kiln::runtime {
 
 // Copies the error out, where the caller wants it, and returns its status.
-kiln_status report_error(const Error &error, kiln_error *out);
+kiln_status report_error(const Status &error, kiln_error *out);
 
 // Whether it is one of the levels: a C program can pass any number.
 bool known_level(const kiln_level &level);
@@ -62,7 +62,7 @@ kiln_status null_argument(const char *function, kiln_error *out);
 
 // Hands out what was made, or deletes it and reports why it is none.
 template <typename T>
-kiln_status hand_out(const Error &error, T *made, T **out, kiln_error *details) {
+kiln_status hand_out(const Status &error, T *made, T **out, kiln_error *details) {
   if (error.ok()) {
     *out = made;
     return KILN_OK;
@@ -72,15 +72,15 @@ kiln_status hand_out(const Error &error, T *made, T **out, kiln_error *details) 
 }
 
 // KILN_ERROR_ARGUMENT with `message` for loaders of different contexts.
-Error check_context(const Loader &one, const Loader &other, const char *message);
+Status check_context(const Loader &one, const Loader &other, const char *message);
 // The same, with messages of their own, for a kernel that a queue of `loader` is to run.
-Error check_kernel(const Loader &loader, const Kernel &kernel);
+Status check_kernel(const Loader &loader, const Kernel &kernel);
 
 // The events that a command on that loader's context waits for.
-Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
+Status collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
 
 // Ends a command: puts its event behind `*event`, old or new, where one is wanted.
-kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+kiln_status end_command(const Status &result, const std::shared_ptr<const Loader> &loader,
                         Handle<cl_event> *made, kiln_event **event, kiln_error *error);
 
 }  // namespace kiln::runtime

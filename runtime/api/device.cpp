@@ -9,15 +9,15 @@ using namespace kiln::runtime;
 
 namespace kiln::runtime {
 
-kiln_status report_error(const Error &error, kiln_error *out) {
+kiln_status report_error(const Status &error, kiln_error *out) {
   if (out != nullptr) {
-    out->status = error.status;
+    out->status = status_of(error.code);
     out->cl_error = error.cl_error;
     const std::size_t size = utf8_prefix(error.message, sizeof(out->message) - 1);
     std::memcpy(out->message, error.message.data(), size);
     out->message[size] = '\0';
   }
-  return error.status;
+  return status_of(error.code);
 }
 
 bool known_level(const kiln_level &level) {
@@ -28,9 +28,10 @@ bool known_level(const kiln_level &level) {
 }
 
 kiln_status null_argument(const char *function, kiln_error *out) {
-  return report_error(failure(KILN_ERROR_ARGUMENT,
-                              std::string(function) + ": an argument that must not be NULL is"),
-                      out);
+  return report_error(
+      Status::error(Code::bad_argument,
+                    std::string(function) + ": an argument that must not be NULL is"),
+      out);
 }
 
 }  // namespace kiln::runtime
@@ -45,8 +46,8 @@ kiln_status kiln_opencl_open(const char *const *candidates, size_t count, kiln_o
   const bool loaded = count == 0 ? load_opencl(usual.names, usual.count, cl.get(), &tried)
                                  : load_opencl(candidates, count, cl.get(), &tried);
   if (!loaded) {
-    return report_error(failure(KILN_ERROR_NO_OPENCL, "no usable OpenCL library; tried:\n" + tried),
-                        error);
+    return report_error(
+        Status::error(Code::no_opencl, "no usable OpenCL library; tried:\n" + tried), error);
   }
   *out = new kiln_opencl{std::move(cl)};
   return KILN_OK;
@@ -57,7 +58,7 @@ void kiln_opencl_release(kiln_opencl *opencl) { delete opencl; }
 kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_error *error) {
   KILN_REQUIRE(opencl != nullptr && out != nullptr, error);
   std::vector<DeviceId> ids;
-  if (Error e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
+  if (Status e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
   *out = ids.size();
   return KILN_OK;
 }
@@ -66,11 +67,11 @@ kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **ou
                              kiln_error *error) {
   KILN_REQUIRE(opencl != nullptr && out != nullptr, error);
   std::vector<DeviceId> ids;
-  if (Error e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
+  if (Status e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
   if (index >= ids.size()) {
     return report_error(
-        failure(KILN_ERROR_NO_DEVICE,
-                "no device " + std::to_string(index) + ", there are " + std::to_string(ids.size())),
+        Status::error(Code::no_device, "no device " + std::to_string(index) + ", there are " +
+                                           std::to_string(ids.size())),
         error);
   }
   *out = new kiln_device{open_device(opencl->cl, ids[index])};

@@ -9,20 +9,21 @@ using namespace kiln::runtime;
 
 namespace kiln::runtime {
 
-Error check_context(const Loader &one, const Loader &other, const char *message) {
+Status check_context(const Loader &one, const Loader &other, const char *message) {
   if (one.context.get() == other.context.get()) return {};
-  return failure(KILN_ERROR_ARGUMENT, message);
+  return Status::error(Code::bad_argument, message);
 }
 
-Error check_kernel(const Loader &loader, const Kernel &kernel) {
+Status check_kernel(const Loader &loader, const Kernel &kernel) {
   const Loader &made_from = *kernel.program->loader;
   if (loader.device->id != made_from.device->id) {
-    return failure(KILN_ERROR_ARGUMENT, "the kernel and the queue are of other devices");
+    return Status::error(Code::bad_argument, "the kernel and the queue are of other devices");
   }
   return check_context(loader, made_from, "the kernel and the queue are of other contexts");
 }
 
-Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out) {
+Status collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count,
+                     Waits *out) {
   const char *wrong = nullptr;
   if (count != 0 && wait == nullptr) wrong = "the wait list is NULL";
   if (count > KILN_MAX_WAITS) wrong = "a wait list has at most 64 events";
@@ -35,12 +36,12 @@ Error collect_waits(const Loader &loader, const kiln_event *const *wait, size_t 
       out->events[i] = wait[i]->handle.get();
     }
   }
-  if (wrong != nullptr) return failure(KILN_ERROR_ARGUMENT, wrong);
+  if (wrong != nullptr) return Status::error(Code::bad_argument, wrong);
   out->count = static_cast<cl_uint>(count);
   return {};
 }
 
-kiln_status end_command(const Error &result, const std::shared_ptr<const Loader> &loader,
+kiln_status end_command(const Status &result, const std::shared_ptr<const Loader> &loader,
                         Handle<cl_event> *made, kiln_event **event, kiln_error *error) {
   if (!result.ok()) return report_error(result, error);
   if (event == nullptr) return KILN_OK;
@@ -59,8 +60,8 @@ static_assert(KILN_MAX_WAITS == 64, "as the message says");
 kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory,
                        kiln_error *error) {
   const cl_mem object = memory.handle.get();
-  Error e = check_context(*kernel->kernel.program->loader, *memory.loader,
-                          "the memory and the kernel are of other contexts");
+  Status e = check_context(*kernel->kernel.program->loader, *memory.loader,
+                           "the memory and the kernel are of other contexts");
   if (e.ok()) e = set_argument(&kernel->kernel, index, &object, sizeof(object), true);
   return report_error(e, error);
 }
@@ -79,13 +80,13 @@ const char *wrong_options(const kiln_queue_options &options) {
 }
 
 // A reference of Kiln's own to an event of that context.
-Error retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
+Status retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
   const OpenCL &cl = *loader.device->cl;
   cl_context context = nullptr;
   cl_int code = cl.clGetEventInfo(from, CL_EVENT_CONTEXT, sizeof(context), &context, nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetEventInfo", code);
   if (context != loader.context.get()) {
-    return failure(KILN_ERROR_ARGUMENT, "the cl_event is of another context");
+    return Status::error(Code::bad_argument, "the cl_event is of another context");
   }
   code = cl.clRetainEvent(from);
   if (code != CL_SUCCESS) return cl_failure("clRetainEvent", code);
@@ -99,7 +100,7 @@ kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_ker
                                kiln_error *error) {
   KILN_REQUIRE(program != nullptr && out != nullptr, error);
   auto *made = new kiln_kernel;
-  const Error e = create_kernel(program->program, name == nullptr ? "" : name, &made->kernel);
+  const Status e = create_kernel(program->program, name == nullptr ? "" : name, &made->kernel);
   return hand_out(e, made, out, error);
 }
 
@@ -134,7 +135,7 @@ kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *opt
   chosen.size = sizeof(chosen);
   if (options != nullptr) {
     if (const char *wrong = wrong_options(*options)) {
-      return report_error(failure(KILN_ERROR_ARGUMENT, wrong), error);
+      return report_error(Status::error(Code::bad_argument, wrong), error);
     }
     std::memcpy(&chosen, options, std::min(options->size, sizeof(chosen)));
   }
@@ -168,7 +169,7 @@ kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *rang
                              kiln_ndrange *out, kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && range != nullptr && out != nullptr, error);
   LaunchPlan plan;
-  if (Error e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
+  if (Status e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
   out->dimensions = plan.dimensions;
   for (unsigned i = 0; i < 3; ++i) {
     out->global[i] = plan.global[i];
@@ -181,7 +182,7 @@ kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndran
                                      kiln_local_source *out, kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && range != nullptr && out != nullptr, error);
   LaunchPlan plan;
-  if (Error e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
+  if (Status e = plan_launch(kernel->kernel, *range, &plan); !e.ok()) return report_error(e, error);
   *out = plan.source;
   return KILN_OK;
 }
@@ -194,7 +195,7 @@ kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndran
   LaunchPlan plan;
   Waits waits;
   Handle<cl_event> made;
-  Error e = check_kernel(*loader, kernel->kernel);
+  Status e = check_kernel(*loader, kernel->kernel);
   if (e.ok()) e = plan_launch(kernel->kernel, *range, &plan);
   if (e.ok()) e = collect_waits(*loader, wait, wait_count, &waits);
   if (e.ok()) {
@@ -207,7 +208,7 @@ kiln_status kiln_event_from_cl(kiln_loader *loader, cl_event from, kiln_event **
                                kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && from != nullptr && event != nullptr, error);
   Handle<cl_event> made;
-  const Error e = retain_event(*loader->loader, from, &made);
+  const Status e = retain_event(*loader->loader, from, &made);
   return end_command(e, loader->loader, &made, event, error);
 }
 

@@ -16,12 +16,12 @@ constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LO
 
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> pack,
                       kiln_pack **out, kiln_error *error) {
-  if (!status.ok()) return report_error(pack_failure(status), error);
+  if (!status.ok()) return report_error(status, error);
   *out = new kiln_pack{std::move(pack)};
   return KILN_OK;
 }
 
-Error take_context(const kiln_loader_options &options, Loader *loader) {
+Status take_context(const kiln_loader_options &options, Loader *loader) {
   const Device &device = *loader->device;
   if (options.context == nullptr) {
     const ContextHints hints{options.performance, options.priority};
@@ -51,13 +51,13 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
   }
 }
 
-Error check_flags(const char *function, unsigned flags) {
+Status check_flags(const char *function, unsigned flags) {
   constexpr unsigned kSizes = KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
   if ((flags & ~kKnownFlags) != 0) {
-    return failure(KILN_ERROR_ARGUMENT, {function, ": unknown bits in flags"});
+    return Status::error(Code::bad_argument, {function, ": unknown bits in flags"});
   }
   if ((flags & kSizes) != kSizes) return {};
-  return failure(KILN_ERROR_ARGUMENT, {function, ": flags name two size classes"});
+  return Status::error(Code::bad_argument, {function, ": flags name two size classes"});
 }
 
 bool passes_check(const Loader &loader, const std::shared_ptr<LoadedProgram> &program) {
@@ -71,7 +71,8 @@ class CallbackProgress : public Programs::Progress {
       : function_(function), user_(user), total_(total) {}
   bool loaded(const std::string &program, const LoadResult &result, std::size_t done) override {
     kiln_report report{result.report, result.choice, {}, {}};
-    const kiln_progress progress{done, total_, program.c_str(), result.error.status, &report};
+    const kiln_progress progress{done, total_, program.c_str(), status_of(result.error.code),
+                                 &report};
     return function_(&progress, user_) == 0;
   }
 
@@ -118,13 +119,14 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   if (options != nullptr) {
     if (options->size < sizeof(options->size)) {
       return report_error(
-          failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: options of an unknown size"), error);
+          Status::error(Code::bad_argument, "kiln_loader_create: options of an unknown size"),
+          error);
     }
     std::memcpy(&given, options, std::min(options->size, sizeof(given)));
   }
   if (!known_level(given.performance) || !known_level(given.priority)) {
     return report_error(
-        failure(KILN_ERROR_ARGUMENT, "kiln_loader_create: unknown level in options"), error);
+        Status::error(Code::bad_argument, "kiln_loader_create: unknown level in options"), error);
   }
   auto loader = std::make_shared<Loader>();
   loader->device = device->device;
@@ -135,7 +137,7 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   loader->check = given.check;
   loader->check_user = given.check_user;
   if (given.check != nullptr) loader->passes_check = passes_check;
-  if (Error e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
+  if (Status e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
   open_overlay(given, loader.get());
   *out = new kiln_loader{loader, Programs(loader)};
   return KILN_OK;
@@ -163,7 +165,7 @@ unsigned kiln_loader_hints(const kiln_loader *loader) {
 kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant, unsigned flags,
                       kiln_program **out, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && out != nullptr, error);
-  if (Error e = check_flags("kiln_load", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_flags("kiln_load", flags); !e.ok()) return report_error(e, error);
   LoadResult result = loader->programs.load(program, variant == nullptr ? "" : variant, flags);
   if (report != nullptr) {
     *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
@@ -177,7 +179,7 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
                           unsigned flags, kiln_progress_function progress, void *user,
                           kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && (count == 0 || programs != nullptr), error);
-  if (Error e = check_flags("kiln_prefetch", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_flags("kiln_prefetch", flags); !e.ok()) return report_error(e, error);
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     KILN_REQUIRE(programs[i] != nullptr, error);
@@ -203,7 +205,8 @@ kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
   KILN_REQUIRE(folder != nullptr, error);
   const int code = clear_overlay(folder);
   if (code == 0) return KILN_OK;
-  return report_error(failure(KILN_ERROR_PACK_IO, {folder, ": ", system_error_text(code)}), error);
+  return report_error(Status::error(Code::io_error, {folder, ": ", system_error_text(code)}),
+                      error);
 }
 
 void kiln_report_release(kiln_report *report) { delete report; }

@@ -10,7 +10,7 @@ bool known_access(kiln_access access) {
 }
 
 kiln_status unknown_access(kiln_error *error) {
-  return report_error(failure(KILN_ERROR_ARGUMENT, "unknown access"), error);
+  return report_error(Status::error(Code::bad_argument, "unknown access"), error);
 }
 
 // Maps memory of either kind (`row_pitch` null: a buffer), or unmaps it (`out` null).
@@ -27,7 +27,7 @@ kiln_status run(const Mapping &m, const kiln_event *const *wait, size_t wait_cou
   const std::shared_ptr<const Loader> &loader = m.queue.loader;
   Waits waits;
   Handle<cl_event> made;
-  Error e =
+  Status e =
       check_context(*loader, *m.memory.loader, "the memory and the queue are of other contexts");
   if (e.ok()) e = collect_waits(*loader, wait, wait_count, &waits);
   Handle<cl_event> *wanted = event == nullptr ? nullptr : &made;

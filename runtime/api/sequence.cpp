@@ -12,7 +12,7 @@ kiln_status kiln_sequence_begin(kiln_queue *queue, kiln_sequence **out, kiln_err
 kiln_status kiln_sequence_add(kiln_sequence *sequence, kiln_kernel *kernel,
                               const kiln_ndrange *range, kiln_error *error) {
   KILN_REQUIRE(sequence != nullptr && kernel != nullptr && range != nullptr, error);
-  Error e = check_kernel(*sequence->sequence.loader, kernel->kernel);
+  Status e = check_kernel(*sequence->sequence.loader, kernel->kernel);
   if (e.ok()) e = add_step(&sequence->sequence, kernel->kernel, *range);
   return report_error(e, error);
 }
@@ -28,7 +28,7 @@ kiln_status kiln_sequence_run(kiln_sequence *sequence, const kiln_event *const *
   const Sequence &recorded = sequence->sequence;
   Waits waits;
   Handle<cl_event> made;
-  Error e = collect_waits(*recorded.loader, wait, wait_count, &waits);
+  Status e = collect_waits(*recorded.loader, wait, wait_count, &waits);
   if (e.ok()) e = run_sequence(recorded, waits, event == nullptr ? nullptr : &made);
   return end_command(e, recorded.loader, &made, event, error);
 }

@@ -16,18 +16,18 @@ struct AskingForDevices {
 
 }  // namespace
 
-Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
+Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
   const AskingForDevices one_at_a_time;
   cl_uint count = 0;
   cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0) {
-    return {KILN_ERROR_NO_DEVICE, code,
+    return {Code::no_device, code,
             "no OpenCL platform: clGetPlatformIDs returned " + cl_error_text(code) + " and " +
                 std::to_string(count) + " platforms"};
   }
   std::vector<cl_platform_id> platforms(count);
   code = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
-  if (code != CL_SUCCESS) return {KILN_ERROR_NO_DEVICE, code, "clGetPlatformIDs failed"};
+  if (code != CL_SUCCESS) return {Code::no_device, code, "clGetPlatformIDs failed"};
   for (cl_platform_id platform : platforms) {
     cl_uint devices = 0;
     if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) {
@@ -41,8 +41,8 @@ Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
     for (cl_device_id id : ids) out->push_back({platform, id});
   }
   if (!out->empty()) return {};
-  return failure(KILN_ERROR_NO_DEVICE,
-                 "no OpenCL device: " + std::to_string(count) + " platforms have none");
+  return Status::error(Code::no_device,
+                       "no OpenCL device: " + std::to_string(count) + " platforms have none");
 }
 
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id) {
@@ -60,8 +60,8 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
   return device;
 }
 
-Error create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints,
-                     unsigned *applied) {
+Status create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints,
+                      unsigned *applied) {
   cl_context_properties properties[kContextProperties] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
   unsigned added = add_context_hints(device.capabilities, hints, &properties[2]);

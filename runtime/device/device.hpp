@@ -30,15 +30,15 @@ struct DeviceId {
 };
 
 // Every device of every platform, platforms in the loader's order. A platform that fails
-// is passed over. No platform or no device is KILN_ERROR_NO_DEVICE.
-Error list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
+// is passed over. No platform or no device is Code::no_device.
+Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
 
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id);
 
 // A context with that device alone. What the device has no extension for, or the driver
 // refuses, is left out; `*applied` (may be null) tells which KILN_HINT_* bits were not.
-Error create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
-                     unsigned *applied = nullptr);
+Status create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
+                      unsigned *applied = nullptr);
 
 // "NVIDIA H200 (driver 580.159.04)", from the identity facts of a device or a target.
 std::string device_label(const std::string &name, const std::string &driver_version);

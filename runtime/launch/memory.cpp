@@ -26,8 +26,8 @@ cl_mem_flags place_on(const Device &device) {
 }
 
 // `made` is released where the driver handed it out together with an error.
-Error take(const std::shared_ptr<const Loader> &loader, Handle<cl_mem> made, cl_int code,
-           const char *call, cl_map_flags map_flags, Memory *out) {
+Status take(const std::shared_ptr<const Loader> &loader, Handle<cl_mem> made, cl_int code,
+            const char *call, cl_map_flags map_flags, Memory *out) {
   if (!made || code != CL_SUCCESS) return cl_failure(call, code);
   out->loader = loader;
   out->handle = std::move(made);
@@ -59,9 +59,9 @@ Handle<cl_mem> import_from_host(const Loader &loader, void *memory, std::size_t 
 
 Memory::~Memory() = default;
 
-Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
-                    kiln_access access, Memory *out) {
-  if (size == 0) return failure(KILN_ERROR_ARGUMENT, "a buffer has at least 1 byte");
+Status create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
+                     kiln_access access, Memory *out) {
+  if (size == 0) return Status::error(Code::bad_argument, "a buffer has at least 1 byte");
   const Flags flags = flags_for(access);
   const cl_mem_flags place = place_on(*loader->device);
   cl_int code = CL_SUCCESS;
@@ -72,12 +72,13 @@ Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t siz
   return take(loader, own(*loader, memory), code, "clCreateBuffer", flags.map, out);
 }
 
-Error buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
-                       kiln_access access, Memory *out) {
+Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
+                        kiln_access access, Memory *out) {
   if (reinterpret_cast<std::uintptr_t>(memory) % kHostAlignment != 0 || size == 0 ||
       size % kHostSizeMultiple != 0) {
-    return failure(KILN_ERROR_ARGUMENT,
-                   "the memory's address must be a multiple of 4096 and its size of 64 and not 0");
+    return Status::error(
+        Code::bad_argument,
+        "the memory's address must be a multiple of 4096 and its size of 64 and not 0");
   }
   const Flags flags = flags_for(access);
   out->size = size;
@@ -92,12 +93,12 @@ Error buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory
   return take(loader, own(*loader, made), code, "clCreateBuffer", flags.map, out);
 }
 
-Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
-                   std::size_t height, unsigned channels, kiln_access access, Memory *out) {
+Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
+                    std::size_t height, unsigned channels, kiln_access access, Memory *out) {
   const cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
   if (channels > 4 || orders[channels] == 0) {
-    return failure(KILN_ERROR_ARGUMENT,
-                   "an image has 1, 2 or 4 channels, not " + std::to_string(channels));
+    return Status::error(Code::bad_argument,
+                         "an image has 1, 2 or 4 channels, not " + std::to_string(channels));
   }
   const Flags flags = flags_for(access);
   const cl_image_format format = {orders[channels], CL_UNORM_INT8};
@@ -114,8 +115,8 @@ Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t widt
   return take(loader, own(*loader, memory), code, "clCreateImage", flags.map, out);
 }
 
-Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
-                     cl_mem_object_type type, kiln_access access, Memory *out) {
+Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
+                      cl_mem_object_type type, kiln_access access, Memory *out) {
   const OpenCL &cl = *loader->device->cl;
   const bool is_buffer = type == CL_MEM_OBJECT_BUFFER;
   cl_mem_object_type is_type = 0;
@@ -126,12 +127,12 @@ Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
     if (code == CL_SUCCESS) code = query(from, what, sizeof(std::size_t), value, nullptr);
   };
   if (code == CL_SUCCESS && is_type != type) {
-    return failure(KILN_ERROR_ARGUMENT,
-                   is_buffer ? "the cl_mem is not a buffer" : "the cl_mem is not a 2D image");
+    return Status::error(Code::bad_argument,
+                         is_buffer ? "the cl_mem is not a buffer" : "the cl_mem is not a 2D image");
   }
   ask(cl.clGetMemObjectInfo, CL_MEM_CONTEXT, &context);
   if (code == CL_SUCCESS && context != loader->context.get()) {
-    return failure(KILN_ERROR_ARGUMENT, "the cl_mem is of another context");
+    return Status::error(Code::bad_argument, "the cl_mem is of another context");
   }
   ask(cl.clGetMemObjectInfo, CL_MEM_SIZE, &out->size);
   if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_WIDTH, &out->width);
@@ -141,10 +142,10 @@ Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
   return take(loader, own(*loader, from), code, "clRetainMemObject", flags_for(access).map, out);
 }
 
-Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
-          std::size_t *row_pitch, Handle<cl_event> *event) {
+Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
+           std::size_t *row_pitch, Handle<cl_event> *event) {
   if (memory->mapped != nullptr) {
-    return failure(KILN_ERROR_ARGUMENT, "the memory is mapped already");
+    return Status::error(Code::bad_argument, "the memory is mapped already");
   }
   const OpenCL &cl = *queue.loader->device->cl;
   const char *call = row_pitch == nullptr ? "clEnqueueMapBuffer" : "clEnqueueMapImage";
@@ -163,14 +164,15 @@ Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memo
                                              waits.count, waits.data(), wanted, &code);
   // Mapped whatever becomes of the event, so that it can be unmapped.
   if (code == CL_SUCCESS) memory->mapped = address;
-  Error error = take_event(cl, call, code, made, event);
+  Status error = take_event(cl, call, code, made, event);
   if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
   if (error.ok() && row_pitch != nullptr) *row_pitch = pitch;
   return error;
 }
 
-Error unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event) {
-  if (memory->mapped == nullptr) return failure(KILN_ERROR_ARGUMENT, "the memory is not mapped");
+Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event) {
+  if (memory->mapped == nullptr)
+    return Status::error(Code::bad_argument, "the memory is not mapped");
   const OpenCL &cl = *queue.loader->device->cl;
   cl_event made = nullptr;
   const cl_int code =

@@ -1,7 +1,7 @@
 // Buffers and images that the host reaches by mapping.
 #pragma once
 
-#include "runtime/launch/launch.hpp"
+#include "runtime/launch/enqueue.hpp"
 
 namespace kiln::runtime {
 
@@ -24,21 +24,21 @@ struct Memory {
 constexpr std::size_t kHostAlignment = 4096;
 constexpr std::size_t kHostSizeMultiple = 64;
 
-Error create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
-                    kiln_access access, Memory *out);
-Error buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
-                       kiln_access access, Memory *out);
-Error create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
-                   std::size_t height, unsigned channels, kiln_access access, Memory *out);
+Status create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
+                     kiln_access access, Memory *out);
+Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
+                        kiln_access access, Memory *out);
+Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
+                    std::size_t height, unsigned channels, kiln_access access, Memory *out);
 // `type` is CL_MEM_OBJECT_BUFFER or CL_MEM_OBJECT_IMAGE2D; another's memory is refused, and so is
 // that of another context.
-Error memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
-                     cl_mem_object_type type, kiln_access access, Memory *out);
+Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
+                      cl_mem_object_type type, kiln_access access, Memory *out);
 
 // Maps the whole of it: an image where `row_pitch` is not null. `event` may be null.
-Error map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
-          std::size_t *row_pitch, Handle<cl_event> *event);
+Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
+           std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.
-Error unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
+Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
 
 }  // namespace kiln::runtime

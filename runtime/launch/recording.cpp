@@ -11,7 +11,7 @@ constexpr cl_device_info kDeviceExtensionsWithVersion = 0x1060;
 // More than this is a driver's mistake and not a list.
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-Error lacks(const char *message) { return failure(KILN_ERROR_OPENCL, message); }
+Status lacks(const char *message) { return Status::error(Code::opencl, message); }
 
 // Fills `functions`, a table of function pointers, from names of the same number.
 bool find(const Device &device, const char *const *names, std::size_t count, void *functions) {
@@ -50,7 +50,7 @@ cl_bitfield device_bits(const Device &device, cl_device_info what) {
   return code == CL_SUCCESS ? bits : 0;
 }
 
-Error check_command_buffer(const Device &device, cl_command_queue_properties properties) {
+Status check_command_buffer(const Device &device, cl_command_queue_properties properties) {
   if (!device.capabilities.has_extension(CL_KHR_COMMAND_BUFFER_EXTENSION_NAME)) {
     return lacks("the device has no cl_khr_command_buffer");
   }
@@ -64,7 +64,7 @@ Error check_command_buffer(const Device &device, cl_command_queue_properties pro
   return lacks("command buffers need queue properties that this queue has not");
 }
 
-Error find_functions(const Device &device, CommandBufferFunctions *out) {
+Status find_functions(const Device &device, CommandBufferFunctions *out) {
   static const char *const names[] = {"clCreateCommandBufferKHR", "clCommandNDRangeKernelKHR",
                                       "clFinalizeCommandBufferKHR", "clEnqueueCommandBufferKHR",
                                       "clReleaseCommandBufferKHR"};
@@ -73,7 +73,7 @@ Error find_functions(const Device &device, CommandBufferFunctions *out) {
   return lacks("the driver has no functions of cl_khr_command_buffer");
 }
 
-Error find_functions(const Device &device, RecordableFunctions *out) {
+Status find_functions(const Device &device, RecordableFunctions *out) {
   static const char *const names[] = {"clNewRecordingQCOM", "clEndRecordingQCOM",
                                       "clEnqueueRecordingQCOM", "clReleaseRecordingQCOM"};
   static_assert(sizeof(names) == sizeof(*out), "a name for each");
@@ -83,13 +83,13 @@ Error find_functions(const Device &device, RecordableFunctions *out) {
 
 }  // namespace
 
-Error record_command_buffer(const Loader &loader, cl_command_queue queue,
-                            cl_command_queue_properties properties, const std::vector<Step> &steps,
-                            Recording *out) {
+Status record_command_buffer(const Loader &loader, cl_command_queue queue,
+                             cl_command_queue_properties properties, const std::vector<Step> &steps,
+                             Recording *out) {
   const Device &device = *loader.device;
   CommandBufferFunctions call;
-  if (Error e = check_command_buffer(device, properties); !e.ok()) return e;
-  if (Error e = find_functions(device, &call); !e.ok()) return e;
+  if (Status e = check_command_buffer(device, properties); !e.ok()) return e;
+  if (Status e = find_functions(device, &call); !e.ok()) return e;
   // So that a run need not wait for the one before.
   const cl_command_buffer_properties_khr list[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
                                                    CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
@@ -116,17 +116,17 @@ Error record_command_buffer(const Loader &loader, cl_command_queue queue,
   return {};
 }
 
-Error record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
-                                 Recording *out) {
+Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
+                                  Recording *out) {
   const Device &device = *loader.device;
   if (!device.capabilities.has_extension("cl_qcom_recordable_queues")) {
     return lacks("the device has no cl_qcom_recordable_queues");
   }
   RecordableFunctions call;
   Queue queue;
-  if (Error e = find_functions(device, &call); !e.ok()) return e;
+  if (Status e = find_functions(device, &call); !e.ok()) return e;
   // The extension takes this one property and no other beside it.
-  Error e = create_queue_as(loader, kQueueRecordableQcom, nullptr, true, &queue);
+  Status e = create_queue_as(loader, kQueueRecordableQcom, nullptr, true, &queue);
   if (!e.ok()) return e;
   const char *name = "clNewRecordingQCOM";
   cl_int code = CL_SUCCESS;

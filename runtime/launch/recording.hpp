@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/launch/launch.hpp"
+#include "runtime/launch/enqueue.hpp"
 
 namespace kiln::runtime {
 
@@ -50,10 +50,10 @@ struct Recording {
 
 // Records the steps for an in-order queue with those properties. On failure `out` is untouched
 // and the error says what the device lacks or the driver refused.
-Error record_command_buffer(const Loader &loader, cl_command_queue queue,
-                            cl_command_queue_properties properties, const std::vector<Step> &steps,
-                            Recording *out);
-Error record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
-                                 Recording *out);
+Status record_command_buffer(const Loader &loader, cl_command_queue queue,
+                             cl_command_queue_properties properties, const std::vector<Step> &steps,
+                             Recording *out);
+Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
+                                  Recording *out);
 
 }  // namespace kiln::runtime

@@ -5,7 +5,7 @@
 namespace kiln::runtime {
 namespace {
 
-Error retain_memory(const Kernel &kernel, Step *step) {
+Status retain_memory(const Kernel &kernel, Step *step) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   step->memory.reset(new Handle<cl_mem>[kernel.argument_count]);
   for (unsigned i = 0; i < kernel.argument_count; ++i) {
@@ -20,7 +20,7 @@ Error retain_memory(const Kernel &kernel, Step *step) {
 }
 
 // One launch after the other; the last one's event stands for all.
-Error run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
+Status run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
   const OpenCL &cl = *sequence.loader->device->cl;
   for (std::size_t i = 0; i < sequence.steps.size(); ++i) {
     const Step &step = sequence.steps[i];
@@ -30,13 +30,13 @@ Error run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event>
         sequence.queue.get(), step.kernel.get(), step.plan.dimensions, nullptr,
         step.plan.padded.data(), step.plan.local.data(), i == 0 ? waits.count : 0,
         i == 0 ? waits.data() : nullptr, wanted == nullptr ? nullptr : &launched);
-    Error e = take_event(cl, "clEnqueueNDRangeKernel", code, launched, wanted);
+    Status e = take_event(cl, "clEnqueueNDRangeKernel", code, launched, wanted);
     if (!e.ok()) return e;
   }
   return {};
 }
 
-Error run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
+Status run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
   const Recording &recording = sequence.recording;
   const OpenCL &cl = *sequence.loader->device->cl;
   cl_event made = nullptr;
@@ -62,9 +62,9 @@ Error run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event)
 
 Sequence::~Sequence() = default;
 
-Error begin_sequence(const Queue &queue, Sequence *out) {
+Status begin_sequence(const Queue &queue, Sequence *out) {
   if ((queue.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
-    return failure(KILN_ERROR_ARGUMENT, "a sequence needs an in-order queue");
+    return Status::error(Code::bad_argument, "a sequence needs an in-order queue");
   }
   const OpenCL &cl = *queue.loader->device->cl;
   const cl_int code = cl.clRetainCommandQueue(queue.handle.get());
@@ -75,25 +75,25 @@ Error begin_sequence(const Queue &queue, Sequence *out) {
   return {};
 }
 
-Error add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range) {
-  if (sequence->ended) return failure(KILN_ERROR_ARGUMENT, "the sequence has ended");
+Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range) {
+  if (sequence->ended) return Status::error(Code::bad_argument, "the sequence has ended");
   Step step;
-  if (Error e = plan_launch(kernel, range, &step.plan); !e.ok()) return e;
-  if (Error e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
-  if (Error e = retain_memory(kernel, &step); !e.ok()) return e;
+  if (Status e = plan_launch(kernel, range, &step.plan); !e.ok()) return e;
+  if (Status e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
+  if (Status e = retain_memory(kernel, &step); !e.ok()) return e;
   step.program = kernel.program;
   step.index = kernel.index;
   sequence->steps.push_back(std::move(step));
   return {};
 }
 
-Error end_sequence(Sequence *sequence) {
-  if (sequence->ended) return failure(KILN_ERROR_ARGUMENT, "the sequence has ended");
-  if (sequence->steps.empty()) return failure(KILN_ERROR_ARGUMENT, "the sequence is empty");
+Status end_sequence(Sequence *sequence) {
+  if (sequence->ended) return Status::error(Code::bad_argument, "the sequence has ended");
+  if (sequence->steps.empty()) return Status::error(Code::bad_argument, "the sequence is empty");
   sequence->ended = true;
   const Loader &loader = *sequence->loader;
-  Error error = record_command_buffer(loader, sequence->queue.get(), sequence->properties,
-                                      sequence->steps, &sequence->recording);
+  Status error = record_command_buffer(loader, sequence->queue.get(), sequence->properties,
+                                       sequence->steps, &sequence->recording);
   sequence->reason = error.message;
   if (error.ok()) return {};
   error = record_on_recordable_queue(loader, sequence->steps, &sequence->recording);
@@ -101,8 +101,8 @@ Error end_sequence(Sequence *sequence) {
   return {};
 }
 
-Error run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
-  if (!sequence.ended) return failure(KILN_ERROR_ARGUMENT, "the sequence has not ended");
+Status run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
+  if (!sequence.ended) return Status::error(Code::bad_argument, "the sequence has not ended");
   std::vector<std::unique_ptr<FirstLaunch>> firsts;
   for (const Step &step : sequence.steps) {
     auto first = FirstLaunch::mark(*step.program, step.index);
@@ -110,7 +110,7 @@ Error run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event
   }
   Handle<cl_event> own;
   Handle<cl_event> *wanted = event != nullptr || firsts.empty() ? event : &own;
-  Error error = run(sequence, waits, wanted);
+  Status error = run(sequence, waits, wanted);
   if (!error.ok()) return error;
   for (const auto &first : firsts) first->end_with(wanted->get());  // the queue is in order
   return {};

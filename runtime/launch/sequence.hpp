@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/launch/launch.hpp"
+#include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/recording.hpp"
 
 namespace kiln::runtime {
@@ -24,11 +24,11 @@ struct Sequence {
   bool ended = false;
 };
 
-Error begin_sequence(const Queue &queue, Sequence *out);
-Error add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range);
+Status begin_sequence(const Queue &queue, Sequence *out);
+Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range);
 // Records through the best of the device's extensions that works.
-Error end_sequence(Sequence *sequence);
+Status end_sequence(Sequence *sequence);
 // `event` may be null.
-Error run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event);
+Status run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event);
 
 }  // namespace kiln::runtime

@@ -9,8 +9,8 @@ namespace {
 // More than this is a driver's mistake and not a log.
 constexpr std::size_t kMostLogBytes = std::size_t{16} << 20;
 
-Error create_from_binary(const Device &device, cl_context context, packs::View bytes,
-                         cl_program *out) {
+Status create_from_binary(const Device &device, cl_context context, packs::View bytes,
+                          cl_program *out) {
   cl_int status = CL_SUCCESS;
   cl_int code = CL_SUCCESS;
   *out = device.cl->clCreateProgramWithBinary(context, 1, &device.id, &bytes.size, &bytes.data,
@@ -22,8 +22,8 @@ Error create_from_binary(const Device &device, cl_context context, packs::View b
   return {};
 }
 
-Error create_from_source(const Device &device, cl_context context, packs::View bytes,
-                         cl_program *out) {
+Status create_from_source(const Device &device, cl_context context, packs::View bytes,
+                          cl_program *out) {
   const char *text = reinterpret_cast<const char *>(bytes.data);
   cl_int code = CL_SUCCESS;
   *out = device.cl->clCreateProgramWithSource(context, 1, &text, &bytes.size, &code);
@@ -31,11 +31,12 @@ Error create_from_source(const Device &device, cl_context context, packs::View b
   return {};
 }
 
-Error create_from_il(const Device &device, cl_context context, packs::View bytes, cl_program *out) {
+Status create_from_il(const Device &device, cl_context context, packs::View bytes,
+                      cl_program *out) {
   const auto create = create_program_with_il(*device.cl, device.platform,
                                              device.identity.text(Field::device_version));
   if (create == nullptr) {
-    return failure(KILN_ERROR_OPENCL, "the driver has no clCreateProgramWithIL");
+    return Status::error(Code::opencl, "the driver has no clCreateProgramWithIL");
   }
   cl_int code = CL_SUCCESS;
   *out = create(context, bytes.data, bytes.size, &code);
@@ -43,10 +44,10 @@ Error create_from_il(const Device &device, cl_context context, packs::View bytes
   return {};
 }
 
-Error create_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                     Handle<cl_program> *out) {
+Status create_program(const Device &device, cl_context context, Form form, packs::View bytes,
+                      Handle<cl_program> *out) {
   cl_program program = nullptr;
-  Error error;
+  Status error;
   switch (form) {
     case Form::binary: error = create_from_binary(device, context, bytes, &program); break;
     case Form::il: error = create_from_il(device, context, bytes, &program); break;
@@ -55,7 +56,7 @@ Error create_program(const Device &device, cl_context context, Form form, packs:
   // A driver may hand out an object together with an error.
   *out = Handle<cl_program>(program, device.cl->clReleaseProgram);
   if (error.ok() && program == nullptr) {
-    return failure(KILN_ERROR_OPENCL, "the driver reported success without a program");
+    return Status::error(Code::opencl, "the driver reported success without a program");
   }
   return error;
 }
@@ -83,32 +84,33 @@ bool build_number(const Device &device, cl_program program, cl_program_build_inf
          CL_SUCCESS;
 }
 
-Error run_build(const Device &device, cl_program program, const char *options) {
+Status run_build(const Device &device, cl_program program, const char *options) {
   const cl_int code = device.cl->clBuildProgram(program, 1, &device.id, options, nullptr, nullptr);
   if (code != CL_SUCCESS) return cl_failure("clBuildProgram", code);
   cl_build_status status = CL_BUILD_NONE;
   if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
       status != CL_BUILD_SUCCESS) {
-    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the build status is ",
-                                       std::to_string(status)});
+    return Status::error(Code::opencl, {"clBuildProgram reported success, but the build status is ",
+                                        std::to_string(status)});
   }
   cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
   if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&
       type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-    return failure(KILN_ERROR_OPENCL, {"clBuildProgram reported success, but the program is not an "
-                                       "executable: its binary type is ",
-                                       decimal(type)});
+    return Status::error(Code::opencl,
+                         {"clBuildProgram reported success, but the program is not an "
+                          "executable: its binary type is ",
+                          decimal(type)});
   }
   return {};
 }
 
-Error create_kernel(const Device &device, cl_program program, const ExpectedKernel &expected,
-                    Handle<cl_kernel> *out) {
+Status create_kernel(const Device &device, cl_program program, const ExpectedKernel &expected,
+                     Handle<cl_kernel> *out) {
   cl_int code = CL_SUCCESS;
   cl_kernel kernel = device.cl->clCreateKernel(program, expected.name.c_str(), &code);
   *out = Handle<cl_kernel>(kernel, device.cl->clReleaseKernel);
   if (kernel == nullptr || code != CL_SUCCESS) {
-    Error error = cl_failure("clCreateKernel", code);
+    Status error = cl_failure("clCreateKernel", code);
     error.message = concat({"kernel ", expected.name, ": ", error.message});
     return error;
   }
@@ -117,8 +119,8 @@ Error create_kernel(const Device &device, cl_program program, const ExpectedKern
                                     nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetKernelInfo", code);
   if (arguments != expected.arguments) {
-    return failure(KILN_ERROR_OPENCL, {"kernel ", expected.name, " has ", decimal(arguments),
-                                       " arguments instead of ", decimal(expected.arguments)});
+    return Status::error(Code::opencl, {"kernel ", expected.name, " has ", decimal(arguments),
+                                        " arguments instead of ", decimal(expected.arguments)});
   }
   return {};
 }
@@ -145,7 +147,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   return outcome;
 }
 
-Error program_binary(const Device &device, cl_program program, packs::Bytes *out) {
+Status program_binary(const Device &device, cl_program program, packs::Bytes *out) {
   cl_uint count = 0;
   cl_int code =
       device.cl->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
@@ -163,8 +165,8 @@ Error program_binary(const Device &device, cl_program program, packs::Bytes *out
   std::vector<unsigned char *> places(count);
   for (cl_uint i = 0; i < count; ++i) {
     if (sizes[i] > packs::kMaxBlobSize) {
-      return failure(KILN_ERROR_OPENCL,
-                     {"the driver reports a binary of ", decimal(sizes[i]), " bytes"});
+      return Status::error(Code::opencl,
+                           {"the driver reports a binary of ", decimal(sizes[i]), " bytes"});
     }
     binaries[i].resize(sizes[i]);
     places[i] = binaries[i].data();
@@ -174,11 +176,11 @@ Error program_binary(const Device &device, cl_program program, packs::Bytes *out
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
   for (cl_uint i = 0; i < count; ++i) {
     if (devices[i] != device.id) continue;
-    if (binaries[i].empty()) return failure(KILN_ERROR_OPENCL, "the driver's binary is empty");
+    if (binaries[i].empty()) return Status::error(Code::opencl, "the driver's binary is empty");
     *out = std::move(binaries[i]);
     return {};
   }
-  return failure(KILN_ERROR_OPENCL, "the program was not built for this device");
+  return Status::error(Code::opencl, "the program was not built for this device");
 }
 
 std::string il_options(const std::string &options) {

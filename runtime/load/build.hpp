@@ -25,7 +25,7 @@ struct BuiltProgram {
 };
 
 struct BuildOutcome {
-  Error error;      // what failed; ok when the program is accepted
+  Status error;     // what failed; ok when the program is accepted
   std::string log;  // the driver's build log, also of a build that succeeded
   BuiltProgram built;
 };
@@ -38,7 +38,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
                            const std::string &options, const std::vector<ExpectedKernel> &expected);
 
 // The driver's own binary of a built program for the device.
-Error program_binary(const Device &device, cl_program program, packs::Bytes *out);
+Status program_binary(const Device &device, cl_program program, packs::Bytes *out);
 
 // The options that the specification defines for a program made from IL: the -cl-
 // optimisation flags of `options`, without -cl-std and -cl-kernel-arg-info.

@@ -129,15 +129,15 @@ class Measurements {
   std::vector<Measurement> all_;  // of that level and class
 };
 
-Error choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
-                   const std::string &variant, Choice *out) {
+Status choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
+                    const std::string &variant, Choice *out) {
   const fb::Variant *found = pack.find_variant(program, variant);
   if (found == nullptr) {
-    return failure(KILN_ERROR_NOT_IN_PACK, {"program ", program, " has no variant ", variant});
+    return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
   if (const auto lacks = missing(*found, device.capabilities)) {
-    return failure(KILN_ERROR_REQUIREMENT, {"program ", program, ", variant ", variant, " ", *lacks,
-                                            ", which this device lacks"});
+    return Status::error(Code::requirement, {"program ", program, ", variant ", variant, " ",
+                                             *lacks, ", which this device lacks"});
   }
   out->variant = found;
   out->by = KILN_CHOICE_NAME;
@@ -161,11 +161,11 @@ const char *size_class_name(SizeClass size_class) {
   return names[static_cast<unsigned>(size_class)];
 }
 
-Error choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
-                     const std::string &variant, SizeClass wanted, Choice *out) {
+Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
+                      const std::string &variant, SizeClass wanted, Choice *out) {
   const fb::Program *found = pack.find_program(program);
   if (found == nullptr) {
-    return failure(KILN_ERROR_NOT_IN_PACK, {"the pack has no program ", program});
+    return Status::error(Code::not_in_pack, {"the pack has no program ", program});
   }
   if (!variant.empty()) return choose_named(pack, device, program, variant, out);
   Measurements measurements(pack, device, *found, wanted);
@@ -180,8 +180,8 @@ Error choose_variant(const packs::Pack &pack, const Device &device, const std::s
     place = here;
   }
   if (first == nullptr) {
-    return failure(KILN_ERROR_REQUIREMENT,
-                   {"program ", program, " has no variant that this device can run"});
+    return Status::error(Code::requirement,
+                         {"program ", program, " has no variant that this device can run"});
   }
   if (measurements.choose(out)) return {};
   const bool preferred = found->preferred() != nullptr && place < found->preferred()->size();

@@ -29,8 +29,8 @@ struct Choice {
 //    then with the most samples, then the pack's first.
 //  * else the first of Program.preferred, else the first by name.
 // `*out` is set on success.
-Error choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
-                     const std::string &variant, packs::SizeClass wanted, Choice *out);
+Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
+                      const std::string &variant, packs::SizeClass wanted, Choice *out);
 
 const char *size_class_name(packs::SizeClass size_class);
 

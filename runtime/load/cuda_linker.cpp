@@ -67,10 +67,10 @@ std::string_view open_error() {
   return repeats ? error + kLength + 2 : error;
 }
 
-Error load(Cuda *out) {
+Status load(Cuda *out) {
   void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return failure(KILN_ERROR_NO_OPENCL, {"no ", kLibrary, ": ", open_error()});
+    return Status::error(Code::no_opencl, {"no ", kLibrary, ": ", open_error()});
   }
   void *addresses[kNameCount];
   const char *name = kNames;
@@ -78,7 +78,7 @@ Error load(Cuda *out) {
     addresses[i] = dlsym(library, name);
     if (addresses[i] == nullptr && i == kRelease) addresses[i] = dlsym(library, kOldRelease);
     if (addresses[i] == nullptr && i < kRequired) {
-      return failure(KILN_ERROR_NO_OPENCL, {kLibrary, " has no ", name});
+      return Status::error(Code::no_opencl, {kLibrary, " has no ", name});
     }
   }
   std::memcpy(static_cast<void *>(out), addresses, sizeof(*out));
@@ -94,8 +94,8 @@ std::string call_text(const Cuda &cuda, const char *call, int code) {
   return concat({call, " returned ", name, " (", number, ")"});
 }
 
-Error call_failure(const Cuda &cuda, const char *call, int code) {
-  return failure(KILN_ERROR_OPENCL, call_text(cuda, call, code));
+Status call_failure(const Cuda &cuda, const char *call, int code) {
+  return Status::error(Code::opencl, call_text(cuda, call, code));
 }
 
 // "CUDA 13.0's linker"
@@ -108,15 +108,15 @@ std::string linker_name(const Cuda &cuda) {
   return concat({"CUDA ", decimal(number / 1000), ".", decimal(number % 1000 / 10), "'s linker"});
 }
 
-Error refusal(const Cuda &cuda, const char *call, int code, const std::string &log) {
+Status refusal(const Cuda &cuda, const char *call, int code, const std::string &log) {
   const std::string first_line = log.substr(0, log.find('\n'));
-  return failure(KILN_ERROR_OPENCL,
-                 {linker_name(cuda), " refused the PTX: ", call_text(cuda, call, code),
-                  first_line.empty() ? "" : ": ", first_line});
+  return Status::error(Code::opencl,
+                       {linker_name(cuda), " refused the PTX: ", call_text(cuda, call, code),
+                        first_line.empty() ? "" : ": ", first_line});
 }
 
 // The cubin, which is the linker's until it is destroyed.
-Error copy_cubin(const Cuda &cuda, const void *cubin, std::size_t size, packs::Bytes *out) {
+Status copy_cubin(const Cuda &cuda, const void *cubin, std::size_t size, packs::Bytes *out) {
   const auto *bytes = static_cast<const std::uint8_t *>(cubin);
   const char *what = nullptr;
   if (bytes == nullptr || size == 0) {
@@ -126,15 +126,15 @@ Error copy_cubin(const Cuda &cuda, const void *cubin, std::size_t size, packs::B
   } else if (!is_cubin({bytes, size})) {
     what = " made something that is no cubin";
   }
-  if (what != nullptr) return failure(KILN_ERROR_OPENCL, {linker_name(cuda), what});
+  if (what != nullptr) return Status::error(Code::opencl, {linker_name(cuda), what});
   out->assign(bytes, bytes + size);
   return {};
 }
 
 // In the context that is current. `ptx` ends with its NUL. The options and the log's buffer are
 // the linker's until it is destroyed.
-Error link(const Cuda &cuda, std::string *ptx, std::uint32_t target, packs::Bytes *out,
-           std::string *log) {
+Status link(const Cuda &cuda, std::string *ptx, std::uint32_t target, packs::Bytes *out,
+            std::string *log) {
   std::string buffer(kLogSize, '\0');
   int options[] = {kErrorLogBuffer, kErrorLogBufferSize, kTarget};
   void *values[] = {buffer.data(), reinterpret_cast<void *>(std::uintptr_t{kLogSize}),
@@ -151,7 +151,7 @@ Error link(const Cuda &cuda, std::string *ptx, std::uint32_t target, packs::Byte
     call = "cuLinkComplete";
     code = cuda.link_complete(linker, &cubin, &size);
   }
-  Error error;
+  Status error;
   if (code == kSuccess) error = copy_cubin(cuda, cubin, size, out);
   cuda.link_destroy(linker);
   buffer.resize(strnlen(buffer.data(), buffer.size()));
@@ -160,41 +160,41 @@ Error link(const Cuda &cuda, std::string *ptx, std::uint32_t target, packs::Byte
   return error;
 }
 
-Error link_in_context(const Cuda &cuda, Context *context, std::string *ptx, std::uint32_t target,
-                      packs::Bytes *out, std::string *log) {
+Status link_in_context(const Cuda &cuda, Context *context, std::string *ptx, std::uint32_t target,
+                       packs::Bytes *out, std::string *log) {
   int code = cuda.push_current(context);
   if (code != kSuccess) return call_failure(cuda, "cuCtxPushCurrent_v2", code);
-  Error error = link(cuda, ptx, target, out, log);
+  Status error = link(cuda, ptx, target, out, log);
   Context *popped = nullptr;
   code = cuda.pop_current(&popped);
   if (code == kSuccess || !error.ok()) return error;
   return call_failure(cuda, "cuCtxPopCurrent_v2", code);
 }
 
-Error link_on_first_device(const Cuda &cuda, std::string *ptx, std::uint32_t target,
-                           packs::Bytes *out, std::string *log) {
+Status link_on_first_device(const Cuda &cuda, std::string *ptx, std::uint32_t target,
+                            packs::Bytes *out, std::string *log) {
   int code = cuda.init(0);
-  if (code != kSuccess) return failure(KILN_ERROR_NO_DEVICE, call_text(cuda, "cuInit", code));
+  if (code != kSuccess) return Status::error(Code::no_device, call_text(cuda, "cuInit", code));
   CudaDevice device = 0;
   code = cuda.device_get(&device, 0);
-  if (code != kSuccess) return failure(KILN_ERROR_NO_DEVICE, call_text(cuda, "cuDeviceGet", code));
+  if (code != kSuccess) return Status::error(Code::no_device, call_text(cuda, "cuDeviceGet", code));
   Context *context = nullptr;
   code = cuda.primary_retain(&context, device);
   if (code != kSuccess) return call_failure(cuda, "cuDevicePrimaryCtxRetain", code);
-  Error error = link_in_context(cuda, context, ptx, target, out, log);
+  Status error = link_in_context(cuda, context, ptx, target, out, log);
   cuda.primary_release(device);
   return error;
 }
 
 // The PTX as a string that ends where the text does.
-Error copy_ptx(packs::View ptx, std::string *out) {
+Status copy_ptx(packs::View ptx, std::string *out) {
   if (ptx.size > packs::kMaxBlobSize) {
-    return failure(KILN_ERROR_ARGUMENT, "the PTX is too large for a pack");
+    return Status::error(Code::bad_argument, "the PTX is too large for a pack");
   }
-  if (!is_ptx(ptx)) return failure(KILN_ERROR_ARGUMENT, "this is no PTX");
+  if (!is_ptx(ptx)) return Status::error(Code::bad_argument, "this is no PTX");
   while (ptx.data[ptx.size - 1] == 0) --ptx.size;
   if (std::memchr(ptx.data, 0, ptx.size) != nullptr) {
-    return failure(KILN_ERROR_ARGUMENT, "the PTX has a NUL inside");
+    return Status::error(Code::bad_argument, "the PTX has a NUL inside");
   }
   out->assign(reinterpret_cast<const char *>(ptx.data), ptx.size);
   return {};
@@ -226,20 +226,21 @@ bool is_cubin(packs::View bytes) {
          u16(52) == kElfHeaderSize;
 }
 
-Error link_cubin(packs::View ptx, std::uint32_t compute_capability, packs::Bytes *out,
-                 std::string *log) {
+Status link_cubin(packs::View ptx, std::uint32_t compute_capability, packs::Bytes *out,
+                  std::string *log) {
   out->clear();
   if (log != nullptr) log->clear();
   const std::uint32_t major = compute_capability / 100;
   const std::uint32_t minor = compute_capability % 100;
   if (major == 0 || minor > 9) {
-    return failure(KILN_ERROR_ARGUMENT, {decimal(compute_capability), " is no compute capability"});
+    return Status::error(Code::bad_argument,
+                         {decimal(compute_capability), " is no compute capability"});
   }
   std::string text;
-  if (Error error = copy_ptx(ptx, &text); !error.ok()) return error;
+  if (Status error = copy_ptx(ptx, &text); !error.ok()) return error;
   Cuda cuda{};
-  if (Error error = load(&cuda); !error.ok()) return error;
-  Error error = link_on_first_device(cuda, &text, major * 10 + minor, out, log);
+  if (Status error = load(&cuda); !error.ok()) return error;
+  Status error = link_on_first_device(cuda, &text, major * 10 + minor, out, log);
   if (!error.ok()) out->clear();
   return error;
 }

@@ -34,12 +34,12 @@ bool is_cubin(packs::View bytes);
 // any compilation: the caller guards the call, or makes it in a process of its own.
 //
 // Errors, each with a message that names what failed:
-//   KILN_ERROR_ARGUMENT   not PTX, a NUL inside, too large for a pack, no compute capability
-//   KILN_ERROR_NO_OPENCL  no libcuda.so.1, or one without the linker's functions
-//   KILN_ERROR_NO_DEVICE  CUDA does not start, or shows no device
-//   KILN_ERROR_OPENCL     another call failed, the linker refused the PTX (the message has the
-//                         first line of its log), or what it made is no cubin or too large
-Error link_cubin(packs::View ptx, std::uint32_t compute_capability, packs::Bytes *out,
-                 std::string *log);
+//   Code::bad_argument  not PTX, a NUL inside, too large for a pack, no compute capability
+//   Code::no_opencl     no libcuda.so.1, or one without the linker's functions
+//   Code::no_device     CUDA does not start, or shows no device
+//   Code::opencl        another call failed, the linker refused the PTX (the message has the
+//                       first line of its log), or what it made is no cubin or too large
+Status link_cubin(packs::View ptx, std::uint32_t compute_capability, packs::Bytes *out,
+                  std::string *log);
 
 }  // namespace kiln::runtime

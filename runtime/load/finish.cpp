@@ -42,11 +42,11 @@ std::string linked(const Loader &loader, const packs::fb::Variant &variant, pack
   const int slot = guard.begin(linking, 0, &no_marker);
   packs::Bytes cubin;
   std::string log;
-  const Error error = link_cubin({binary->data(), binary->size()},
-                                 loader.device->capabilities.compute_capability, &cubin, &log);
+  const Status error = link_cubin({binary->data(), binary->size()},
+                                  loader.device->capabilities.compute_capability, &cubin, &log);
   if (error.ok()) why = refused(loader, variant, {cubin.data(), cubin.size()});
   // The same driver would do the same at every start.
-  const bool hopeless = error.status == KILN_ERROR_OPENCL || !why.empty();
+  const bool hopeless = error.code == Code::opencl || !why.empty();
   guard.end(slot, linking, hopeless ? Fate::wrong : Fate::healed);
   if (!why.empty()) return why;
   if (!error.ok()) return log.empty() ? error.message : concat({error.message, ": ", log});
@@ -96,7 +96,7 @@ std::string own_binary(const Loader &loader, const packs::fb::Variant &variant, 
   int no_marker = 0;  // told of by the attempt itself
   const bool known = guard.fate(asking.id) != Fate::none;
   const int slot = known ? -1 : guard.begin(asking, loader.deadline_milliseconds, &no_marker);
-  const Error error = program_binary(*loader.device, program, out);
+  const Status error = program_binary(*loader.device, program, out);
   guard.end(slot, asking, Fate::healed);
   if (!error.ok()) return error.message;
   return guard.quarantined({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});

@@ -354,13 +354,13 @@ std::string summary(const Report &report) {
 
 }  // namespace
 
-Error climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
-            std::shared_ptr<LoadedProgram> *out, Report *report) {
+Status climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant,
+             unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report) {
   const auto start = Clock::now();
   const bool loaded = Ladder(loader, variant, flags, report).climb(out);
   report->milliseconds = milliseconds_since(start);
-  Error error;
-  if (!loaded) error = failure(KILN_ERROR_NO_RUNG, summary(*report));
+  Status error;
+  if (!loaded) error = Status::error(Code::no_rung, summary(*report));
   notify(*loader, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report->rung,
                    loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report->program.c_str(),
                    report->variant.c_str(), error.message.c_str(), report->milliseconds});

@@ -33,8 +33,8 @@ struct LoadedProgram {
 
 // Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, whose program
 // and variant are set already, is filled whatever happens; `*out` only on success.
-Error climb(const std::shared_ptr<const Loader> &loader, const packs::fb::Variant &variant,
-            unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report);
+Status climb(const std::shared_ptr<const Loader> &loader, const packs::fb::Variant &variant,
+             unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report);
 
 // The variant's kernels as the driver must show them.
 std::vector<ExpectedKernel> expected_kernels(const packs::fb::Variant &variant);

@@ -14,7 +14,7 @@ namespace kiln::runtime {
 
 // How a load ended. The report is always there, the program on success.
 struct LoadResult {
-  Error error;
+  Status error;
   std::shared_ptr<LoadedProgram> program;
   std::shared_ptr<const Report> report;
   Choice choice;  // of this call; others may have come to the same variant by another way

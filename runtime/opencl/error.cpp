@@ -45,38 +45,7 @@ const char *code_name(cl_int code) {
 #undef KILN_CODE_NAME
 }
 
-kiln_status status_of(packs::Fault fault) {
-  switch (fault) {
-    case packs::Fault::none: return KILN_OK;
-    case packs::Fault::not_found: return KILN_ERROR_PACK_NOT_FOUND;
-    case packs::Fault::io_error:
-    case packs::Fault::no_space: return KILN_ERROR_PACK_IO;
-    case packs::Fault::newer_version:
-    case packs::Fault::unknown_feature: return KILN_ERROR_PACK_NEWER;
-    case packs::Fault::bad_argument: return KILN_ERROR_ARGUMENT;
-    default: return KILN_ERROR_PACK_BAD;
-  }
-}
-
 }  // namespace
-
-#define KILN_OUT_OF_LINE __attribute__((noinline))
-
-KILN_OUT_OF_LINE Error::Error() = default;
-KILN_OUT_OF_LINE Error::Error(kiln_status what, cl_int code, std::string text)
-    : status(what), cl_error(code), message(std::move(text)) {}
-KILN_OUT_OF_LINE Error::Error(const Error &other) = default;
-KILN_OUT_OF_LINE Error::Error(Error &&other) noexcept = default;
-KILN_OUT_OF_LINE Error &Error::operator=(Error &&other) noexcept = default;
-KILN_OUT_OF_LINE Error::~Error() = default;
-
-KILN_OUT_OF_LINE Error failure(kiln_status status, std::string_view message) {
-  return {status, 0, std::string(message)};
-}
-
-Error failure(kiln_status status, std::initializer_list<std::string_view> parts) {
-  return {status, 0, concat(parts)};
-}
 
 std::string cl_error_text(cl_int code) {
   const char *name = code_name(code);
@@ -84,15 +53,30 @@ std::string cl_error_text(cl_int code) {
   return concat({name, " (", std::to_string(code), ")"});
 }
 
-Error cl_failure(const char *call, cl_int code) {
+Status cl_failure(const char *call, cl_int code) {
   if (code == CL_SUCCESS) {
-    return failure(KILN_ERROR_OPENCL, {call, " reported success without a result"});
+    return Status::error(Code::opencl, {call, " reported success without a result"});
   }
-  return {KILN_ERROR_OPENCL, code, concat({call, " returned ", cl_error_text(code)})};
+  return {Code::opencl, code, concat({call, " returned ", cl_error_text(code)})};
 }
 
-Error pack_failure(const packs::Status &status) {
-  return failure(status_of(status.fault), status.message);
+kiln_status status_of(Code code) {
+  switch (code) {
+    case Code::ok: return KILN_OK;
+    case Code::not_found: return KILN_ERROR_PACK_NOT_FOUND;
+    case Code::io_error:
+    case Code::no_space: return KILN_ERROR_PACK_IO;
+    case Code::newer_version:
+    case Code::unknown_feature: return KILN_ERROR_PACK_NEWER;
+    case Code::bad_argument: return KILN_ERROR_ARGUMENT;
+    case Code::no_opencl: return KILN_ERROR_NO_OPENCL;
+    case Code::no_device: return KILN_ERROR_NO_DEVICE;
+    case Code::opencl: return KILN_ERROR_OPENCL;
+    case Code::not_in_pack: return KILN_ERROR_NOT_IN_PACK;
+    case Code::requirement: return KILN_ERROR_REQUIREMENT;
+    case Code::no_rung: return KILN_ERROR_NO_RUNG;
+    default: return KILN_ERROR_PACK_BAD;
+  }
 }
 
 }  // namespace kiln::runtime

@@ -10,9 +10,9 @@ kiln_status kiln_provision(const char *path, const char *folder, kiln_error *err
   KILN_REQUIRE(path != nullptr && folder != nullptr, error);
   std::shared_ptr<const kiln::packs::Pack> pack;
   const auto status = kiln::packs::Pack::open_file(path, &pack);
-  if (!status.ok()) return report_error(pack_failure(status), error);
+  if (!status.ok()) return report_error(status, error);
   ProvisionResult result;
-  const Error e = provision_mesa(*pack, folder, &result);
+  const Status e = provision_mesa(*pack, folder, &result);
   if (e.ok()) point_mesa_at(folder);
   return report_error(e, error);
 }

@@ -5,7 +5,7 @@
 namespace kiln::runtime {
 namespace {
 
-using packs::Fault;
+using packs::Code;
 using packs::Status;
 
 // Version 6 of the format, the one that Mesa writes.
@@ -61,7 +61,7 @@ bool is_key(const std::uint8_t *bytes) {
   return true;
 }
 
-Status fault(Fault what, const char *text, std::size_t offset) {
+Status fault(Code what, const char *text, std::size_t offset) {
   return Status::error(what, {"Mesa's cache entry at byte ", packs::decimal(offset), text});
 }
 
@@ -69,15 +69,15 @@ Status fault(Fault what, const char *text, std::size_t offset) {
 Status take_entry(packs::View file, std::size_t *offset, MesaEntry *out) {
   const std::size_t rest = file.size - *offset;
   const std::uint8_t *bytes = file.data + *offset;
-  if (rest < kFrame) return fault(Fault::truncated, " is cut off", *offset);
-  if (!is_key(bytes)) return fault(Fault::bad_magic, " has no key of 40 digits", *offset);
+  if (rest < kFrame) return fault(Code::truncated, " is cut off", *offset);
+  if (!is_key(bytes)) return fault(Code::bad_magic, " has no key of 40 digits", *offset);
   const std::uint32_t size = get32(bytes + kPayloadSizeAt);
-  if (size > rest - kFrame) return fault(Fault::truncated, " is cut off", *offset);
+  if (size > rest - kFrame) return fault(Code::truncated, " is cut off", *offset);
   if (get32(bytes + kFormatAt) != kNotCompressed || get32(bytes + kDecodedSizeAt) != size) {
-    return fault(Fault::unknown_feature, " is in a format that is not known", *offset);
+    return fault(Code::unknown_feature, " is in a format that is not known", *offset);
   }
   if (checksum({bytes + kFrame, size}) != get32(bytes + kChecksumAt)) {
-    return fault(Fault::blob_corrupt, " does not have the recorded checksum", *offset);
+    return fault(Code::blob_corrupt, " does not have the recorded checksum", *offset);
   }
   out->bytes = {bytes, kFrame + size};
   *offset += out->bytes.size;
@@ -122,14 +122,14 @@ Status parse_mesa_blob(packs::View blob, MesaBlob *out) {
   const std::size_t limit = blob.size < kMaxMesaPlaceSize + 1 ? blob.size : kMaxMesaPlaceSize + 1;
   const void *end = limit == 0 ? nullptr : std::memchr(blob.data, '\n', limit);
   if (end == nullptr) {
-    return Status::error(limit == blob.size ? Fault::truncated : Fault::over_limit,
+    return Status::error(limit == blob.size ? Code::truncated : Code::over_limit,
                          "the blob of Mesa's cache entries does not begin with a place");
   }
   MesaBlob parsed;
   std::size_t offset = static_cast<std::size_t>(static_cast<const std::uint8_t *>(end) - blob.data);
   parsed.place = {reinterpret_cast<const char *>(blob.data), offset};
   if (!is_mesa_place(parsed.place)) {
-    return Status::error(Fault::bad_argument,
+    return Status::error(Code::bad_argument,
                          "the place of Mesa's cache entries is not a folder below its cache");
   }
   ++offset;
@@ -138,7 +138,7 @@ Status parse_mesa_blob(packs::View blob, MesaBlob *out) {
     MesaEntry entry;
     if (Status s = take_entry(blob, &offset, &entry); !s.ok()) return s;
     if (!parsed.entries.empty() && parsed.entries.back().key() >= entry.key()) {
-      return fault(Fault::conflict, " does not have a larger key than the one before", begin);
+      return fault(Code::conflict, " does not have a larger key than the one before", begin);
     }
     parsed.entries.push_back(entry);
   }
@@ -148,10 +148,10 @@ Status parse_mesa_blob(packs::View blob, MesaBlob *out) {
 
 Status parse_foz(packs::View foz, std::vector<MesaEntry> *out) {
   if (foz.size < kFozMagicSize) {
-    return Status::error(Fault::truncated, "the Fossilize database is cut off");
+    return Status::error(Code::truncated, "the Fossilize database is cut off");
   }
   if (std::memcmp(foz.data, kFozMagic, kFozMagicSize) != 0) {
-    return Status::error(Fault::bad_magic, "not a Fossilize database of version 6");
+    return Status::error(Code::bad_magic, "not a Fossilize database of version 6");
   }
   std::vector<MesaEntry> entries;
   std::size_t offset = kFozMagicSize;
@@ -166,7 +166,7 @@ Status parse_foz(packs::View foz, std::vector<MesaEntry> *out) {
 
 Status split_foz(std::string_view place, packs::View foz, const std::vector<MesaEntry> &known,
                  packs::Bytes *out) {
-  if (!is_mesa_place(place)) return Status::error(Fault::bad_argument, "not a place of Mesa's");
+  if (!is_mesa_place(place)) return Status::error(Code::bad_argument, "not a place of Mesa's");
   std::vector<MesaEntry> entries;
   if (Status s = parse_foz(foz, &entries); !s.ok()) return s;
   MesaJoin join;

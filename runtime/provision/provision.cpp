@@ -34,9 +34,9 @@ struct Place {
   std::vector<packs::Bytes> blobs;  // what the entries are views of
 };
 
-Error file_failure(std::string_view folder, std::string_view name, int error) {
-  return failure(KILN_ERROR_PACK_IO,
-                 {folder, name.empty() ? "" : "/", name, ": ", system_error_text(error)});
+Status file_failure(std::string_view folder, std::string_view name, int error) {
+  return Status::error(Code::io_error,
+                       {folder, name.empty() ? "" : "/", name, ": ", system_error_text(error)});
 }
 
 packs::View view_of(std::string_view text) {
@@ -121,7 +121,7 @@ packs::Status take_pack(const packs::Pack &pack, std::vector<Place> *places) {
 }
 
 // Opens or makes FOLDER/mesa_shader_cache_sf/PLACE, each of them a folder of this user's.
-Error open_place(const char *folder, std::string_view place, std::string *path, Folder *out) {
+Status open_place(const char *folder, std::string_view place, std::string *path, Folder *out) {
   *path = packs::concat({folder, kRoot});
   if (int error = Folder::open(path->c_str(), out); error != 0) {
     return file_failure(*path, "", error);
@@ -147,8 +147,8 @@ struct Present {
   packs::Bytes marker;
 };
 
-Error read_present(const Folder &folder, const Place &place, const std::string &path,
-                   Present *out) {
+Status read_present(const Folder &folder, const Place &place, const std::string &path,
+                    Present *out) {
   const struct {
     const char *name;
     std::uint64_t limit;
@@ -161,7 +161,7 @@ Error read_present(const Folder &folder, const Place &place, const std::string &
     const int error = read_own(folder, file.name, file.limit, file.bytes, &exists);
     if (error != 0) return file_failure(path, file.name, error);
     if (exists && !is_marker_of(out->marker, place.name)) {
-      return failure(KILN_ERROR_PACK_IO, {path, "/", file.name, ": it is not Kiln's"});
+      return Status::error(Code::io_error, {path, "/", file.name, ": it is not Kiln's"});
     }
   }
   return {};
@@ -169,8 +169,8 @@ Error read_present(const Folder &folder, const Place &place, const std::string &
 
 // Writes the files that differ. The marker first, so that they are known as Kiln's whatever
 // happens; then the entries; the index last, so that it never says more than there is.
-Error write_place(const Folder &folder, const Place &place, const std::string &path,
-                  const Present &present, const FozFiles &files, bool *wrote) {
+Status write_place(const Folder &folder, const Place &place, const std::string &path,
+                   const Present &present, const FozFiles &files, bool *wrote) {
   const std::string marker = marker_text(place.name, files);
   const struct {
     const char *name;
@@ -189,12 +189,12 @@ Error write_place(const Folder &folder, const Place &place, const std::string &p
   return {};
 }
 
-Error provision_place(const char *folder, const Place &place, ProvisionResult *result) {
+Status provision_place(const char *folder, const Place &place, ProvisionResult *result) {
   Folder opened;
   std::string path;
-  if (Error e = open_place(folder, place.name, &path, &opened); !e.ok()) return e;
+  if (Status e = open_place(folder, place.name, &path, &opened); !e.ok()) return e;
   Present present;
-  if (Error e = read_present(opened, place, path, &present); !e.ok()) return e;
+  if (Status e = read_present(opened, place, path, &present); !e.ok()) return e;
   MesaJoin join;
   // A damaged database is not gone on from, but made anew.
   if (!present.foz.empty() && !join.start(view_of(present.foz)).ok()) present.foz.clear();
@@ -208,7 +208,7 @@ Error provision_place(const char *folder, const Place &place, ProvisionResult *r
     present.index.clear();
   }
   bool wrote = false;
-  if (Error e = write_place(opened, place, path, present, files, &wrote); !e.ok()) return e;
+  if (Status e = write_place(opened, place, path, present, files, &wrote); !e.ok()) return e;
   ++result->places;
   result->written += wrote ? 1 : 0;
   result->entries += join.entry_count();
@@ -234,8 +234,8 @@ int remove_present(const Folder &folder, const char *name) {
 
 // The index first: Mesa reads neither file without the other. The marker last, so that an
 // interrupted call can be repeated.
-Error remove_files(const Folder &folder, const std::string &path,
-                   const std::vector<std::string> &names) {
+Status remove_files(const Folder &folder, const std::string &path,
+                    const std::vector<std::string> &names) {
   for (const std::string &name : names) {
     if (!is_name(name, kTemporaryPrefix, 1)) continue;
     if (int error = remove_present(folder, name.c_str()); error != 0) {
@@ -251,8 +251,8 @@ Error remove_files(const Folder &folder, const std::string &path,
 }
 
 // Looks into a folder and those below it. `place` is its path below mesa_shader_cache_sf.
-Error remove_below(const std::string &path, const std::string &place, unsigned depth,
-                   std::size_t *removed) {
+Status remove_below(const std::string &path, const std::string &place, unsigned depth,
+                    std::size_t *removed) {
   Folder folder;
   if (int error = Folder::open(path.c_str(), &folder); error != 0) {
     return file_failure(path, "", error);
@@ -263,7 +263,7 @@ Error remove_below(const std::string &path, const std::string &place, unsigned d
   bool exists = false;
   if (read_own(folder, kMarker, kMaxMarkerSize, &marker, &exists) == 0 &&
       is_marker_of(marker, place)) {
-    if (Error e = remove_files(folder, path, names); !e.ok()) return e;
+    if (Status e = remove_files(folder, path, names); !e.ok()) return e;
     ++*removed;
   }
   if (depth == kMaxDepth) return {};
@@ -274,7 +274,7 @@ Error remove_below(const std::string &path, const std::string &place, unsigned d
         info.st_uid != geteuid() || (info.st_mode & S_IWOTH) != 0) {
       continue;  // nothing of Kiln's is in there
     }
-    if (Error e = remove_below(packs::concat({path, "/", name}), below, depth + 1, removed);
+    if (Status e = remove_below(packs::concat({path, "/", name}), below, depth + 1, removed);
         !e.ok()) {
       return e;
     }
@@ -295,10 +295,10 @@ bool has_name(std::string_view names, std::string_view name) {
 
 }  // namespace
 
-Error provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out) {
+Status provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out) {
   *out = {};
   std::vector<Place> places;
-  if (packs::Status s = take_pack(pack, &places); !s.ok()) return pack_failure(s);
+  if (packs::Status s = take_pack(pack, &places); !s.ok()) return s;
   if (places.empty()) return {};
   Folder opened;
   if (int error = Folder::open(folder, &opened); error != 0) return file_failure(folder, "", error);
@@ -306,18 +306,18 @@ Error provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResul
   if (int error = lock(folder, &held); error != 0) return file_failure(folder, "", error);
   ProvisionResult result;
   for (const Place &place : places) {
-    if (Error e = provision_place(folder, place, &result); !e.ok()) return e;
+    if (Status e = provision_place(folder, place, &result); !e.ok()) return e;
   }
   *out = result;
   return {};
 }
 
-Error remove_provisioned(const char *folder, std::size_t *removed) {
+Status remove_provisioned(const char *folder, std::size_t *removed) {
   *removed = 0;
   const std::string root = packs::concat({folder, kRoot});
   struct stat info {};
   if (lstat(root.c_str(), &info) != 0) {
-    return errno == ENOENT ? Error() : file_failure(root, "", errno);
+    return errno == ENOENT ? Status() : file_failure(root, "", errno);
   }
   Descriptor held;
   if (int error = lock(folder, &held); error != 0) return file_failure(folder, "", error);

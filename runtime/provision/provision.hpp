@@ -30,14 +30,14 @@ struct ProvisionResult {
 // whole, and a process that starts meanwhile finds the old entries or the new ones; only a
 // repair should have the folder to itself. Any number of processes may call it, one works.
 //
-// Errors are KILN_ERROR_PACK_IO with the file and what is in the way (a symbolic link, another
+// Errors are Code::io_error with the file and what is in the way (a symbolic link, another
 // owner, no permission, a full disk, a file of that name that is not Kiln's), or the pack's fault.
 // What was written before an error stays; each place is whole or as it was.
-Error provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out);
+Status provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out);
 
 // Removes the three files wherever the marker is Kiln's, and what killed calls left beside them;
 // nothing else, and no folder. `*removed`: how many places. A folder that is not there is no error.
-Error remove_provisioned(const char *folder, std::size_t *removed);
+Status remove_provisioned(const char *folder, std::size_t *removed);
 
 // Sets this process's environment so that Mesa reads what stands in `folder`, and keeps its own
 // cache there, too. To be called before the first call into OpenCL, and while no other thread

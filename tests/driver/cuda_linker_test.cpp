@@ -13,7 +13,7 @@
 using namespace kiln::test;
 using kiln::builder::ChildEnd;
 using kiln::builder::ChildResult;
-using kiln::runtime::Error;
+using kiln::packs::Status;
 using kiln::runtime::is_cubin;
 using kiln::runtime::is_ptx;
 using kiln::runtime::link_cubin;
@@ -37,8 +37,8 @@ const std::string kPtx = shapes::ptx_of("8.8", 90, kPayload);
 json link_here(packs::View ptx, std::uint32_t compute_capability) {
   packs::Bytes cubin = {1, 2, 3};
   std::string log = "of before";
-  const Error error = link_cubin(ptx, compute_capability, &cubin, &log);
-  return {{"status", static_cast<int>(error.status)},
+  const packs::Status error = link_cubin(ptx, compute_capability, &cubin, &log);
+  return {{"status", static_cast<int>(kiln::runtime::status_of(error.code))},
           {"message", error.message},
           {"log", log},
           {"cubin", json::binary(cubin)}};
@@ -156,7 +156,8 @@ TEST_CASE("the caller need not want the log") {
   for (const char *script : {"", "refuse", "warn"}) {
     const ChildResult child = run_fake(script, [] {
       packs::Bytes cubin;
-      return json(static_cast<int>(link_cubin(view(kPtx), 900, &cubin, nullptr).status));
+      return json(
+          static_cast<int>(kiln::runtime::status_of(link_cubin(view(kPtx), 900, &cubin, nullptr).code)));
     });
     REQUIRE(child.ok());
     CHECK(child.answer == (std::string(script) == "refuse" ? KILN_ERROR_OPENCL : KILN_OK));
@@ -322,7 +323,7 @@ TEST_CASE("threads may link at the same time") {
       threads.emplace_back([&, i] {
         const std::string payload(1000 + i, static_cast<char>('a' + i));
         packs::Bytes cubin;
-        const Error error =
+        const packs::Status error =
             link_cubin(view(shapes::ptx_of("8.8", 80, payload)), 900, &cubin, nullptr);
         if (error.ok() && text(cubin) == shapes::cubin_of(90, payload)) ++right;
       });

@@ -10,25 +10,25 @@ using namespace kiln::test;
 namespace {
 
 // What each byte of a pack belongs to, as the fault that its damage must give.
-std::vector<Fault> map_of(const Bytes &bytes) {
+std::vector<Code> map_of(const Bytes &bytes) {
   const PackPointer pack = opened(bytes);
-  std::vector<Fault> map(bytes.size(), Fault::none);  // padding
-  const auto mark = [&](std::uint64_t offset, std::uint64_t size, Fault fault) {
+  std::vector<Code> map(bytes.size(), Code::ok);  // padding
+  const auto mark = [&](std::uint64_t offset, std::uint64_t size, Code fault) {
     std::fill_n(map.begin() + static_cast<std::ptrdiff_t>(offset), size, fault);
   };
-  mark(0, 8, Fault::bad_magic);
-  mark(8, 56, Fault::bad_superblock);
-  mark(pack->superblock().root_offset, pack->superblock().root_size, Fault::root_corrupt);
+  mark(0, 8, Code::bad_magic);
+  mark(8, 56, Code::bad_superblock);
+  mark(pack->superblock().root_offset, pack->superblock().root_size, Code::root_corrupt);
   for (const fb::Blob *blob : *pack->root().blobs()) {
-    mark(blob->offset(), blob->stored_size(), Fault::blob_corrupt);
+    mark(blob->offset(), blob->stored_size(), Code::blob_corrupt);
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
     const fb::TargetEntry &entry = *pack->root().targets()->Get(static_cast<unsigned>(i));
-    mark(entry.offset(), entry.size(), Fault::section_corrupt);
+    mark(entry.offset(), entry.size(), Code::section_corrupt);
     const fb::Section *section = nullptr;
     REQUIRE(pack->section(i, &section).ok());
     for (const fb::Blob *blob : *section->blobs()) {
-      mark(blob->offset(), blob->stored_size(), Fault::blob_corrupt);
+      mark(blob->offset(), blob->stored_size(), Code::blob_corrupt);
     }
   }
   return map;
@@ -38,15 +38,15 @@ enum class Seen { nothing, fault, wrong };
 
 // What a changed pack shows: the `expected` parts alone, or with `fault` in some places, or
 // anything else.
-Seen seen_in(const Bytes &bytes, Fault fault, const Parts &expected) {
+Seen seen_in(const Bytes &bytes, Code fault, const Parts &expected) {
   PackPointer pack;
   if (const Status status = open(bytes, &pack); !status.ok()) {
-    return status.fault == fault ? Seen::fault : Seen::wrong;
+    return status.code == fault ? Seen::fault : Seen::wrong;
   }
   Seen seen = Seen::nothing;
   for (const auto &[name, part] : parts_of(*pack)) {
     if (part == expected.at(name)) continue;
-    if (part.fault == Fault::none || part.fault != fault) return Seen::wrong;
+    if (part.code == Code::ok || part.code != fault) return Seen::wrong;
     seen = Seen::fault;
   }
   return seen;
@@ -98,7 +98,7 @@ TEST_CASE("a pack cut anywhere is truncated", "[corruption]") {
     CAPTURE(length);
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
     PackPointer pack;
-    CHECK(open(cut, &pack).fault == (length == 0 ? Fault::empty : Fault::truncated));
+    CHECK(open(cut, &pack).code == (length == 0 ? Code::empty : Code::truncated));
     CHECK(pack == nullptr);
   }
 }
@@ -106,7 +106,7 @@ TEST_CASE("a pack cut anywhere is truncated", "[corruption]") {
 TEST_CASE("a flipped byte anywhere gives its part's fault, and no other part is wrong",
           "[corruption]") {
   Bytes bytes = written(sample());
-  const std::vector<Fault> map = map_of(bytes);
+  const std::vector<Code> map = map_of(bytes);
   const Parts expected = parts_of(*opened(bytes));
   unsigned same = 0;
   for (std::size_t place = 0; place < bytes.size(); ++place) {
@@ -114,17 +114,17 @@ TEST_CASE("a flipped byte anywhere gives its part's fault, and no other part is 
       bytes[place] ^= mask;
       const Seen seen = seen_in(bytes, map[place], expected);
       bytes[place] ^= mask;
-      const bool padding = map[place] == Fault::none;
+      const bool padding = map[place] == Code::ok;
       if (seen == (padding ? Seen::nothing : Seen::fault)) continue;
       CAPTURE(place, mask, map[place]);
       REQUIRE(seen == Seen::nothing);
-      REQUIRE(map[place] == Fault::blob_corrupt);
+      REQUIRE(map[place] == Code::blob_corrupt);
       ++same;
     }
   }
   CHECK(same < 20);  // zstd has more than one frame for the same bytes
-  CHECK(std::count(map.begin(), map.end(), Fault::none) > 0);  // padding is part of it
-  CHECK(seen_in(bytes, Fault::none, expected) == Seen::nothing);
+  CHECK(std::count(map.begin(), map.end(), Code::ok) > 0);  // padding is part of it
+  CHECK(seen_in(bytes, Code::ok, expected) == Seen::nothing);
 }
 
 TEST_CASE("a root with right hashes and wrong words is survived", "[corruption]") {

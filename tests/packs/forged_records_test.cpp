@@ -6,22 +6,22 @@ using namespace kiln::test;
 
 namespace {
 
-Fault fault_of_image(const Bytes &bytes) {
+Code fault_of_image(const Bytes &bytes) {
   PackPointer pack;
-  const Fault fault = open(bytes, &pack).fault;
-  CHECK((pack == nullptr) == (fault != Fault::none));
+  const Code fault = open(bytes, &pack).code;
+  CHECK((pack == nullptr) == (fault != Code::ok));
   return fault;
 }
 
-Fault fault_of(const ForgedRoot &root) { return fault_of_image(Forge().finish(root)); }
+Code fault_of(const ForgedRoot &root) { return fault_of_image(Forge().finish(root)); }
 
-Fault checks(std::vector<fb::CrossCheck> cross_checks) {
+Code checks(std::vector<fb::CrossCheck> cross_checks) {
   ForgedRoot root;
   root.cross_checks = std::move(cross_checks);
   return fault_of(root);
 }
 
-Fault tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {"", "a", "b"}) {
+Code tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {"", "a", "b"}) {
   ForgedRoot root;
   root.tunings = std::move(rows);
   root.texts = std::move(texts);
@@ -30,7 +30,7 @@ Fault tunings(std::vector<fb::Tuning> rows, std::vector<std::string> texts = {""
 
 // The fault of one row after `spoil`.
 template <typename Spoil>
-Fault spoiled(Spoil spoil) {
+Code spoiled(Spoil spoil) {
   ForgedTuning row;
   spoil(&row);
   return tunings({row});
@@ -39,27 +39,27 @@ Fault spoiled(Spoil spoil) {
 }  // namespace
 
 TEST_CASE("empty vectors of records are as good as none", "[forged]") {
-  CHECK(fault_of({}) == Fault::none);
+  CHECK(fault_of({}) == Code::ok);
 }
 
 TEST_CASE("cross-checks must rise by device and target", "[forged]") {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  CHECK(checks({{1, 1, 0, 0}}) == Fault::none);
-  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0}, {2, 0, 0, 0}, {kMost, kMost, 0, 0}}) == Fault::none);
-  CHECK(checks({{1, 1, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
-  CHECK(checks({{1, 1, 0, 0}, {1, 1, 1, 0}}) == Fault::root_malformed);
-  CHECK(checks({{1, 2, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
-  CHECK(checks({{2, 0, 0, 0}, {1, 1, 0, 0}}) == Fault::root_malformed);
-  CHECK(checks({{kMost, 0, 0, 0}, {0, kMost, 0, 0}}) == Fault::root_malformed);
+  CHECK(checks({{1, 1, 0, 0}}) == Code::ok);
+  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0}, {2, 0, 0, 0}, {kMost, kMost, 0, 0}}) == Code::ok);
+  CHECK(checks({{1, 1, 0, 0}, {1, 1, 0, 0}}) == Code::root_malformed);
+  CHECK(checks({{1, 1, 0, 0}, {1, 1, 1, 0}}) == Code::root_malformed);
+  CHECK(checks({{1, 2, 0, 0}, {1, 1, 0, 0}}) == Code::root_malformed);
+  CHECK(checks({{2, 0, 0, 0}, {1, 1, 0, 0}}) == Code::root_malformed);
+  CHECK(checks({{kMost, 0, 0, 0}, {0, kMost, 0, 0}}) == Code::root_malformed);
 }
 
 TEST_CASE("a result that this reader does not know is kept, a reserved field is refused",
           "[forged]") {
-  CHECK(checks({{1, 1, 4, 0}}) == Fault::none);
-  CHECK(checks({{1, 1, 5, 0}}) == Fault::none);
-  CHECK(checks({{1, 1, 0xffffffff, 0}}) == Fault::none);
-  CHECK(checks({{1, 1, 0, 1}}) == Fault::reserved_not_zero);
-  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0x80000000}}) == Fault::reserved_not_zero);
+  CHECK(checks({{1, 1, 4, 0}}) == Code::ok);
+  CHECK(checks({{1, 1, 5, 0}}) == Code::ok);
+  CHECK(checks({{1, 1, 0xffffffff, 0}}) == Code::ok);
+  CHECK(checks({{1, 1, 0, 1}}) == Code::reserved_not_zero);
+  CHECK(checks({{1, 1, 0, 0}, {1, 2, 0, 0x80000000}}) == Code::reserved_not_zero);
 }
 
 TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
@@ -67,73 +67,73 @@ TEST_CASE("tunings must rise by kernel, size class and device", "[forged]") {
     ForgedTuning low;
     ForgedTuning high;
     change(&high);
-    CHECK(tunings({high, low}) == Fault::root_malformed);
+    CHECK(tunings({high, low}) == Code::root_malformed);
     return tunings({low, high});
   };
-  CHECK(pair([](ForgedTuning *) {}) == Fault::root_malformed);
+  CHECK(pair([](ForgedTuning *) {}) == Code::root_malformed);
   // What is not part of the place makes no second row.
-  CHECK(pair([](ForgedTuning *t) { t->samples = 2; }) == Fault::root_malformed);
-  CHECK(pair([](ForgedTuning *t) { t->spread = 2; }) == Fault::root_malformed);
-  CHECK(pair([](ForgedTuning *t) { t->local_size = {9, 9, 9}; }) == Fault::root_malformed);
-  CHECK(pair([](ForgedTuning *t) { t->conditions = 2; }) == Fault::root_malformed);
-  CHECK(pair([](ForgedTuning *t) { t->program = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->variant = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->kernel = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->size_class = 1; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->profile = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->family = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->model = 2; }) == Fault::none);
-  CHECK(pair([](ForgedTuning *t) { t->key_hash = 2; }) == Fault::none);
+  CHECK(pair([](ForgedTuning *t) { t->samples = 2; }) == Code::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->spread = 2; }) == Code::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->local_size = {9, 9, 9}; }) == Code::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->conditions = 2; }) == Code::root_malformed);
+  CHECK(pair([](ForgedTuning *t) { t->program = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->variant = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->kernel = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->size_class = 1; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->profile = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->family = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->model = 2; }) == Code::ok);
+  CHECK(pair([](ForgedTuning *t) { t->key_hash = 2; }) == Code::ok);
   // The earlier field decides.
   const ForgedTuning a{1, 1, 1, 0, 2, 2, 2, 9};
   const ForgedTuning b{1, 1, 1, 1, 1, 1, 1, 1};
-  CHECK(tunings({a, b}) == Fault::none);
-  CHECK(tunings({b, a}) == Fault::root_malformed);
+  CHECK(tunings({a, b}) == Code::ok);
+  CHECK(tunings({b, a}) == Code::root_malformed);
 }
 
 TEST_CASE("a tuning belongs to a variant and a known size class", "[forged]") {
-  CHECK(spoiled([](ForgedTuning *) {}) == Fault::none);
-  CHECK(spoiled([](ForgedTuning *t) { t->program = 0; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->variant = 0; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Fault::none);  // of the whole variant
-  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 2; }) == Fault::none);
-  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 3; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 0x01000000; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->reserved = 1; }) == Fault::reserved_not_zero);
+  CHECK(spoiled([](ForgedTuning *) {}) == Code::ok);
+  CHECK(spoiled([](ForgedTuning *t) { t->program = 0; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->variant = 0; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->kernel = 0; }) == Code::ok);  // of the whole variant
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 2; }) == Code::ok);
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 3; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->size_class = 0x01000000; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->reserved = 1; }) == Code::reserved_not_zero);
 }
 
 TEST_CASE("a tuning's texts are among the root's", "[forged]") {
   for (const std::uint32_t none : {3u, 0x7fffffffu, 0xffffffffu}) {
-    CHECK(spoiled([=](ForgedTuning *t) { t->program = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->variant = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->kernel = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->profile = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->family = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->model = none; }) == Fault::out_of_bounds);
-    CHECK(spoiled([=](ForgedTuning *t) { t->conditions = none; }) == Fault::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->program = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->variant = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->kernel = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->profile = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->family = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->model = none; }) == Code::out_of_bounds);
+    CHECK(spoiled([=](ForgedTuning *t) { t->conditions = none; }) == Code::out_of_bounds);
   }
-  CHECK(tunings({ForgedTuning{}}, {}) == Fault::out_of_bounds);
+  CHECK(tunings({ForgedTuning{}}, {}) == Code::out_of_bounds);
 }
 
 TEST_CASE("texts must rise", "[forged]") {
   const auto texts = [](std::vector<std::string> list) { return tunings({}, std::move(list)); };
-  CHECK(texts({}) == Fault::none);
-  CHECK(texts({""}) == Fault::none);
-  CHECK(texts({"", "B", "a", "aa", "\xc3\xa9"}) == Fault::none);
-  CHECK(texts({"a", ""}) == Fault::root_malformed);
-  CHECK(texts({"", ""}) == Fault::root_malformed);
-  CHECK(texts({"a", "a"}) == Fault::root_malformed);
-  CHECK(texts({"a", "B"}) == Fault::root_malformed);
-  CHECK(texts({std::string("a\0", 2)}) == Fault::root_malformed);
+  CHECK(texts({}) == Code::ok);
+  CHECK(texts({""}) == Code::ok);
+  CHECK(texts({"", "B", "a", "aa", "\xc3\xa9"}) == Code::ok);
+  CHECK(texts({"a", ""}) == Code::root_malformed);
+  CHECK(texts({"", ""}) == Code::root_malformed);
+  CHECK(texts({"a", "a"}) == Code::root_malformed);
+  CHECK(texts({"a", "B"}) == Code::root_malformed);
+  CHECK(texts({std::string("a\0", 2)}) == Code::root_malformed);
   // Without an empty text the first is a name like any other.
-  CHECK(tunings({ForgedTuning{0, 0, 0, 0, 0, 0, 0, 1}}, {"a"}) == Fault::none);
+  CHECK(tunings({ForgedTuning{0, 0, 0, 0, 0, 0, 0, 1}}, {"a"}) == Code::ok);
 }
 
 TEST_CASE("a tuned size has no zero", "[forged]") {
-  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 1}; }) == Fault::none);
-  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {0, 1, 1}; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 0, 1}; }) == Fault::root_malformed);
-  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 0}; }) == Fault::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 1}; }) == Code::ok);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {0, 1, 1}; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 0, 1}; }) == Code::root_malformed);
+  CHECK(spoiled([](ForgedTuning *t) { t->local_size = {1, 1, 0}; }) == Code::root_malformed);
 }
 
 TEST_CASE("a tuning without a profile belongs to no device", "[forged]") {
@@ -141,27 +141,27 @@ TEST_CASE("a tuning without a profile belongs to no device", "[forged]") {
                       std::uint64_t key_hash) {
     return tunings({ForgedTuning{1, 1, 1, 0, profile, family, model, key_hash}});
   };
-  CHECK(row(0, 0, 0, 0) == Fault::none);
-  CHECK(row(1, 0, 0, 0) == Fault::none);
-  CHECK(row(1, 0, 1, 1) == Fault::none);
-  CHECK(row(0, 1, 0, 0) == Fault::root_malformed);
-  CHECK(row(0, 0, 1, 0) == Fault::root_malformed);
-  CHECK(row(0, 0, 0, 1) == Fault::root_malformed);
+  CHECK(row(0, 0, 0, 0) == Code::ok);
+  CHECK(row(1, 0, 0, 0) == Code::ok);
+  CHECK(row(1, 0, 1, 1) == Code::ok);
+  CHECK(row(0, 1, 0, 0) == Code::root_malformed);
+  CHECK(row(0, 0, 1, 0) == Code::root_malformed);
+  CHECK(row(0, 0, 0, 1) == Code::root_malformed);
 }
 
 TEST_CASE("more records than the limits are refused", "[forged]") {
   std::vector<fb::CrossCheck> many;
   for (std::uint64_t i = 0; i < kMaxCrossChecks; ++i) many.push_back({i, 0, 0, 0});
-  CHECK(checks(many) == Fault::none);
+  CHECK(checks(many) == Code::ok);
   many.push_back({kMaxCrossChecks, 0, 0, 0});
-  CHECK(checks(many) == Fault::over_limit);
+  CHECK(checks(many) == Code::over_limit);
 
   std::vector<fb::Tuning> rows;
   ForgedTuning row;
   for (row.key_hash = 1; row.key_hash <= kMaxTunings; ++row.key_hash) rows.push_back(row);
-  CHECK(tunings(rows) == Fault::none);
+  CHECK(tunings(rows) == Code::ok);
   rows.push_back(row);
-  CHECK(tunings(rows) == Fault::over_limit);
+  CHECK(tunings(rows) == Code::over_limit);
 }
 
 TEST_CASE("records that are not aligned are refused", "[forged]") {
@@ -186,9 +186,9 @@ TEST_CASE("records that are not aligned are refused", "[forged]") {
       bytes[place - 4] = 1;  // the count
       misaligned += place % 8 != 0 ? 1 : 0;
       // The values are wrong, too, but only where they may be looked at.
-      const Fault values = checks ? Fault::reserved_not_zero : Fault::out_of_bounds;
+      const Code values = checks ? Code::reserved_not_zero : Code::out_of_bounds;
       const Bytes image = Forge().finish(bytes);
-      CHECK(fault_of_image(image) == (place % 8 != 0 ? Fault::root_malformed : values));
+      CHECK(fault_of_image(image) == (place % 8 != 0 ? Code::root_malformed : values));
     }
   }
   CHECK(misaligned == 2);

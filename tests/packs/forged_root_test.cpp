@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
-Fault fault_of(const Bytes &pack) {
+Code fault_of(const Bytes &pack) {
   PackPointer out;
-  const Fault fault = open(pack, &out).fault;
-  CHECK((out == nullptr) == (fault != Fault::none));
+  const Code fault = open(pack, &out).code;
+  CHECK((out == nullptr) == (fault != Code::ok));
   return fault;
 }
 
 // A pack with one raw blob of 100 bytes and two targets; `spoil` changes the root's values.
 template <typename Spoil>
-Fault spoiled(Spoil spoil) {
+Code spoiled(Spoil spoil) {
   Forge forge;
   ForgedRoot root;
   root.blobs = {forge.raw_blob(noise(100, 1))};
@@ -33,7 +33,7 @@ Fault spoiled(Spoil spoil) {
 }
 
 template <typename Spoil>
-Fault spoiled_blob(Spoil spoil) {
+Code spoiled_blob(Spoil spoil) {
   return spoiled([&](ForgedRoot *root) {
     BlobValues values(root->blobs[0]);
     spoil(&values);
@@ -42,7 +42,7 @@ Fault spoiled_blob(Spoil spoil) {
 }
 
 template <typename Spoil>
-Fault spoiled_target(Spoil spoil) {
+Code spoiled_target(Spoil spoil) {
   return spoiled([&](ForgedRoot *root) {
     TargetValues values(root->targets[1]);
     spoil(&values);
@@ -51,11 +51,11 @@ Fault spoiled_target(Spoil spoil) {
 }
 
 template <typename Spoil>
-Fault spoiled_variant(Spoil spoil) {
+Code spoiled_variant(Spoil spoil) {
   return spoiled([&](ForgedRoot *root) { spoil(&root->programs[0].variants[0]); });
 }
 
-Fault finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
+Code finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
 
 // A root with `programs` times one program, that with `variants` times one variant, that with
 // `kernels` times one kernel.
@@ -79,17 +79,16 @@ Bytes crowded(std::size_t programs, std::size_t variants, std::size_t kernels) {
 }  // namespace
 
 TEST_CASE("a forged pack that breaks no rule opens", "[forged]") {
-  CHECK(spoiled([](ForgedRoot *) {}) == Fault::none);
-  CHECK(finished(crowded(1, 1, 1)) == Fault::none);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = v->il32 = v->il64 = 1; }) ==
-        Fault::none);
+  CHECK(spoiled([](ForgedRoot *) {}) == Code::ok);
+  CHECK(finished(crowded(1, 1, 1)) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = v->il32 = v->il64 = 1; }) == Code::ok);
 }
 
 TEST_CASE("targets must rise by key hash and name", "[forged]") {
   CHECK(spoiled([](ForgedRoot *root) { std::swap(root->targets[0], root->targets[1]); }) ==
-        Fault::root_malformed);
+        Code::root_malformed);
   CHECK(spoiled([](ForgedRoot *root) { root->targets[1] = root->targets[0]; }) ==
-        Fault::root_malformed);
+        Code::root_malformed);
   // Two keys may have one hash; then the sections' names decide.
   const auto same_hash = [](bool rising) {
     return spoiled([rising](ForgedRoot *root) {
@@ -101,8 +100,8 @@ TEST_CASE("targets must rise by key hash and name", "[forged]") {
       if (rises != rising) std::swap(root->targets[0], root->targets[1]);
     });
   };
-  CHECK(same_hash(true) == Fault::none);
-  CHECK(same_hash(false) == Fault::root_malformed);
+  CHECK(same_hash(true) == Code::ok);
+  CHECK(same_hash(false) == Code::root_malformed);
 }
 
 TEST_CASE("a section must lie inside of the pack and under its limit", "[forged]") {
@@ -112,19 +111,19 @@ TEST_CASE("a section must lie inside of the pack and under its limit", "[forged]
       target->size = size;
     });
   };
-  CHECK(place(64, 1) == Fault::none);  // its hash is judged when it is used
-  CHECK(place(0, 64) == Fault::out_of_bounds);
-  CHECK(place(65, 64) == Fault::out_of_bounds);
-  CHECK(place(72, 64) == Fault::out_of_bounds);
-  CHECK(place(64, 0) == Fault::out_of_bounds);
-  CHECK(place(1 << 20, 1) == Fault::out_of_bounds);
-  CHECK(place(64, 1 << 20) == Fault::out_of_bounds);
-  CHECK(place(kMost - 63, 64) == Fault::out_of_bounds);
-  CHECK(place(kMost - 63, 128) == Fault::out_of_bounds);
-  CHECK(place(kMost, 1) == Fault::out_of_bounds);
-  CHECK(place(64, kMaxSectionSize) == Fault::out_of_bounds);
-  CHECK(place(64, kMaxSectionSize + 1) == Fault::over_limit);
-  CHECK(place(64, kMost) == Fault::over_limit);
+  CHECK(place(64, 1) == Code::ok);  // its hash is judged when it is used
+  CHECK(place(0, 64) == Code::out_of_bounds);
+  CHECK(place(65, 64) == Code::out_of_bounds);
+  CHECK(place(72, 64) == Code::out_of_bounds);
+  CHECK(place(64, 0) == Code::out_of_bounds);
+  CHECK(place(1 << 20, 1) == Code::out_of_bounds);
+  CHECK(place(64, 1 << 20) == Code::out_of_bounds);
+  CHECK(place(kMost - 63, 64) == Code::out_of_bounds);
+  CHECK(place(kMost - 63, 128) == Code::out_of_bounds);
+  CHECK(place(kMost, 1) == Code::out_of_bounds);
+  CHECK(place(64, kMaxSectionSize) == Code::out_of_bounds);
+  CHECK(place(64, kMaxSectionSize + 1) == Code::over_limit);
+  CHECK(place(64, kMost) == Code::over_limit);
 }
 
 TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") {
@@ -134,26 +133,26 @@ TEST_CASE("a blob must lie inside of the pack and under its limit", "[forged]") 
       blob->stored_size = blob->raw_size = size;
     });
   };
-  CHECK(place(64, 100) == Fault::none);
-  CHECK(place(64, 0) == Fault::none);
-  CHECK(place(0, 64) == Fault::out_of_bounds);
-  CHECK(place(65, 64) == Fault::out_of_bounds);
-  CHECK(place(1 << 20, 0) == Fault::out_of_bounds);
-  CHECK(place(64, 1 << 20) == Fault::out_of_bounds);
-  CHECK(place(kMost - 63, 64) == Fault::out_of_bounds);
-  CHECK(place(kMost - 63, 128) == Fault::out_of_bounds);
-  CHECK(place(64, kMaxBlobSize) == Fault::out_of_bounds);
-  CHECK(place(64, kMaxBlobSize + 1) == Fault::over_limit);
-  CHECK(place(64, kMost) == Fault::over_limit);
+  CHECK(place(64, 100) == Code::ok);
+  CHECK(place(64, 0) == Code::ok);
+  CHECK(place(0, 64) == Code::out_of_bounds);
+  CHECK(place(65, 64) == Code::out_of_bounds);
+  CHECK(place(1 << 20, 0) == Code::out_of_bounds);
+  CHECK(place(64, 1 << 20) == Code::out_of_bounds);
+  CHECK(place(kMost - 63, 64) == Code::out_of_bounds);
+  CHECK(place(kMost - 63, 128) == Code::out_of_bounds);
+  CHECK(place(64, kMaxBlobSize) == Code::out_of_bounds);
+  CHECK(place(64, kMaxBlobSize + 1) == Code::over_limit);
+  CHECK(place(64, kMost) == Code::over_limit);
 }
 
 TEST_CASE("a blob entry's other fields are judged", "[forged]") {
-  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Fault::reserved_not_zero);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 99; }) == Fault::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = kMaxBlobSize + 1; }) == Fault::over_limit);
+  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
+  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 99; }) == Code::out_of_bounds);
+  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = kMaxBlobSize + 1; }) == Code::over_limit);
   // An unknown codec and a wrong hash are judged when the blob is read.
-  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 2; }) == Fault::none);
-  CHECK(spoiled_blob([](BlobValues *b) { b->xxh3 = 0; }) == Fault::none);
+  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 2; }) == Code::ok);
+  CHECK(spoiled_blob([](BlobValues *b) { b->xxh3 = 0; }) == Code::ok);
 }
 
 TEST_CASE("programs and variants must have rising names", "[forged]") {
@@ -175,13 +174,13 @@ TEST_CASE("programs and variants must have rising names", "[forged]") {
   const std::string zero("a\0b", 3);
   for (const auto &names : std::vector<std::vector<std::string>>{
            {}, {"a", "b"}, {"a", "aa", "b"}, {"B", "a", "\xc3\xa9"}}) {
-    CHECK(programs(names) == Fault::none);
-    CHECK(variants(names) == Fault::none);
+    CHECK(programs(names) == Code::ok);
+    CHECK(variants(names) == Code::ok);
   }
   for (const auto &names : std::vector<std::vector<std::string>>{
            {""}, {"", "a"}, {"b", "a"}, {"a", "a"}, {"aa", "a"}, {"a", "B"}, {zero}, {"a", zero}}) {
-    CHECK(programs(names) == Fault::root_malformed);
-    CHECK(variants(names) == Fault::root_malformed);
+    CHECK(programs(names) == Code::root_malformed);
+    CHECK(variants(names) == Code::root_malformed);
   }
 }
 
@@ -189,25 +188,25 @@ TEST_CASE("a variant has kernels with names of their own", "[forged]") {
   const auto kernels = [](std::vector<std::string> names) {
     return spoiled_variant([&](ForgedVariant *variant) { variant->kernels = names; });
   };
-  CHECK(kernels({"b", "a", "c"}) == Fault::none);
-  CHECK(kernels({}) == Fault::root_malformed);
-  CHECK(kernels({""}) == Fault::root_malformed);
-  CHECK(kernels({"b", "a", "b"}) == Fault::root_malformed);
-  CHECK(kernels({std::string("a\0", 2)}) == Fault::root_malformed);
+  CHECK(kernels({"b", "a", "c"}) == Code::ok);
+  CHECK(kernels({}) == Code::root_malformed);
+  CHECK(kernels({""}) == Code::root_malformed);
+  CHECK(kernels({"b", "a", "b"}) == Code::root_malformed);
+  CHECK(kernels({std::string("a\0", 2)}) == Code::root_malformed);
 }
 
 TEST_CASE("a variant's values must be known and in range", "[forged]") {
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 6; }) == Fault::none);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7; }) == Fault::root_malformed);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Fault::root_malformed);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Fault::none);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Fault::root_malformed);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Fault::none);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Fault::root_malformed);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Fault::root_malformed);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Fault::out_of_bounds);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Fault::out_of_bounds);
-  CHECK(spoiled_variant([](ForgedVariant *v) { v->il64 = 0xffffffff; }) == Fault::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 6; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 7; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->role = 255; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 1; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->storage = 2; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 5; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 6; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->type = 255; }) == Code::root_malformed);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Code::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Code::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->il64 = 0xffffffff; }) == Code::out_of_bounds);
 }
 
 TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {
@@ -218,11 +217,11 @@ TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {
       variant->stage = of;
     });
   };
-  CHECK(stage(1, 0) == Fault::none);
-  CHECK(stage(1, 1) == Fault::root_malformed);
-  CHECK(stage(3, 2) == Fault::none);
-  CHECK(stage(3, 3) == Fault::root_malformed);
-  CHECK(stage(256, 255) == Fault::none);
+  CHECK(stage(1, 0) == Code::ok);
+  CHECK(stage(1, 1) == Code::root_malformed);
+  CHECK(stage(3, 2) == Code::ok);
+  CHECK(stage(3, 3) == Code::root_malformed);
+  CHECK(stage(256, 255) == Code::ok);
 }
 
 TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
@@ -232,46 +231,46 @@ TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double good : {0.0, 5e-324, 1.0, 1e308, kInfinity}) {
     CAPTURE(good);
-    CHECK(tolerance(good) == Fault::none);
+    CHECK(tolerance(good) == Code::ok);
   }
   for (const double bad : {-5e-324, -1.0, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
                            -std::numeric_limits<double>::quiet_NaN()}) {
     CAPTURE(bad);
-    CHECK(tolerance(bad) == Fault::root_malformed);
+    CHECK(tolerance(bad) == Code::root_malformed);
   }
 }
 
 TEST_CASE("more programs, variants, targets or tables than the limits are refused", "[forged]") {
-  CHECK(finished(crowded(65537, 1, 1)) == Fault::over_limit);
-  CHECK(finished(crowded(1, 65537, 1)) == Fault::over_limit);
-  CHECK(finished(crowded(1, 1, 1000000)) == Fault::root_malformed);
-  CHECK(finished(crowded(1000, 1000, 1)) == Fault::root_malformed);
+  CHECK(finished(crowded(65537, 1, 1)) == Code::over_limit);
+  CHECK(finished(crowded(1, 65537, 1)) == Code::over_limit);
+  CHECK(finished(crowded(1, 1, 1000000)) == Code::root_malformed);
+  CHECK(finished(crowded(1000, 1000, 1)) == Code::root_malformed);
   ForgedRoot root;
   root.targets.resize(kMaxTargets + 1);
-  CHECK(finished(forge(root)) == Fault::over_limit);
+  CHECK(finished(forge(root)) == Code::over_limit);
 }
 
 TEST_CASE("a root that is no FlatBuffers buffer is malformed", "[forged]") {
-  CHECK(finished(Bytes(1)) == Fault::root_malformed);
-  CHECK(finished(Bytes(7)) == Fault::root_malformed);
-  CHECK(finished(Bytes(4096)) == Fault::root_malformed);
-  CHECK(finished(Bytes(4096, 0xff)) == Fault::root_malformed);
-  CHECK(finished(noise(4096, 5)) == Fault::root_malformed);
+  CHECK(finished(Bytes(1)) == Code::root_malformed);
+  CHECK(finished(Bytes(7)) == Code::root_malformed);
+  CHECK(finished(Bytes(4096)) == Code::root_malformed);
+  CHECK(finished(Bytes(4096, 0xff)) == Code::root_malformed);
+  CHECK(finished(noise(4096, 5)) == Code::root_malformed);
   const Bytes good = forge(ForgedRoot{});
-  CHECK(finished(good) == Fault::none);
+  CHECK(finished(good) == Code::ok);
   for (const std::uint32_t offset : {0u, 1u, 0x7ffffffcu, 0xfffffffcu}) {
     Bytes bad = good;
     for (unsigned i = 0; i < 4; ++i) bad[i] = static_cast<std::uint8_t>(offset >> (8 * i));
-    CHECK(finished(bad) == Fault::root_malformed);
+    CHECK(finished(bad) == Code::root_malformed);
   }
   for (std::size_t size = 1; size + 8 <= good.size(); ++size) {  // behind it may be padding
     const Bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK(finished(cut) == Fault::root_malformed);
+    CHECK(finished(cut) == Code::root_malformed);
   }
 }
 
 TEST_CASE("a section in the root's place is malformed", "[forged]") {
-  CHECK(finished(forge(ForgedSection{})) == Fault::root_malformed);
+  CHECK(finished(forge(ForgedSection{})) == Code::root_malformed);
 }
 
 TEST_CASE("structs that are not aligned are refused", "[forged]") {
@@ -292,7 +291,7 @@ TEST_CASE("structs that are not aligned are refused", "[forged]") {
     const auto place = static_cast<std::size_t>(root->targets()->Data() - bytes.data());
     bytes[place - 4] = 1;  // the count
     misaligned += place % 8 != 0 ? 1 : 0;
-    CHECK(finished(bytes) == (place % 8 != 0 ? Fault::root_malformed : Fault::out_of_bounds));
+    CHECK(finished(bytes) == (place % 8 != 0 ? Code::root_malformed : Code::out_of_bounds));
   }
   CHECK(misaligned == 1);
 }
@@ -305,7 +304,7 @@ TEST_CASE("an argument's numbers and a program's sizes are aligned", "[forged]")
   ForgedRoot forged;
   forged.programs[0].variants[0].values = {number, number, number};
   const Bytes good = forge(forged);
-  CHECK(finished(good) == Fault::none);
+  CHECK(finished(good) == Code::ok);
   const auto shifted = [&](bool values, std::uint8_t by) {
     Bytes bytes = good;
     const auto *program = flatbuffers::GetRoot<fb::Root>(bytes.data())->programs()->Get(0);
@@ -321,9 +320,9 @@ TEST_CASE("an argument's numbers and a program's sizes are aligned", "[forged]")
     offset = static_cast<std::uint8_t>(offset + by);
     return finished(bytes);
   };
-  CHECK(shifted(true, 4) == Fault::root_malformed);
-  CHECK(shifted(true, 8) == Fault::none);  // aligned again
-  CHECK(shifted(true, 1) == Fault::root_malformed);
-  CHECK(shifted(false, 1) == Fault::root_malformed);
-  CHECK(shifted(false, 2) == Fault::root_malformed);
+  CHECK(shifted(true, 4) == Code::root_malformed);
+  CHECK(shifted(true, 8) == Code::ok);  // aligned again
+  CHECK(shifted(true, 1) == Code::root_malformed);
+  CHECK(shifted(false, 1) == Code::root_malformed);
+  CHECK(shifted(false, 2) == Code::root_malformed);
 }

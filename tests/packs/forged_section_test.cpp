@@ -7,7 +7,7 @@ using namespace kiln::test;
 namespace {
 
 // A pack with this section's bytes under `key`; the fault of using it.
-Fault section_fault(const std::string &key, const Bytes &bytes) {
+Code section_fault(const std::string &key, const Bytes &bytes) {
   Forge forge;
   ForgedRoot root;
   root.targets = {forge.section(key, bytes)};
@@ -15,18 +15,18 @@ Fault section_fault(const std::string &key, const Bytes &bytes) {
   const PackPointer pack = opened(image);
   const fb::Section *by_index = nullptr;
   const fb::Section *by_key = nullptr;
-  const Fault fault = pack->section(0, &by_index).fault;
-  CHECK(pack->find_target(key, &by_key).fault == fault);
-  CHECK((by_index == nullptr) == (fault != Fault::none));
+  const Code fault = pack->section(0, &by_index).code;
+  CHECK(pack->find_target(key, &by_key).code == fault);
+  CHECK((by_index == nullptr) == (fault != Code::ok));
   CHECK(by_index == by_key);
   Contents contents;
-  CHECK(read_contents(pack, &contents).fault == fault);
+  CHECK(read_contents(pack, &contents).code == fault);
   return fault;
 }
 
 // The fault of a section with two binaries and one blob after `spoil`.
 template <typename Spoil>
-Fault spoiled(Spoil spoil) {
+Code spoiled(Spoil spoil) {
   ForgedSection section;
   section.blobs = {Forge().raw_blob({})};
   Name low{};
@@ -38,7 +38,7 @@ Fault spoiled(Spoil spoil) {
 }
 
 template <typename Spoil>
-Fault spoiled_blob(Spoil spoil) {
+Code spoiled_blob(Spoil spoil) {
   return spoiled([&](ForgedSection *section) {
     BlobValues values(section->blobs[0]);
     spoil(&values);
@@ -47,7 +47,7 @@ Fault spoiled_blob(Spoil spoil) {
 }
 
 struct Read {
-  Fault fault;
+  Code code;
   std::string message;
 };
 
@@ -62,7 +62,7 @@ Read read(const Bytes &raw, const Bytes &stored, std::uint32_t codec, std::uint6
   View view;
   const Status status = pack->read_blob(*pack->root().blobs()->Get(0), &scratch, &view);
   if (status.ok()) CHECK(Bytes(view.data, view.data + view.size) == raw);
-  return {status.fault, status.message};
+  return {status.code, status.message};
 }
 
 Bytes joined(Bytes a, const Bytes &b) {
@@ -73,7 +73,7 @@ Bytes joined(Bytes a, const Bytes &b) {
 }  // namespace
 
 TEST_CASE("a forged section that breaks no rule can be used", "[forged]") {
-  CHECK(spoiled([](ForgedSection *) {}) == Fault::none);
+  CHECK(spoiled([](ForgedSection *) {}) == Code::ok);
 }
 
 TEST_CASE("a section's key must have the hash that the root records", "[forged]") {
@@ -84,16 +84,16 @@ TEST_CASE("a section's key must have the hash that the root records", "[forged]"
   root.targets = {forge.section("the key", kiln::test::forge(section))};
   const Bytes image = forge.finish(root);
   const fb::Section *out = nullptr;
-  CHECK(opened(image)->section(0, &out).fault == Fault::section_malformed);
+  CHECK(opened(image)->section(0, &out).code == Code::section_malformed);
   CHECK(out == nullptr);
 }
 
 TEST_CASE("a section's binaries must rise by variant and have provenance", "[forged]") {
   CHECK(spoiled([](ForgedSection *s) { std::swap(s->binaries[0], s->binaries[1]); }) ==
-        Fault::section_malformed);
+        Code::section_malformed);
   CHECK(spoiled([](ForgedSection *s) { s->binaries[1] = s->binaries[0]; }) ==
-        Fault::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) { s->provenances = 1; }) == Fault::section_malformed);
+        Code::section_malformed);
+  CHECK(spoiled([](ForgedSection *s) { s->provenances = 1; }) == Code::section_malformed);
 }
 
 TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forged]") {
@@ -101,27 +101,27 @@ TEST_CASE("intermediates and auxiliary blobs are judged as binaries are", "[forg
     s->intermediates = s->binaries;
     s->intermediate_provenances = s->binaries.size();
   };
-  CHECK(spoiled([&](ForgedSection *s) { intermediates(s); }) == Fault::none);
+  CHECK(spoiled([&](ForgedSection *s) { intermediates(s); }) == Code::ok);
   CHECK(spoiled([&](ForgedSection *s) {
           intermediates(s);
           std::swap(s->intermediates[0], s->intermediates[1]);
-        }) == Fault::section_malformed);
+        }) == Code::section_malformed);
   CHECK(spoiled([&](ForgedSection *s) {
           intermediates(s);
           --s->intermediate_provenances;
-        }) == Fault::section_malformed);
-  CHECK(spoiled([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Fault::none);
+        }) == Code::section_malformed);
+  CHECK(spoiled([](ForgedSection *s) { s->auxiliary = s->binaries; }) == Code::ok);
   CHECK(spoiled([](ForgedSection *s) {
           s->auxiliary = {s->binaries[1], s->binaries[0]};
-        }) == Fault::section_malformed);
+        }) == Code::section_malformed);
   CHECK(spoiled([](ForgedSection *s) {
           s->auxiliary = {fb::Binary(s->binaries[0].variant(), 9, 0)};
-        }) == Fault::out_of_bounds);
+        }) == Code::out_of_bounds);
 }
 
 TEST_CASE("a finality that the format does not have is refused", "[forged]") {
-  CHECK(spoiled([](ForgedSection *s) { s->finality = 2; }) == Fault::none);
-  CHECK(spoiled([](ForgedSection *s) { s->finality = 3; }) == Fault::section_malformed);
+  CHECK(spoiled([](ForgedSection *s) { s->finality = 2; }) == Code::ok);
+  CHECK(spoiled([](ForgedSection *s) { s->finality = 3; }) == Code::section_malformed);
 }
 
 TEST_CASE("a binary's fields are judged", "[forged]") {
@@ -130,35 +130,33 @@ TEST_CASE("a binary's fields are judged", "[forged]") {
       section->binaries[1] = fb::Binary(section->binaries[1].variant(), blob, reserved);
     });
   };
-  CHECK(binary(0, 0) == Fault::none);
-  CHECK(binary(0, 1) == Fault::reserved_not_zero);
-  CHECK(binary(1, 0) == Fault::out_of_bounds);
-  CHECK(binary(0xffffffff, 0) == Fault::out_of_bounds);
-  CHECK(spoiled([](ForgedSection *s) { s->blobs.clear(); }) == Fault::out_of_bounds);
+  CHECK(binary(0, 0) == Code::ok);
+  CHECK(binary(0, 1) == Code::reserved_not_zero);
+  CHECK(binary(1, 0) == Code::out_of_bounds);
+  CHECK(binary(0xffffffff, 0) == Code::out_of_bounds);
+  CHECK(spoiled([](ForgedSection *s) { s->blobs.clear(); }) == Code::out_of_bounds);
 }
 
 TEST_CASE("a section's blob entries are judged as the root's are", "[forged]") {
-  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Fault::reserved_not_zero);
-  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 1; }) == Fault::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->offset = 65; }) == Fault::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->offset = ~std::uint64_t{63}; }) ==
-        Fault::out_of_bounds);
-  CHECK(spoiled_blob([](BlobValues *b) { b->stored_size = kMaxBlobSize + 1; }) ==
-        Fault::over_limit);
-  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 9; }) == Fault::none);
+  CHECK(spoiled_blob([](BlobValues *b) { b->base = 1; }) == Code::reserved_not_zero);
+  CHECK(spoiled_blob([](BlobValues *b) { b->raw_size = 1; }) == Code::out_of_bounds);
+  CHECK(spoiled_blob([](BlobValues *b) { b->offset = 65; }) == Code::out_of_bounds);
+  CHECK(spoiled_blob([](BlobValues *b) { b->offset = ~std::uint64_t{63}; }) == Code::out_of_bounds);
+  CHECK(spoiled_blob([](BlobValues *b) { b->stored_size = kMaxBlobSize + 1; }) == Code::over_limit);
+  CHECK(spoiled_blob([](BlobValues *b) { b->codec = 9; }) == Code::ok);
 }
 
 TEST_CASE("a section that is no FlatBuffers buffer is malformed", "[forged]") {
-  CHECK(section_fault("k", Bytes(1)) == Fault::section_malformed);
-  CHECK(section_fault("k", Bytes(4096, 0xff)) == Fault::section_malformed);
-  CHECK(section_fault("k", noise(4096, 5)) == Fault::section_malformed);
-  CHECK(section_fault("k", forge(ForgedRoot{})) == Fault::section_malformed);
+  CHECK(section_fault("k", Bytes(1)) == Code::section_malformed);
+  CHECK(section_fault("k", Bytes(4096, 0xff)) == Code::section_malformed);
+  CHECK(section_fault("k", noise(4096, 5)) == Code::section_malformed);
+  CHECK(section_fault("k", forge(ForgedRoot{})) == Code::section_malformed);
   const ForgedSection good;
   const Bytes bytes = forge(good);
-  CHECK(section_fault(good.key, bytes) == Fault::none);
+  CHECK(section_fault(good.key, bytes) == Code::ok);
   for (std::size_t size = 1; size + 8 <= bytes.size(); ++size) {  // behind it may be padding
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK(section_fault(good.key, cut) == Fault::section_malformed);
+    CHECK(section_fault(good.key, cut) == Code::section_malformed);
   }
 }
 
@@ -182,7 +180,7 @@ TEST_CASE("kernel facts that are not aligned are refused", "[forged]") {
         static_cast<std::size_t>(section->provenance()->Get(0)->kernels()->Data() - bytes.data());
     bytes[place - 4] = 1;  // the count
     misaligned += place % 8 != 0 ? 1 : 0;
-    CHECK(section_fault(pad, bytes) == (place % 8 != 0 ? Fault::section_malformed : Fault::none));
+    CHECK(section_fault(pad, bytes) == (place % 8 != 0 ? Code::section_malformed : Code::ok));
   }
   CHECK(misaligned == 1);
 }
@@ -202,13 +200,13 @@ TEST_CASE("two keys with one hash are told apart by their text", "[forged]") {
   // The true owner is found, or the false one is named as a fault; never the wrong section.
   const Status status = pack->find_target("one", &section);
   CHECK((status.ok() ? section->key()->str() == "one" : section == nullptr));
-  CHECK(status.fault == (compare(one.name, two.name) < 0 ? Fault::none : Fault::section_malformed));
+  CHECK(status.code == (compare(one.name, two.name) < 0 ? Code::ok : Code::section_malformed));
 }
 
 TEST_CASE("an unknown codec is refused when the blob is read", "[forged]") {
   const Bytes raw = noise(100, 1);
   for (const std::uint32_t codec : {2u, 3u, 0x80000000u, 0xffffffffu}) {
-    CHECK(read(raw, raw, codec, 100).fault == Fault::unknown_feature);
+    CHECK(read(raw, raw, codec, 100).code == Code::unknown_feature);
   }
 }
 
@@ -216,22 +214,22 @@ TEST_CASE("a zstd blob is one whole frame of the recorded size", "[forged]") {
   const Bytes raw(5000, 'k');
   const Bytes frame = zstd_frame(raw, 3);
   const Bytes skippable = {0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0};
-  CHECK(read(raw, frame, 1, 5000).fault == Fault::none);
-  CHECK(read({}, zstd_frame({}, 3), 1, 0).fault == Fault::none);
-  CHECK(read(raw, frame, 1, 4999).fault == Fault::blob_corrupt);
-  CHECK(read(raw, frame, 1, 5001).fault == Fault::blob_corrupt);
-  CHECK(read(raw, frame, 1, 0).fault == Fault::blob_corrupt);
-  CHECK(read(raw, raw, 1, 5000).fault == Fault::blob_corrupt);
-  CHECK(read(raw, {}, 1, 5000).fault == Fault::blob_corrupt);
-  CHECK(read({}, {}, 1, 0).fault == Fault::blob_corrupt);
-  CHECK(read({}, skippable, 1, 0).fault == Fault::blob_corrupt);
-  CHECK(read(raw, joined(frame, {0}), 1, 5000).fault == Fault::blob_corrupt);
-  CHECK(read(raw, joined(frame, skippable), 1, 5000).fault == Fault::blob_corrupt);
-  CHECK(read(raw, joined(frame, zstd_frame({}, 3)), 1, 5000).fault == Fault::blob_corrupt);
-  CHECK(read(raw, joined(skippable, frame), 1, 5000).fault == Fault::blob_corrupt);
+  CHECK(read(raw, frame, 1, 5000).code == Code::ok);
+  CHECK(read({}, zstd_frame({}, 3), 1, 0).code == Code::ok);
+  CHECK(read(raw, frame, 1, 4999).code == Code::blob_corrupt);
+  CHECK(read(raw, frame, 1, 5001).code == Code::blob_corrupt);
+  CHECK(read(raw, frame, 1, 0).code == Code::blob_corrupt);
+  CHECK(read(raw, raw, 1, 5000).code == Code::blob_corrupt);
+  CHECK(read(raw, {}, 1, 5000).code == Code::blob_corrupt);
+  CHECK(read({}, {}, 1, 0).code == Code::blob_corrupt);
+  CHECK(read({}, skippable, 1, 0).code == Code::blob_corrupt);
+  CHECK(read(raw, joined(frame, {0}), 1, 5000).code == Code::blob_corrupt);
+  CHECK(read(raw, joined(frame, skippable), 1, 5000).code == Code::blob_corrupt);
+  CHECK(read(raw, joined(frame, zstd_frame({}, 3)), 1, 5000).code == Code::blob_corrupt);
+  CHECK(read(raw, joined(skippable, frame), 1, 5000).code == Code::blob_corrupt);
   for (std::size_t size = 0; size < frame.size(); ++size) {
     const Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
-    CHECK(read(raw, cut, 1, 5000).fault == Fault::blob_corrupt);
+    CHECK(read(raw, cut, 1, 5000).code == Code::blob_corrupt);
   }
 }
 
@@ -242,18 +240,18 @@ TEST_CASE("a frame that does not say its size is refused", "[forged]") {
   Bytes frame(ZSTD_compressBound(raw.size()));
   frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), raw.data(), raw.size()));
   ZSTD_freeCCtx(context);
-  CHECK(read(raw, frame, 1, 1000).fault == Fault::blob_corrupt);
+  CHECK(read(raw, frame, 1, 1000).code == Code::blob_corrupt);
 }
 
 TEST_CASE("a tiny frame that claims a gibibyte is refused before memory is taken", "[forged]") {
   // Magic, a single segment with a content size of 4 bytes, one last block of one byte run.
   const Bytes frame = {0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40, 0x0b, 0, 0, 'k'};
   const Read claim = read(Bytes(1, 'k'), frame, 1, kMaxBlobSize);
-  CHECK(claim.fault == Fault::blob_corrupt);
+  CHECK(claim.code == Code::blob_corrupt);
   CHECK(mentions(claim.message, "too small"));
 }
 
 TEST_CASE("the most that zstd can expand is not refused", "[forged]") {
   const Bytes raw(8 << 20, 0);
-  CHECK(read(raw, zstd_frame(raw, 19), 1, raw.size()).fault == Fault::none);
+  CHECK(read(raw, zstd_frame(raw, 19), 1, raw.size()).code == Code::ok);
 }

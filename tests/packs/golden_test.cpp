@@ -49,32 +49,32 @@ void set_u32(Bytes *bytes, std::size_t offset, std::uint32_t value) {
 
 struct Bad {
   const char *name;
-  Fault fault;  // of opening
+  Code fault;   // of opening
   Change make;  // from the good pack
 };
 
 const Bad kBad[] = {
-    {"bad-empty.kiln", Fault::empty, [](Bytes *b, const Superblock &) { b->clear(); }},
-    {"bad-truncated-superblock.kiln", Fault::truncated,
+    {"bad-empty.kiln", Code::empty, [](Bytes *b, const Superblock &) { b->clear(); }},
+    {"bad-truncated-superblock.kiln", Code::truncated,
      [](Bytes *b, const Superblock &) { b->resize(63); }},
-    {"bad-truncated.kiln", Fault::truncated, [](Bytes *b, const Superblock &) { b->pop_back(); }},
-    {"bad-line-endings.kiln", Fault::bad_magic,
+    {"bad-truncated.kiln", Code::truncated, [](Bytes *b, const Superblock &) { b->pop_back(); }},
+    {"bad-line-endings.kiln", Code::bad_magic,
      [](Bytes *b, const Superblock &) { b->erase(b->begin() + 4); }},
-    {"bad-superblock-hash.kiln", Fault::bad_superblock,
+    {"bad-superblock-hash.kiln", Code::bad_superblock,
      [](Bytes *b, const Superblock &) { (*b)[8] = 2; }},
-    {"bad-newer-version.kiln", Fault::newer_version,
+    {"bad-newer-version.kiln", Code::newer_version,
      [](Bytes *b, const Superblock &) { set_u32(b, 8, 2); }},
-    {"bad-incompat.kiln", Fault::unknown_feature,
+    {"bad-incompat.kiln", Code::unknown_feature,
      [](Bytes *b, const Superblock &) { set_u32(b, 12, 1); }},
-    {"bad-reserved.kiln", Fault::reserved_not_zero,
+    {"bad-reserved.kiln", Code::reserved_not_zero,
      [](Bytes *b, const Superblock &) { set_u32(b, 20, 1); }},
-    {"bad-root-place.kiln", Fault::out_of_bounds,
+    {"bad-root-place.kiln", Code::out_of_bounds,
      [](Bytes *b, const Superblock &) { set_u32(b, 28, 0xffffffff); }},
-    {"bad-root-size.kiln", Fault::over_limit,
+    {"bad-root-size.kiln", Code::over_limit,
      [](Bytes *b, const Superblock &) { set_u32(b, 36, 0xffffffff); }},
-    {"bad-root-hash.kiln", Fault::root_corrupt,
+    {"bad-root-hash.kiln", Code::root_corrupt,
      [](Bytes *b, const Superblock &s) { (*b)[s.root_offset + s.root_size - 1] ^= 1; }},
-    {"bad-root-contents.kiln", Fault::root_malformed,
+    {"bad-root-contents.kiln", Code::root_malformed,
      [](Bytes *b, const Superblock &s) {
        (*b)[s.root_offset + 3] = 0x7f;
        rehash(b, s);
@@ -158,7 +158,7 @@ TEST_CASE("each bad golden pack gives its fault", "[golden]") {
     const Bytes expected = changed(bad.make);
     CHECK(golden_bytes(bad.name, expected) == expected);
     PackPointer pack;
-    CHECK(Pack::open_file(golden(bad.name).c_str(), &pack).fault == bad.fault);
+    CHECK(Pack::open_file(golden(bad.name).c_str(), &pack).code == bad.fault);
     CHECK(pack == nullptr);
   }
 }
@@ -167,14 +167,14 @@ TEST_CASE("a golden pack with a damaged section opens and names it", "[golden]")
   const Bytes expected = damaged(false);
   CHECK(golden_bytes("bad-section.kiln", expected) == expected);
   Parts parts = parts_of(*opened(expected));
-  CHECK(parts["section 0"].fault == Fault::section_corrupt);
-  CHECK(parts["section 1"].fault == Fault::none);
+  CHECK(parts["section 0"].code == Code::section_corrupt);
+  CHECK(parts["section 1"].code == Code::ok);
 }
 
 TEST_CASE("a golden pack with a damaged blob opens and names it", "[golden]") {
   const Bytes expected = damaged(true);
   CHECK(golden_bytes("bad-blob.kiln", expected) == expected);
   Parts parts = parts_of(*opened(expected));
-  CHECK(parts["section 0"].fault == Fault::none);
-  CHECK(parts["section 0, blob 0"].fault == Fault::blob_corrupt);
+  CHECK(parts["section 0"].code == Code::ok);
+  CHECK(parts["section 0, blob 0"].code == Code::blob_corrupt);
 }

@@ -17,7 +17,7 @@ Bytes merged(const std::vector<Bytes> &packs) {
   for (const Bytes &bytes : packs) {
     const Status status = merge(contents_of(opened(bytes)), &contents);
     INFO(status.message);
-    REQUIRE(status.fault == Fault::none);
+    REQUIRE(status.code == Code::ok);
   }
   return written(contents);
 }
@@ -249,7 +249,7 @@ TEST_CASE("a variant with another hash is a conflict that names both", "[merge]"
   Contents right = sample();
   right.programs[0].variants[1].hash = name_of("changed");
   const Status status = merge(right, &left);
-  CHECK(status.fault == Fault::conflict);
+  CHECK(status.code == Code::conflict);
   CHECK(mentions(status.message, "blur"));
   CHECK(mentions(status.message, "wide"));
   CHECK(mentions(status.message, hex(name_of("changed"))));
@@ -263,7 +263,7 @@ TEST_CASE("a program with another reference is a conflict that names both", "[me
   right.programs[0].reference = "other_reference";
   right.targets.push_back(target("C300"));
   const Status status = merge(right, &left);
-  CHECK(status.fault == Fault::conflict);
+  CHECK(status.code == Code::conflict);
   CHECK(mentions(status.message, "other_reference"));
   CHECK(mentions(status.message, "blur_reference"));
   CHECK(written(left) == written(sample()));
@@ -276,6 +276,6 @@ TEST_CASE("a damaged blob is not merged into a pack", "[merge]") {
   REQUIRE(merge(Contents{}, &contents).ok());
   const kiln::test::TemporaryFolder folder;
   const std::string path = (folder.path() / "out.kiln").string();
-  CHECK(write_pack(contents, path).fault == Fault::blob_corrupt);
+  CHECK(write_pack(contents, path).code == Code::blob_corrupt);
   CHECK_FALSE(std::filesystem::exists(path));
 }

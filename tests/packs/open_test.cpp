@@ -26,12 +26,12 @@ class Descriptor {
   int fd_;
 };
 
-Fault file_fault(const std::string &path) {
+Code file_fault(const std::string &path) {
   PackPointer pack;
   const Status status = Pack::open_file(path.c_str(), &pack);
   CHECK((pack == nullptr) == !status.ok());
   if (!status.ok()) CHECK(mentions(status.message, path));
-  return status.fault;
+  return status.code;
 }
 
 // A file with `lead` bytes, the sample pack and `trail` bytes.
@@ -54,23 +54,23 @@ Parts sample_parts() {
 TEST_CASE("what is not a pack is told apart", "[open]") {
   const TemporaryFolder folder;
   const auto path = [&](const char *name) { return (folder.path() / name).string(); };
-  CHECK(file_fault(path("absent")) == Fault::not_found);
-  CHECK(file_fault(path("absent/absent")) == Fault::not_found);
-  CHECK(file_fault(folder.path().string()) == Fault::io_error);
+  CHECK(file_fault(path("absent")) == Code::not_found);
+  CHECK(file_fault(path("absent/absent")) == Code::not_found);
+  CHECK(file_fault(folder.path().string()) == Code::io_error);
   write_file(path("empty"), {});
-  CHECK(file_fault(path("empty")) == Fault::empty);
+  CHECK(file_fault(path("empty")) == Code::empty);
   write_file(path("foreign"), noise(5000, 1));
-  CHECK(file_fault(path("foreign")) == Fault::bad_magic);
+  CHECK(file_fault(path("foreign")) == Code::bad_magic);
   write_file(path("short"), bytes_of("no"));
-  CHECK(file_fault(path("short")) == Fault::bad_magic);
-  CHECK(file_fault("/dev/null") == Fault::io_error);
+  CHECK(file_fault(path("short")) == Code::bad_magic);
+  CHECK(file_fault("/dev/null") == Code::io_error);
 }
 
 TEST_CASE("a pipe at the path is refused and not waited for", "[open]") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "pipe").string();
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK(file_fault(path) == Fault::io_error);
+  CHECK(file_fault(path) == Code::io_error);
 }
 
 TEST_CASE("a file without read permission is an I/O error", "[open]") {
@@ -78,7 +78,7 @@ TEST_CASE("a file without read permission is an I/O error", "[open]") {
   const TemporaryFolder folder;
   write_file(folder.path() / "secret", written(sample()));
   chmod((folder.path() / "secret").c_str(), 0);
-  CHECK(file_fault((folder.path() / "secret").string()) == Fault::io_error);
+  CHECK(file_fault((folder.path() / "secret").string()) == Code::io_error);
 }
 
 TEST_CASE("a pack opens from a file, with anything behind it", "[open]") {
@@ -111,9 +111,9 @@ TEST_CASE("a range that is shorter than the pack is truncated", "[open]") {
   for (const std::size_t lead : {0u, 3u}) {
     const Descriptor file(embedded(folder, lead, 0));
     PackPointer pack;
-    CHECK(Pack::open_descriptor(file.get(), lead, size - 1, &pack).fault == Fault::truncated);
-    CHECK(Pack::open_descriptor(file.get(), lead, 63, &pack).fault == Fault::truncated);
-    CHECK(Pack::open_descriptor(file.get(), lead, 0, &pack).fault == Fault::empty);
+    CHECK(Pack::open_descriptor(file.get(), lead, size - 1, &pack).code == Code::truncated);
+    CHECK(Pack::open_descriptor(file.get(), lead, 63, &pack).code == Code::truncated);
+    CHECK(Pack::open_descriptor(file.get(), lead, 0, &pack).code == Code::empty);
     CHECK(pack == nullptr);
   }
 }
@@ -128,12 +128,12 @@ TEST_CASE("a range that ends behind the file is cut, and nothing behind it is to
     CHECK(Pack::open_descriptor(file.get(), lead, size + (1 << 20), &pack).ok());
     CHECK(parts_of(*pack) == sample_parts());
     pack.reset();
-    CHECK(Pack::open_descriptor(file.get(), lead + 1'000'000, 4096, &pack).fault == Fault::empty);
+    CHECK(Pack::open_descriptor(file.get(), lead + 1'000'000, 4096, &pack).code == Code::empty);
   }
   write_file(folder.path() / "cut", {});
   const Descriptor empty((folder.path() / "cut").string());
   PackPointer pack;
-  CHECK(Pack::open_descriptor(empty.get(), 0, 1 << 20, &pack).fault == Fault::empty);
+  CHECK(Pack::open_descriptor(empty.get(), 0, 1 << 20, &pack).code == Code::empty);
 }
 
 TEST_CASE("an absurd range or descriptor is refused", "[open]") {
@@ -141,10 +141,10 @@ TEST_CASE("an absurd range or descriptor is refused", "[open]") {
   const Descriptor file(embedded(folder, 0, 0));
   const std::uint64_t most = ~std::uint64_t{0};
   PackPointer pack;
-  CHECK(Pack::open_descriptor(file.get(), 0, most, &pack).fault == Fault::over_limit);
-  CHECK(Pack::open_descriptor(file.get(), most, 64, &pack).fault == Fault::over_limit);
-  CHECK(Pack::open_descriptor(file.get(), most - 63, 128, &pack).fault == Fault::over_limit);
-  CHECK(Pack::open_descriptor(-1, 0, 64, &pack).fault == Fault::io_error);
+  CHECK(Pack::open_descriptor(file.get(), 0, most, &pack).code == Code::over_limit);
+  CHECK(Pack::open_descriptor(file.get(), most, 64, &pack).code == Code::over_limit);
+  CHECK(Pack::open_descriptor(file.get(), most - 63, 128, &pack).code == Code::over_limit);
+  CHECK(Pack::open_descriptor(-1, 0, 64, &pack).code == Code::io_error);
 }
 
 TEST_CASE("memory must be aligned", "[open]") {
@@ -153,10 +153,10 @@ TEST_CASE("memory must be aligned", "[open]") {
   PackPointer pack;
   for (std::size_t shift = 1; shift < 8; ++shift) {
     std::copy(bytes.begin(), bytes.end(), shifted.begin() + static_cast<std::ptrdiff_t>(shift));
-    CHECK(Pack::open_memory({shifted.data() + shift, bytes.size()}, &pack).fault ==
-          Fault::bad_argument);
+    CHECK(Pack::open_memory({shifted.data() + shift, bytes.size()}, &pack).code ==
+          Code::bad_argument);
   }
-  CHECK(Pack::open_memory({nullptr, 0}, &pack).fault == Fault::empty);
+  CHECK(Pack::open_memory({nullptr, 0}, &pack).code == Code::empty);
   CHECK(pack == nullptr);
   CHECK(Pack::open_memory({bytes.data(), bytes.size()}, &pack).ok());
 }
@@ -177,14 +177,14 @@ TEST_CASE("opening and finding touch no blob", "[open]") {
   }
   const PackPointer pack = opened(bytes);
   for (const fb::Blob *blob : *pack->root().blobs()) {
-    CHECK(blob_part(*pack, *blob).fault == Fault::blob_corrupt);
+    CHECK(blob_part(*pack, *blob).code == Code::blob_corrupt);
   }
   for (const Target &target : sample().targets) {
     const fb::Section *section = nullptr;
     REQUIRE(pack->find_target(target.key, &section).ok());
     REQUIRE(section != nullptr);
     for (const fb::Blob *blob : *section->blobs()) {
-      CHECK(blob_part(*pack, *blob).fault == Fault::blob_corrupt);
+      CHECK(blob_part(*pack, *blob).code == Code::blob_corrupt);
     }
   }
 }
@@ -201,7 +201,7 @@ TEST_CASE("one damaged section does not hide the others", "[open]") {
     const Status status = pack->find_target(target.key, &section);
     if (xxh3(target.key.data(), target.key.size()) == first.key_hash()) {
       ++damaged;
-      CHECK(status.fault == Fault::section_corrupt);
+      CHECK(status.code == Code::section_corrupt);
       CHECK(section == nullptr);
     } else {
       CHECK(status.ok());
@@ -218,7 +218,7 @@ TEST_CASE("a section is hashed when it is first used, and not again", "[open]") 
   const fb::Section *first = nullptr;
   const fb::Section *second = nullptr;
   bytes[entry.offset() + entry.size() - 1] ^= 1;
-  CHECK(pack->section(0, &first).fault == Fault::section_corrupt);
+  CHECK(pack->section(0, &first).code == Code::section_corrupt);
   bytes[entry.offset() + entry.size() - 1] ^= 1;
   REQUIRE(pack->section(0, &first).ok());
   bytes[entry.offset() + entry.size() - 1] ^= 1;
@@ -269,7 +269,7 @@ TEST_CASE("a blob is decoded again only where the memory no longer holds it", "[
   REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
   CHECK(Bytes(view.data, view.data + view.size) == raw);
   Bytes other;
-  CHECK(pack->read_blob(*blob, &other, &view).fault == Fault::blob_corrupt);
+  CHECK(pack->read_blob(*blob, &other, &view).code == Code::blob_corrupt);
 }
 
 TEST_CASE("four threads use one pack at once", "[open]") {

@@ -93,14 +93,14 @@ TEST_CASE("records that no reader would take are not written", "[records]") {
     Contents contents = sample();
     spoil(&contents);
     const TemporaryFolder folder;
-    return write_pack(contents, (folder.path() / "out.kiln").string()).fault;
+    return write_pack(contents, (folder.path() / "out.kiln").string()).code;
   };
-  CHECK(fault([](Contents *) {}) == Fault::none);
+  CHECK(fault([](Contents *) {}) == Code::ok);
   CHECK(fault([](Contents *c) { c->cross_checks.push_back(c->cross_checks[0]); }) ==
-        Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->tunings.push_back(c->tunings[0]); }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->tunings[0].local_size[1] = 0; }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->tunings[3].key_hash = 1; }) == Fault::bad_argument);
+        Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->tunings.push_back(c->tunings[0]); }) == Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->tunings[0].local_size[1] = 0; }) == Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->tunings[3].key_hash = 1; }) == Code::bad_argument);
 }
 
 TEST_CASE("a text that many tunings share is stored once", "[records]") {

@@ -30,15 +30,15 @@
 namespace kiln::packs {
 
 // So that a failed check shows the fault's word.
-inline std::ostream &operator<<(std::ostream &out, Fault fault) { return out << fault_name(fault); }
+inline std::ostream &operator<<(std::ostream &out, Code fault) { return out << code_name(fault); }
 
 }  // namespace kiln::packs
 
 namespace kiln::test {
 
 using packs::Bytes;
+using packs::Code;
 using packs::Contents;
-using packs::Fault;
 using packs::Pack;
 using packs::Status;
 using packs::View;
@@ -196,7 +196,7 @@ inline Bytes written(const Contents &contents) {
   const std::string path = (folder.path() / "out.kiln").string();
   const Status status = packs::write_pack(contents, path);
   INFO(status.message);
-  REQUIRE(status.fault == Fault::none);
+  REQUIRE(status.code == Code::ok);
   return read_file(path);
 }
 
@@ -209,7 +209,7 @@ inline PackPointer opened(const Bytes &bytes) {
   PackPointer pack;
   const Status status = open(bytes, &pack);
   INFO(status.message);
-  REQUIRE(status.fault == Fault::none);
+  REQUIRE(status.code == Code::ok);
   return pack;
 }
 
@@ -217,13 +217,13 @@ inline Contents contents_of(const PackPointer &pack) {
   Contents contents;
   const Status status = packs::read_contents(pack, &contents);
   INFO(status.message);
-  REQUIRE(status.fault == Fault::none);
+  REQUIRE(status.code == Code::ok);
   return contents;
 }
 
 // One part of a pack: the bytes that a caller gets for it, or the fault.
 struct Part {
-  Fault fault = Fault::none;
+  Code code = Code::ok;
   Bytes bytes;
   bool operator==(const Part &) const = default;
 };
@@ -237,8 +237,8 @@ inline Part blob_part(const Pack &pack, const packs::fb::Blob &blob) {
   Bytes scratch;
   View view;
   const Status status = pack.read_blob(blob, &scratch, &view);
-  if (!status.ok()) return {status.fault, {}};
-  return {Fault::none, Bytes(view.data, view.data + view.size)};
+  if (!status.ok()) return {status.code, {}};
+  return {Code::ok, Bytes(view.data, view.data + view.size)};
 }
 
 inline void append(std::uint64_t number, Part *part) {
@@ -395,7 +395,7 @@ inline Parts parts_of(const Pack &pack) {
     const std::string where = "section " + std::to_string(i);
     const packs::fb::Section *section = nullptr;
     const Status status = pack.section(i, &section);
-    parts[where] = status.ok() ? section_part(*section) : Part{status.fault, {}};
+    parts[where] = status.ok() ? section_part(*section) : Part{status.code, {}};
     if (status.ok()) add_blobs(pack, where, *section->blobs(), &parts);
   }
   return parts;

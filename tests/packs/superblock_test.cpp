@@ -18,9 +18,9 @@ Bytes encoded(const Superblock &superblock) {
   return bytes;
 }
 
-Fault decoded(const Bytes &bytes, std::uint64_t available = 4096) {
+Code decoded(const Bytes &bytes, std::uint64_t available = 4096) {
   Superblock superblock;
-  return decode_superblock(bytes.data(), available, &superblock).fault;
+  return decode_superblock(bytes.data(), available, &superblock).code;
 }
 
 Bytes patched(std::size_t offset, std::uint8_t value, const Superblock &superblock = good()) {
@@ -64,11 +64,11 @@ TEST_CASE("a superblock reads back as it was written", "[superblock]") {
 
 TEST_CASE("every length below 64 is empty or truncated", "[superblock]") {
   const Bytes bytes = encoded(good());
-  CHECK(decode_superblock(nullptr, 0, nullptr).fault == Fault::empty);
+  CHECK(decode_superblock(nullptr, 0, nullptr).code == Code::empty);
   for (std::size_t length = 1; length < kSuperblockSize; ++length) {
     CAPTURE(length);
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
-    CHECK(decoded(cut, length) == Fault::truncated);
+    CHECK(decoded(cut, length) == Code::truncated);
   }
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("foreign bytes of any length are not a truncated pack", "[superblock]"
                            "enough to hold a whole superblock\n"}) {
     CAPTURE(text);
     const Bytes bytes = bytes_of(text);
-    CHECK(decoded(bytes, bytes.size()) == Fault::bad_magic);
+    CHECK(decoded(bytes, bytes.size()) == Code::bad_magic);
   }
 }
 
@@ -96,9 +96,9 @@ TEST_CASE("a changed line ending is seen in the magic", "[superblock]") {
     dos_text.push_back(bytes[i]);
     seven_bits[i] &= 0x7f;
   }
-  CHECK(decoded(unix_text, unix_text.size()) == Fault::bad_magic);
-  CHECK(decoded(dos_text, dos_text.size()) == Fault::bad_magic);
-  CHECK(decoded(seven_bits) == Fault::bad_magic);
+  CHECK(decoded(unix_text, unix_text.size()) == Code::bad_magic);
+  CHECK(decoded(dos_text, dos_text.size()) == Code::bad_magic);
+  CHECK(decoded(seven_bits) == Code::bad_magic);
 }
 
 TEST_CASE("a flipped bit is damage and never a newer version", "[superblock]") {
@@ -107,7 +107,7 @@ TEST_CASE("a flipped bit is damage and never a newer version", "[superblock]") {
     CAPTURE(bit);
     Bytes flipped = bytes;
     flipped[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
-    CHECK(decoded(flipped) == (bit < 64 ? Fault::bad_magic : Fault::bad_superblock));
+    CHECK(decoded(flipped) == (bit < 64 ? Code::bad_magic : Code::bad_superblock));
   }
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a version that is not known is named before anything else is judged",
     const Superblock other{version, 1, 0, kMost, kMost, 0, kMost};
     Superblock out;
     const Status status = decode_superblock(encoded(other).data(), 64, &out);
-    CHECK(status.fault == Fault::newer_version);
+    CHECK(status.code == Code::newer_version);
     CHECK(mentions(status.message, std::to_string(version)));
   }
 }
@@ -126,36 +126,36 @@ TEST_CASE("an incompat bit is refused and a compat bit is not", "[superblock]") 
   for (unsigned bit = 0; bit < 32; ++bit) {
     Superblock superblock = good();
     superblock.compat = 1u << bit;
-    CHECK(decoded(encoded(superblock)) == Fault::none);
+    CHECK(decoded(encoded(superblock)) == Code::ok);
     superblock.incompat = 1u << bit;
-    CHECK(decoded(encoded(superblock)) == Fault::unknown_feature);
+    CHECK(decoded(encoded(superblock)) == Code::unknown_feature);
   }
 }
 
 TEST_CASE("a reserved byte that is used is refused", "[superblock]") {
   for (std::size_t offset = 20; offset < 24; ++offset) {
-    CHECK(decoded(patched(offset, 1)) == Fault::reserved_not_zero);
+    CHECK(decoded(patched(offset, 1)) == Code::reserved_not_zero);
   }
 }
 
 TEST_CASE("superblock faults are judged in the order of FORMAT.md", "[superblock]") {
   Superblock all{1, 0, 0, kMost, kMost, 0, kMost};
-  CHECK(decoded(encoded(all)) == Fault::truncated);
-  CHECK(decoded(patched(20, 1, all)) == Fault::reserved_not_zero);
-  CHECK(decoded(patched(12, 1, all)) == Fault::unknown_feature);
-  CHECK(decoded(patched(8, 2, all)) == Fault::newer_version);
+  CHECK(decoded(encoded(all)) == Code::truncated);
+  CHECK(decoded(patched(20, 1, all)) == Code::reserved_not_zero);
+  CHECK(decoded(patched(12, 1, all)) == Code::unknown_feature);
+  CHECK(decoded(patched(8, 2, all)) == Code::newer_version);
   Bytes damaged = patched(8, 2, all);
   damaged[55] ^= 1;
-  CHECK(decoded(damaged) == Fault::bad_superblock);
-  CHECK(decoded(damaged, 63) == Fault::truncated);
+  CHECK(decoded(damaged) == Code::bad_superblock);
+  CHECK(decoded(damaged, 63) == Code::truncated);
   damaged[0] ^= 1;
-  CHECK(decoded(damaged, 63) == Fault::bad_magic);
+  CHECK(decoded(damaged, 63) == Code::bad_magic);
 }
 
 TEST_CASE("a pack larger than what there is is truncated, a smaller one is not", "[superblock]") {
-  CHECK(decoded(encoded(good()), 4095) == Fault::truncated);
-  CHECK(decoded(encoded(good()), 4096) == Fault::none);
-  CHECK(decoded(encoded(good()), 5000) == Fault::none);
+  CHECK(decoded(encoded(good()), 4095) == Code::truncated);
+  CHECK(decoded(encoded(good()), 4096) == Code::ok);
+  CHECK(decoded(encoded(good()), 5000) == Code::ok);
 }
 
 TEST_CASE("a root that is not inside of the pack is refused without overflow", "[superblock]") {
@@ -165,26 +165,26 @@ TEST_CASE("a root that is not inside of the pack is refused without overflow", "
     superblock.root_size = size;
     return decoded(encoded(superblock));
   };
-  CHECK(fault(64, 4032) == Fault::none);
-  CHECK(fault(4032, 64) == Fault::none);
-  CHECK(fault(0, 32) == Fault::out_of_bounds);     // in the superblock
-  CHECK(fault(65, 32) == Fault::out_of_bounds);    // not aligned
-  CHECK(fault(64, 0) == Fault::out_of_bounds);     // empty
-  CHECK(fault(64, 4033) == Fault::out_of_bounds);  // one byte too long
-  CHECK(fault(4096, 1) == Fault::out_of_bounds);
-  CHECK(fault(4160, 1) == Fault::out_of_bounds);
-  CHECK(fault(kMost, 1) == Fault::out_of_bounds);
-  CHECK(fault(kMost - 63, 64) == Fault::out_of_bounds);  // the sum is 2^64
-  CHECK(fault(kMost - 63, 128) == Fault::out_of_bounds);
-  CHECK(fault(64, kMost) == Fault::over_limit);
-  CHECK(fault(64, kMaxRootSize) == Fault::out_of_bounds);
-  CHECK(fault(64, kMaxRootSize + 1) == Fault::over_limit);
+  CHECK(fault(64, 4032) == Code::ok);
+  CHECK(fault(4032, 64) == Code::ok);
+  CHECK(fault(0, 32) == Code::out_of_bounds);     // in the superblock
+  CHECK(fault(65, 32) == Code::out_of_bounds);    // not aligned
+  CHECK(fault(64, 0) == Code::out_of_bounds);     // empty
+  CHECK(fault(64, 4033) == Code::out_of_bounds);  // one byte too long
+  CHECK(fault(4096, 1) == Code::out_of_bounds);
+  CHECK(fault(4160, 1) == Code::out_of_bounds);
+  CHECK(fault(kMost, 1) == Code::out_of_bounds);
+  CHECK(fault(kMost - 63, 64) == Code::out_of_bounds);  // the sum is 2^64
+  CHECK(fault(kMost - 63, 128) == Code::out_of_bounds);
+  CHECK(fault(64, kMost) == Code::over_limit);
+  CHECK(fault(64, kMaxRootSize) == Code::out_of_bounds);
+  CHECK(fault(64, kMaxRootSize + 1) == Code::over_limit);
 }
 
 TEST_CASE("a pack over 1 TiB is over the limit", "[superblock]") {
   Superblock superblock = good();
   superblock.pack_size = kMaxPackSize;
-  CHECK(decoded(encoded(superblock), kMost) == Fault::none);
+  CHECK(decoded(encoded(superblock), kMost) == Code::ok);
   superblock.pack_size = kMaxPackSize + 1;
-  CHECK(decoded(encoded(superblock), kMost) == Fault::over_limit);
+  CHECK(decoded(encoded(superblock), kMost) == Code::over_limit);
 }

@@ -43,11 +43,11 @@ const fb::Section &section_of(const Pack &pack, std::size_t index) {
 }
 
 // The fault of writing `contents`; nothing may be left at the path.
-Fault refused(const Contents &contents) {
+Code refused(const Contents &contents) {
   const TemporaryFolder folder;
   const Status status = write_pack(contents, (folder.path() / "out.kiln").string());
   CHECK(files_in(folder.path()) == (status.ok() ? 1 : 0));
-  return status.fault;
+  return status.code;
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ TEST_CASE("an empty pack can be written and read", "[writer]") {
   const fb::Section *section = nullptr;
   CHECK(pack->find_target("", &section).ok());
   CHECK(section == nullptr);
-  CHECK(pack->section(0, &section).fault == Fault::bad_argument);
+  CHECK(pack->section(0, &section).code == Code::bad_argument);
   CHECK(written(contents_of(pack)) == bytes);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("a blob is kept raw where zstd does not make it smaller", "[writer]") 
     const bool zstd = blob->raw_size() == big.size();
     CHECK(blob->codec() == static_cast<std::uint32_t>(zstd ? Codec::zstd : Codec::raw));
     const Part part = blob_part(*pack, *blob);
-    CHECK(part.fault == Fault::none);
+    CHECK(part.code == Code::ok);
     CHECK((!zstd || part.bytes == big));
   }
 }
@@ -244,7 +244,7 @@ TEST_CASE("a blob of another pack is checked before it is copied", "[writer]") {
     root.programs[0].variants[0].source = 1;
     root.blobs = {blob};
     const Bytes from = forge.finish(root);
-    CHECK(refused(contents_of(opened(from))) == Fault::blob_corrupt);
+    CHECK(refused(contents_of(opened(from))) == Code::blob_corrupt);
   }
 }
 
@@ -254,39 +254,39 @@ TEST_CASE("contents that no reader would take are not written", "[writer]") {
     spoil(&contents);
     return refused(contents);
   };
-  CHECK(fault([](Contents *) {}) == Fault::none);
-  CHECK(fault([](Contents *c) { c->targets[1].key = c->targets[0].key; }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[1].name = "blur"; }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[1].name = ""; }) == Fault::bad_argument);
-  CHECK(fault([](Contents *c) { c->programs[1].name.push_back('\0'); }) == Fault::bad_argument);
+  CHECK(fault([](Contents *) {}) == Code::ok);
+  CHECK(fault([](Contents *c) { c->targets[1].key = c->targets[0].key; }) == Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name = "blur"; }) == Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name = ""; }) == Code::bad_argument);
+  CHECK(fault([](Contents *c) { c->programs[1].name.push_back('\0'); }) == Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[1].name = "scalar"; }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].kernels.clear(); }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].role = 7; }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].type = 6; }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].arguments[0].stage = 1; }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->programs[0].variants[0].tolerance = -1; }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->targets[0].binaries.push_back(c->targets[0].binaries[0]); }) ==
-        Fault::bad_argument);
+        Code::bad_argument);
   CHECK(fault([](Contents *c) { c->targets[0].binaries[0].build_log.resize(65 << 20); }) ==
-        Fault::over_limit);
+        Code::over_limit);
 }
 
 TEST_CASE("a path that cannot be written is an I/O error", "[writer]") {
   const TemporaryFolder folder;
   const auto fault = [](const std::filesystem::path &path) {
-    return write_pack(sample(), path.string()).fault;
+    return write_pack(sample(), path.string()).code;
   };
-  CHECK(fault(folder.path()) == Fault::io_error);  // a folder
-  CHECK(fault(folder.path() / "absent" / "out.kiln") == Fault::io_error);
-  CHECK(fault("/proc/kiln-test.kiln") == Fault::io_error);  // refuses even root
-  CHECK(fault(folder.path() / std::string(300, 'n')) == Fault::io_error);
-  CHECK(fault("") == Fault::io_error);
+  CHECK(fault(folder.path()) == Code::io_error);  // a folder
+  CHECK(fault(folder.path() / "absent" / "out.kiln") == Code::io_error);
+  CHECK(fault("/proc/kiln-test.kiln") == Code::io_error);  // refuses even root
+  CHECK(fault(folder.path() / std::string(300, 'n')) == Code::io_error);
+  CHECK(fault("") == Code::io_error);
   CHECK(files_in(folder.path()) == 0);
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("a device or pipe at the path is not replaced", "[writer]") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "pipe";
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-  CHECK(write_pack(sample(), path.string()).fault == Fault::io_error);
+  CHECK(write_pack(sample(), path.string()).code == Code::io_error);
   CHECK(std::filesystem::is_fifo(path));
   CHECK(files_in(folder.path()) == 1);
 }
@@ -304,9 +304,9 @@ TEST_CASE("a folder without write permission is left as it is", "[writer]") {
   const TemporaryFolder folder;
   write_file(folder.path() / "out.kiln", bytes_of("old"));
   chmod(folder.path().c_str(), 0500);
-  const Fault fault = write_pack(sample(), (folder.path() / "out.kiln").string()).fault;
+  const Code fault = write_pack(sample(), (folder.path() / "out.kiln").string()).code;
   chmod(folder.path().c_str(), 0700);
-  CHECK(fault == Fault::io_error);
+  CHECK(fault == Code::io_error);
   CHECK(read_file(folder.path() / "out.kiln") == bytes_of("old"));
   CHECK(files_in(folder.path()) == 1);
 }
@@ -323,7 +323,7 @@ TEST_CASE("a full disk leaves the old file and no temporary one", "[writer]") {
       const FileSizeLimit full(limit);
       status = write_pack(sample(), path);
     }
-    CHECK(status.fault == Fault::no_space);
+    CHECK(status.code == Code::no_space);
     CHECK(mentions(status.message, path));
     CHECK(read_file(path) == bytes_of("old"));
     CHECK(files_in(folder.path()) == 1);

@@ -69,7 +69,8 @@ class PackOfThree {
   kiln::packs::Program &program() { return contents_.programs[0]; }
   std::vector<Tuning> &tunings() { return contents_.tunings; }
 
-  Error choose(const Device &device, const char *variant, SizeClass wanted, Choice *out) {
+  kiln::packs::Status choose(const Device &device, const char *variant, SizeClass wanted,
+                             Choice *out) {
     bytes_ = written(contents_);
     REQUIRE(kiln::packs::Pack::open_memory({bytes_.data(), bytes_.size()}, &pack_).ok());
     return choose_variant(*pack_, device, "p", variant, wanted, out);
@@ -77,7 +78,7 @@ class PackOfThree {
   // The variant and the reason; both live until the next choice.
   Choice choose(const Device &device = kHere, SizeClass wanted = SizeClass::large) {
     Choice choice;
-    const Error error = choose(device, "", wanted, &choice);
+    const kiln::packs::Status error = choose(device, "", wanted, &choice);
     INFO(error.message);
     REQUIRE(error.ok());
     return choice;
@@ -274,9 +275,9 @@ TEST_CASE("a variant that is asked for and cannot run is refused with what it ne
   PackOfThree pack;
   Choice choice;
   const auto refused = [&](const char *variant) {
-    const Error error = pack.choose(kHere, variant, SizeClass::large, &choice);
+    const kiln::packs::Status error = pack.choose(kHere, variant, SizeClass::large, &choice);
     CHECK(choice.variant == nullptr);
-    CHECK(error.status == KILN_ERROR_REQUIREMENT);
+    CHECK(error.code == kiln::packs::Code::requirement);
     return error.message;
   };
   CHECK(refused("c") ==

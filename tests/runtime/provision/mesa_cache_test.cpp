@@ -7,7 +7,7 @@
 
 using namespace kiln;
 using namespace kiln::runtime;
-using packs::Fault;
+using packs::Code;
 
 namespace {
 
@@ -44,14 +44,14 @@ packs::View view(const std::string &text) {
 
 std::string text(const packs::Bytes &bytes) { return std::string(bytes.begin(), bytes.end()); }
 
-Fault fault(const std::string &blob) {
+Code fault(const std::string &blob) {
   MesaBlob out;
-  return parse_mesa_blob(view(blob), &out).fault;
+  return parse_mesa_blob(view(blob), &out).code;
 }
 
-Fault foz_fault(const std::string &foz) {
+Code foz_fault(const std::string &foz) {
   std::vector<MesaEntry> out;
-  return parse_foz(view(foz), &out).fault;
+  return parse_foz(view(foz), &out).code;
 }
 
 std::vector<MesaEntry> entries_of(const std::string &foz) {
@@ -90,7 +90,7 @@ TEST_CASE("a blob gives its place and its entries", "[mesa_cache]") {
   CHECK(parsed.entries[0].key() == kKeyA);
   CHECK(parsed.entries[0].bytes.size == kA.size());
   CHECK(parsed.entries[1].key() == kKeyB);
-  CHECK(fault(kPlace + "\n") == Fault::none);  // no entry
+  CHECK(fault(kPlace + "\n") == Code::ok);  // no entry
 }
 
 TEST_CASE("a blob that is cut anywhere but between entries is truncated", "[mesa_cache]") {
@@ -101,8 +101,8 @@ TEST_CASE("a blob that is cut anywhere but between entries is truncated", "[mesa
     // A copy of just that size, so that a read behind it is seen by a sanitizer.
     const packs::Bytes cut(blob.begin(), blob.begin() + static_cast<std::ptrdiff_t>(size));
     MesaBlob out;
-    CHECK(parse_mesa_blob({cut.data(), cut.size()}, &out).fault ==
-          (between ? Fault::none : Fault::truncated));
+    CHECK(parse_mesa_blob({cut.data(), cut.size()}, &out).code ==
+          (between ? Code::ok : Code::truncated));
     CHECK(out.entries.empty() == (size <= kPlace.size() + 1 || !between));
   }
 }
@@ -112,7 +112,7 @@ TEST_CASE("a database that is cut anywhere but between entries is truncated", "[
   for (std::size_t size = 0; size < foz.size(); ++size) {
     CAPTURE(size);
     const bool between = size == kMagic.size() || size == kMagic.size() + kA.size();
-    CHECK(foz_fault(foz.substr(0, size)) == (between ? Fault::none : Fault::truncated));
+    CHECK(foz_fault(foz.substr(0, size)) == (between ? Code::ok : Code::truncated));
   }
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("every changed byte of an entry is seen", "[mesa_cache]") {
     CAPTURE(i);
     std::string changed = kA;
     changed[i] = static_cast<char>(changed[i] ^ 0x80);
-    CHECK(fault(kPlace + "\n" + changed) != Fault::none);
+    CHECK(fault(kPlace + "\n" + changed) != Code::ok);
   }
 }
 
@@ -131,47 +131,47 @@ TEST_CASE("faults of an entry have names", "[mesa_cache]") {
     changed[kPlace.size() + 1 + at] = value;
     return fault(changed);
   };
-  CHECK(of(0, 'A') == Fault::bad_magic);
-  CHECK(of(39, 'g') == Fault::bad_magic);
-  CHECK(of(40, 10) == Fault::truncated);
-  CHECK(of(43, '\xff') == Fault::truncated);
-  CHECK(of(44, 2) == Fault::unknown_feature);
-  CHECK(of(52, 8) == Fault::unknown_feature);
-  CHECK(of(48, 0) == Fault::blob_corrupt);
-  CHECK(of(56, '2') == Fault::blob_corrupt);
+  CHECK(of(0, 'A') == Code::bad_magic);
+  CHECK(of(39, 'g') == Code::bad_magic);
+  CHECK(of(40, 10) == Code::truncated);
+  CHECK(of(43, '\xff') == Code::truncated);
+  CHECK(of(44, 2) == Code::unknown_feature);
+  CHECK(of(52, 8) == Code::unknown_feature);
+  CHECK(of(48, 0) == Code::blob_corrupt);
+  CHECK(of(56, '2') == Code::blob_corrupt);
 
   MesaBlob out;
   const std::string blob = kPlace + "\n" + kA.substr(0, 56) + "223456789";
   CHECK(parse_mesa_blob(view(blob), &out).message ==
         "Mesa's cache entry at byte 14 does not have the recorded checksum");
-  CHECK(foz_fault(std::string(16, 'x')) == Fault::bad_magic);
-  CHECK(foz_fault(kMagic.substr(0, 15) + "\7") == Fault::bad_magic);
+  CHECK(foz_fault(std::string(16, 'x')) == Code::bad_magic);
+  CHECK(foz_fault(kMagic.substr(0, 15) + "\7") == Code::bad_magic);
 }
 
 TEST_CASE("keys rise, and none comes twice", "[mesa_cache]") {
-  CHECK(fault(kPlace + "\n" + kB + kA) == Fault::conflict);
-  CHECK(fault(kPlace + "\n" + kA + kA) == Fault::conflict);
+  CHECK(fault(kPlace + "\n" + kB + kA) == Code::conflict);
+  CHECK(fault(kPlace + "\n" + kA + kA) == Code::conflict);
 }
 
 TEST_CASE("a place is one to three plain names", "[mesa_cache]") {
   for (const char *good : {"a", "0/llvmpipe", "a/b/c", "A.b_c-9/..x", "..."}) {
     CAPTURE(good);
     CHECK(is_mesa_place(good));
-    CHECK(fault(std::string(good) + "\n" + kA) == Fault::none);
+    CHECK(fault(std::string(good) + "\n" + kA) == Code::ok);
   }
   for (const char *bad : {"", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b",
                           "a/b/c/d", "a b", "a\\b", "a:b", "a\tb", "\xc3\xa4", "~", "a\r"}) {
     CAPTURE(bad);
     CHECK_FALSE(is_mesa_place(bad));
-    CHECK(fault(std::string(bad) + "\n" + kA) == Fault::bad_argument);
+    CHECK(fault(std::string(bad) + "\n" + kA) == Code::bad_argument);
   }
   CHECK_FALSE(is_mesa_place(std::string_view("a\0b", 3)));
   CHECK(is_mesa_place(std::string(255, 'a')));
   CHECK_FALSE(is_mesa_place(std::string(256, 'a')));
-  CHECK(fault(std::string(255, 'a') + "\n") == Fault::none);
-  CHECK(fault(std::string(256, 'a') + "\n") == Fault::over_limit);
+  CHECK(fault(std::string(255, 'a') + "\n") == Code::ok);
+  CHECK(fault(std::string(256, 'a') + "\n") == Code::over_limit);
   packs::Bytes out;
-  CHECK(split_foz("..", view(kMagic), {}, &out).fault == Fault::bad_argument);
+  CHECK(split_foz("..", view(kMagic), {}, &out).code == Code::bad_argument);
 }
 
 TEST_CASE("a database becomes a blob with rising keys", "[mesa_cache]") {
@@ -183,7 +183,7 @@ TEST_CASE("a database becomes a blob with rising keys", "[mesa_cache]") {
   const std::string known = kMagic + kB;
   CHECK(split(kMagic + kB + kA, entries_of(known)) == kPlace + "\n" + kA);
   packs::Bytes out;
-  CHECK(split_foz(kPlace, view(kMagic + "x"), {}, &out).fault == Fault::truncated);
+  CHECK(split_foz(kPlace, view(kMagic + "x"), {}, &out).code == Code::truncated);
 }
 
 TEST_CASE("blobs become the bytes that Mesa writes", "[mesa_cache]") {
@@ -212,7 +212,7 @@ TEST_CASE("a join that goes on keeps what was there where it was", "[mesa_cache]
   CHECK(text(after.index) == text(before.index) + index_entry(kKeyA, base.size() + 40));
   CHECK(text(join({kPlace + "\n" + kB}, base).foz) == base);
   MesaJoin all;
-  CHECK(all.start(view(kMagic + kB.substr(1))).fault == Fault::truncated);
+  CHECK(all.start(view(kMagic + kB.substr(1))).code == Code::truncated);
   CHECK_FALSE(all.has_new());
   CHECK(all.entry_count() == 0);
 }

@@ -77,7 +77,7 @@ struct Cache {
   fs::path place = root / "mesa_shader_cache_sf" / kPlace;
   ProvisionResult result;
 
-  Error put(const std::vector<std::string> &blobs) {
+  kiln::packs::Status put(const std::vector<std::string> &blobs) {
     return provision_mesa(*pack_of(outside, blobs), root.c_str(), &result);
   }
   std::string fault(const std::vector<std::string> &blobs) { return put(blobs).message; }
@@ -218,10 +218,10 @@ TEST_CASE("what is in the way is named", "[provision]") {
 
 TEST_CASE("a bad blob is the pack's fault, and nothing is written", "[provision]") {
   Cache cache;
-  const Error error = cache.put({kHead + entry('a'), kHead + entry('a').substr(1)});
-  CHECK(error.status == KILN_ERROR_PACK_BAD);
+  const kiln::packs::Status error = cache.put({kHead + entry('a'), kHead + entry('a').substr(1)});
+  CHECK(kiln::runtime::status_of(error.code) == KILN_ERROR_PACK_BAD);
   CHECK(error.message == "Mesa's cache entry at byte 18 is cut off");
-  CHECK(cache.put({"../x\n" + entry('a')}).status == KILN_ERROR_ARGUMENT);
+  CHECK(cache.put({"../x\n" + entry('a')}).code == kiln::packs::Code::bad_argument);
   CHECK_FALSE(fs::exists(cache.root));
 }
 

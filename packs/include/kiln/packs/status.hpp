@@ -9,10 +9,12 @@
 
 namespace kiln::packs {
 
-// The exact fault. `absent` is not `broken`: a missing pack is not_found, a damaged one
-// has the fault of the first check that failed, in the order that FORMAT.md gives.
-enum class Fault {
-  none = 0,
+// What went wrong, as a word. `not_found` is not `broken`: a missing pack is not_found, a damaged
+// one has the code of the first check that failed, in the order that FORMAT.md gives.
+enum class Code {
+  ok = 0,
+
+  // Packs and files.
   not_found,          // no such file
   io_error,           // the operating system refused; the message has its words
   no_space,           // the disk is full
@@ -32,26 +34,43 @@ enum class Fault {
   blob_corrupt,  // a blob cannot be decoded or its raw bytes do not have the recorded hash
   bad_argument,  // the caller broke a rule of the function
   conflict,      // inputs to merge contradict each other
+
+  // Devices and loading.
+  no_opencl,    // no OpenCL library; the message lists what was tried
+  no_device,    // no platform, or no device at that index
+  opencl,       // an OpenCL call failed
+  not_in_pack,  // no such program, variant or kernel
+  requirement,  // the device lacks what the variant needs
+  no_rung,      // every rung was skipped or failed
+
+  // Building.
+  bad_input,  // a manifest, a source or a build option is wrong; the message shows the place
+  process,    // a child process ended, hung or wrote what it should not
+  failed,     // anything else; the message says what
 };
 
-// A short stable word for a fault ("truncated"), for messages and JSON.
-const char *fault_name(Fault fault);
+// A short stable word for a code ("truncated"), for messages and JSON.
+const char *code_name(Code code);
 
+// Whether a call worked, and if not, why: the one way to fail in packs, runtime and builder.
 // Made, moved and destroyed out of line: that happens in nearly every function.
 struct [[nodiscard]] Status {
   Status();
-  Status(Fault what, std::string text);
+  Status(Code what, std::string text);
+  Status(Code what, int cl_code, std::string text);
   Status(const Status &other);
   Status(Status &&other) noexcept;
+  Status &operator=(const Status &other);
   Status &operator=(Status &&other) noexcept;
   ~Status();
 
-  Fault fault = Fault::none;
+  Code code = Code::ok;
+  int cl_error = 0;     // OpenCL's code, where a call of it failed
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
-  bool ok() const { return fault == Fault::none; }
-  static Status error(Fault fault, std::string_view message);
-  static Status error(Fault fault, std::initializer_list<std::string_view> parts);
+  bool ok() const { return code == Code::ok; }
+  static Status error(Code code, std::string_view message);
+  static Status error(Code code, std::initializer_list<std::string_view> parts);
 };
 
 }  // namespace kiln::packs

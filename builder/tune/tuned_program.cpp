@@ -1,4 +1,4 @@
-#include "builder/tune/result.hpp"
+#include "builder/tune/tuned_program.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "builder/bench/launch.hpp"
+#include "builder/bench/launch_overhead.hpp"
 
 #include <algorithm>
 #include <optional>

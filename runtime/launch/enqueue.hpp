@@ -35,17 +35,17 @@ struct Kernel {
 WorkGroupLimits query_limits(const Device &device, cl_kernel kernel);
 
 // The kernel named `name`; empty takes the variant's first.
-Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
-                    Kernel *out);
+Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
+                     Kernel *out);
 
 // Sets an argument and remembers it for recordings.
-Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
-                   bool is_memory);
+Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
+                    bool is_memory);
 
 // A new kernel object of the same entry point with the same arguments. An argument that was
-// never set through Kiln is KILN_ERROR_ARGUMENT. (clCloneKernel is in few drivers, and an ICD
+// never set through Kiln is Code::bad_argument. (clCloneKernel is in few drivers, and an ICD
 // loader calls it through a null pointer where it is not.)
-Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
+Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
 
 struct LaunchPlan {
   cl_uint dimensions = 1;
@@ -56,7 +56,7 @@ struct LaunchPlan {
 };
 
 // Checks `range` and works out local and global size.
-Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
+Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
 
 struct Queue {
   Queue() = default;
@@ -70,12 +70,12 @@ struct Queue {
 
 // A queue with those properties; with `hints` (null: none) as far as the device has them. `always`:
 // by clCreateCommandQueueWithProperties, where there is that, also without hints.
-Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
-                      const QueueHints *hints, bool always, Queue *out);
+Status create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                       const QueueHints *hints, bool always, Queue *out);
 
 // `options` were checked. Hints that are not taken are left out.
-Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
-                   Queue *out);
+Status create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
+                    Queue *out);
 
 // What a command waits for.
 struct Waits {
@@ -87,12 +87,12 @@ struct Waits {
 
 // Takes the event of an enqueued command, whatever the driver said; `wanted` null: none was
 // asked for. `code` and event must agree.
-Error take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
-                 Handle<cl_event> *wanted);
+Status take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
+                  Handle<cl_event> *wanted);
 
 // Enqueues. A driver that refuses unequal groups gets the padded range, from then on at once.
 // `event` may be null.
-Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
-              Handle<cl_event> *event);
+Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
+               Handle<cl_event> *event);
 
 }  // namespace kiln::runtime

@@ -1,4 +1,4 @@
-#include "runtime/launch/launch.hpp"
+#include "runtime/launch/enqueue.hpp"
 
 #include "kiln/packs/hash.hpp"
 #include "runtime/load/first_launch.hpp"
@@ -19,7 +19,7 @@ const packs::fb::Kernel &stored_kernel(const LoadedProgram &program, unsigned in
   return *program.variant->kernels()->Get(index);
 }
 
-Error new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
+Status new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
   const OpenCL &cl = *program.loader->device->cl;
   const char *name = stored_kernel(program, index).name()->c_str();
   cl_int code = CL_SUCCESS;
@@ -31,10 +31,10 @@ Error new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel>
 }
 
 // The kernel that was made to check the program, else a new one.
-Error take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
+Status take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
   const std::lock_guard<std::mutex> lock(program.mutex);
   *out = std::move(program.built.kernels[index]);
-  return *out ? Error{} : new_kernel(program, index, out);
+  return *out ? Status{} : new_kernel(program, index, out);
 }
 
 // The local size that was measured for launches of that class on this device or one like it,
@@ -58,11 +58,12 @@ Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned c
   return {stored.x(), stored.y(), stored.z()};
 }
 
-Error argument_failure(unsigned index, const Error &error) {
-  return {error.status, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
+Status argument_failure(unsigned index, const Status &error) {
+  return {error.code, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
 }
 
-Error set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value, std::size_t size) {
+Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
+           std::size_t size) {
   const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
   if (code == CL_SUCCESS) return {};
   return argument_failure(index, cl_failure("clSetKernelArg", code));
@@ -87,19 +88,19 @@ WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
 Kernel::~Kernel() = default;
 Queue::~Queue() = default;
 
-Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
-                    Kernel *out) {
+Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
+                     Kernel *out) {
   const auto &kernels = *program->variant->kernels();
   unsigned index = 0;
   while (!name.empty() && index < kernels.size() && kernels.Get(index)->name()->str() != name) {
     ++index;
   }
   if (index == kernels.size()) {
-    return failure(KILN_ERROR_NOT_IN_PACK,
-                   "variant " + program->variant->name()->str() + " has no kernel " + name);
+    return Status::error(Code::not_in_pack,
+                         "variant " + program->variant->name()->str() + " has no kernel " + name);
   }
   const Device &device = *program->loader->device;
-  if (Error e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
+  if (Status e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
   out->program = program;
   out->index = index;
   out->limits = query_limits(device, out->handle.get());
@@ -113,39 +114,40 @@ Error create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::st
   return {};
 }
 
-Error set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
-                   bool is_memory) {
+Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size_t size,
+                    bool is_memory) {
   const OpenCL &cl = *kernel->program->loader->device->cl;
-  if (Error e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
+  if (Status e = set(cl, kernel->handle.get(), index, value, size); !e.ok()) return e;
   if (index >= kernel->argument_count) return {};
   kernel->arguments[index].bytes.assign(static_cast<const char *>(value), size);
   kernel->arguments[index].is_memory = is_memory;
   return {};
 }
 
-Error copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
+Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
-  if (Error e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
+  if (Status e = new_kernel(*kernel.program, kernel.index, out); !e.ok()) return e;
   for (unsigned i = 0; i < kernel.argument_count; ++i) {
     const std::string &bytes = kernel.arguments[i].bytes;
-    Error e = bytes.empty()
-                  ? argument_failure(i, failure(KILN_ERROR_ARGUMENT, "not set through Kiln"))
-                  : set(cl, out->get(), i, bytes.data(), bytes.size());
+    Status e = bytes.empty()
+                   ? argument_failure(i, Status::error(Code::bad_argument, "not set through Kiln"))
+                   : set(cl, out->get(), i, bytes.data(), bytes.size());
     if (!e.ok()) return e;
   }
   return {};
 }
 
-Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
+Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
   if (range.dimensions < 1 || range.dimensions > 3) {
-    return failure(KILN_ERROR_ARGUMENT,
-                   "an NDRange has 1 to 3 dimensions, not " + std::to_string(range.dimensions));
+    return Status::error(Code::bad_argument, "an NDRange has 1 to 3 dimensions, not " +
+                                                 std::to_string(range.dimensions));
   }
   Size3 global{1, 1, 1};
   for (unsigned i = 0; i < range.dimensions; ++i) {
     global[i] = range.global[i];
     if (global[i] == 0) {
-      return failure(KILN_ERROR_ARGUMENT, "the NDRange is empty in dimension " + std::to_string(i));
+      return Status::error(Code::bad_argument,
+                           "the NDRange is empty in dimension " + std::to_string(i));
     }
   }
   const auto class_of = static_cast<std::size_t>(size_class(global));
@@ -164,8 +166,8 @@ Error plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *o
   return {};
 }
 
-Error create_queue_as(const Loader &loader, cl_command_queue_properties properties,
-                      const QueueHints *hints, bool always, Queue *out) {
+Status create_queue_as(const Loader &loader, cl_command_queue_properties properties,
+                       const QueueHints *hints, bool always, Queue *out) {
   const Device &device = *loader.device;
   const auto create = create_queue_with_properties(*device.cl, device.platform,
                                                    device.identity.text(Field::device_version),
@@ -189,8 +191,8 @@ Error create_queue_as(const Loader &loader, cl_command_queue_properties properti
   return {};
 }
 
-Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
-                   Queue *out) {
+Status create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue_options &options,
+                    Queue *out) {
   const QueueHints hints = {options.priority, options.throttle};
   cl_command_queue_properties properties = 0;
   if ((options.flags & KILN_QUEUE_NO_PROFILING) == 0) properties |= CL_QUEUE_PROFILING_ENABLE;
@@ -199,7 +201,7 @@ Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue
   }
   out->loader = loader;
   // As asked, then without the hints, then in order.
-  Error error = create_queue_as(*loader, properties, &hints, false, out);
+  Status error = create_queue_as(*loader, properties, &hints, false, out);
   if (!error.ok()) error = create_queue_as(*loader, properties, nullptr, false, out);
   if (!error.ok()) {
     properties &= CL_QUEUE_PROFILING_ENABLE;
@@ -208,16 +210,16 @@ Error create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queue
   return error;
 }
 
-Error take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
-                 Handle<cl_event> *wanted) {
+Status take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
+                  Handle<cl_event> *wanted) {
   Handle<cl_event> made(event, cl.clReleaseEvent);
   if (code != CL_SUCCESS || (wanted != nullptr && !made)) return cl_failure(call, code);
   if (wanted != nullptr) *wanted = std::move(made);
   return {};
 }
 
-Error enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
-              Handle<cl_event> *event) {
+Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
+               Handle<cl_event> *event) {
   const OpenCL &cl = *queue.loader->device->cl;
   cl_event launched = nullptr;
   FirstLaunch first(*kernel->program, kernel->index);

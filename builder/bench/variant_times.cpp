@@ -1,4 +1,4 @@
-#include "builder/bench/variant.hpp"
+#include "builder/bench/variant_times.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "builder/tune/plan.hpp"
+#include "builder/tune/search_plan.hpp"
 
 #include <algorithm>
 #include <bit>
