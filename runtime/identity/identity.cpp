@@ -28,13 +28,6 @@ constexpr unsigned kOtherVendor = 2 * kOtherModel;
 constexpr char kModelFacts[][19] = {"compute_capability", "model", "device_name",
                                     "device_vendor_id"};
 
-const std::string *find(const BinaryKey &key, const std::string &name) {
-  for (const auto &pair : key) {
-    if (pair.first == name) return &pair.second;
-  }
-  return nullptr;
-}
-
 // Two driver versions may count the IP version of one GPU in two ways, and then the
 // architecture is all that can be compared.
 unsigned ip_distance(const std::string &a, const std::string &b) {
@@ -46,20 +39,20 @@ unsigned ip_distance(const std::string &a, const std::string &b) {
 }
 
 unsigned model_distance(const BinaryKey &a, const BinaryKey &b) {
-  const std::string *ip_of_a = find(a, "ip_version");
-  const std::string *ip_of_b = find(b, "ip_version");
+  const std::string *ip_of_a = find_fact(a, "ip_version");
+  const std::string *ip_of_b = find_fact(b, "ip_version");
   if (ip_of_a != nullptr && ip_of_b != nullptr) return ip_distance(*ip_of_a, *ip_of_b);
   for (const char *fact : kModelFacts) {
-    const std::string *of_a = find(a, fact);
-    const std::string *of_b = find(b, fact);
+    const std::string *of_a = find_fact(a, fact);
+    const std::string *of_b = find_fact(b, fact);
     if (of_a != nullptr && of_b != nullptr) return *of_a == *of_b ? 0 : kOtherModel;
   }
   return kUnknownModel;
 }
 
 bool both_say_and_differ(const BinaryKey &a, const BinaryKey &b, const char *fact) {
-  const std::string *of_a = find(a, fact);
-  const std::string *of_b = find(b, fact);
+  const std::string *of_a = find_fact(a, fact);
+  const std::string *of_b = find_fact(b, fact);
   return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
 }
 
@@ -67,7 +60,7 @@ bool both_say_and_differ(const BinaryKey &a, const BinaryKey &b, const char *fac
 // without a profile of their own are told apart by that string.
 bool vendors_differ(const BinaryKey &a, const BinaryKey &b) {
   if (both_say_and_differ(a, b, "profile")) return true;
-  const std::string *profile = find(a, "profile");
+  const std::string *profile = find_fact(a, "profile");
   return profile != nullptr && *profile == "generic" && both_say_and_differ(a, b, "device_vendor");
 }
 
@@ -92,6 +85,19 @@ bool unescape(const std::string &text, std::size_t begin, std::size_t end, std::
 }
 
 }  // namespace
+
+const std::string *find_fact(const BinaryKey &key, const char *name) {
+  for (const auto &pair : key) {
+    if (pair.first == name) return &pair.second;
+  }
+  return nullptr;
+}
+
+bool both_have(const BinaryKey &a, const BinaryKey &b, const char *name) {
+  const std::string *of_a = find_fact(a, name);
+  const std::string *of_b = find_fact(b, name);
+  return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
+}
 
 const char *field_name(Field field) { return kFieldNames[static_cast<std::size_t>(field)]; }
 
@@ -136,7 +142,7 @@ std::optional<BinaryKey> parse_key(const std::string &text) {
     }
     std::string name = text.substr(begin, equals - begin);
     std::string value;
-    if (!is_name(name) || find(key, name) != nullptr) return std::nullopt;
+    if (!is_name(name) || find_fact(key, name.c_str()) != nullptr) return std::nullopt;
     if (!unescape(text, equals + 1, end, &value)) return std::nullopt;
     key.emplace_back(std::move(name), std::move(value));
     begin = end + 1;
@@ -147,13 +153,13 @@ std::optional<BinaryKey> parse_key(const std::string &text) {
 std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &device) {
   std::vector<Difference> result;
   for (const auto &pair : device) {
-    const std::string *other = find(pack, pair.first);
+    const std::string *other = find_fact(pack, pair.first.c_str());
     if (other != nullptr && *other == pair.second) continue;
     result.push_back({pair.first, std::nullopt, pair.second});
     if (other != nullptr) result.back().pack = *other;
   }
   for (const auto &pair : pack) {
-    if (find(device, pair.first) != nullptr) continue;
+    if (find_fact(device, pair.first.c_str()) != nullptr) continue;
     result.push_back({pair.first, pair.second, std::nullopt});
   }
   return result;

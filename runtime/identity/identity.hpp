@@ -67,6 +67,11 @@ class Identity {
 // of Kiln's own: a newer Kiln that knows more names must make the same keys.
 using BinaryKey = std::vector<std::pair<std::string, std::string>>;
 
+// The value under that name, or null.
+const std::string *find_fact(const BinaryKey &key, const char *name);
+// Whether both keys have the name, with equal values.
+bool both_have(const BinaryKey &a, const BinaryKey &b, const char *name);
+
 // What makes a driver's binary final, so that nothing is left to compile at its first launch.
 // docs/final.md says for each driver by what source that is known.
 enum class Finishing : std::uint8_t {
@@ -78,6 +83,14 @@ enum class Finishing : std::uint8_t {
   shader_cache,  // the binary is a portable form; final code is in the driver's cache on disk
 };
 
+struct Description;
+
+// A driver's own rule: why the device may take a binary of the target with that family and key, or
+// null. Targets with the device's own key are asked for only where the key does not name the
+// driver.
+using AcceptsBinaryOf = const char *(*)(const std::string &family, const BinaryKey &key,
+                                        const Description &device);
+
 // What a profile extracts. Empty where the driver does not say.
 struct Description {
   const char *profile = "generic";  // adreno mali powervr intel nvidia amd pocl rusticl apple
@@ -87,6 +100,7 @@ struct Description {
   std::string compiler;             // the driver's compiler build: "E031.45.02.06", "r32p1-01eac0"
   BinaryKey key;
   Finishing finishing = Finishing::unknown;
+  AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule of the driver's is known
 };
 
 // Picks the profile and extracts. Never fails: broken or empty strings end as generic,

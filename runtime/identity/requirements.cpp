@@ -108,6 +108,11 @@ std::uint32_t parse_compute_capability(std::string_view text) {
   return static_cast<std::uint32_t>(100 * major + minor);
 }
 
+std::uint32_t compute_capability_of(const BinaryKey &key) {
+  const std::string *text = find_fact(key, "compute_capability");
+  return text == nullptr ? 0 : parse_compute_capability(*text);
+}
+
 bool Capabilities::has_extension(std::string_view name) const {
   return std::binary_search(extensions.begin(), extensions.end(), name);
 }

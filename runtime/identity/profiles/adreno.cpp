@@ -1,0 +1,37 @@
+// Qualcomm's Adreno.
+#include "runtime/identity/profiles/profile.hpp"
+
+#include "runtime/text/driver_strings.hpp"
+
+namespace kiln::runtime::profiles {
+
+bool Adreno::recognizes(const Identity &identity) {
+  return holds(identity, Field::device_name, "Adreno") ||
+         holds(identity, Field::device_version, "Adreno") ||
+         holds(identity, Field::device_vendor, "QUALCOMM");
+}
+
+// Whether the binary is final is not known: Qualcomm's guide calls it executable code and says
+// that loading one skips compiling, and nobody here has measured a first launch.
+//
+// "750" from "OpenCL 3.0 Adreno(TM) 750". An older driver puts the vendor alone in the
+// device name, so the version is asked first. The compiler's build is in the driver
+// version; where it is not, older drivers have it in the platform version.
+void Adreno::describe(const Identity &identity, Description *out) {
+  constexpr char kMark[] = "Adreno(TM) ";
+  out->model = word_after(identity.text(Field::device_version), kMark);
+  if (out->model.empty()) out->model = word_after(identity.text(Field::device_name), kMark);
+  out->compiler = word_after(identity.text(Field::driver_version), "Compiler ");
+  if (out->compiler.empty()) {
+    out->compiler = word_after(identity.text(Field::platform_version), "Compiler ");
+  }
+  const std::string &model = out->model;
+  if (count_digits(model, 0) == 3) {
+    out->family = "Adreno " + model.substr(0, 1) + "xx";
+  } else if (!model.empty()) {
+    out->family = "Adreno " + model.substr(0, model.find('-'));
+  }
+  set_default_key(identity, out);
+}
+
+}  // namespace kiln::runtime::profiles

@@ -1,0 +1,20 @@
+// Devices without a profile of their own, and layers over another driver.
+#include "runtime/identity/profiles/profile.hpp"
+
+namespace kiln::runtime::profiles {
+
+// Layers and portable drivers: they name somebody else's hardware in the device's strings.
+bool Generic::recognizes(const Identity &identity) {
+  return holds(identity, Field::platform_name, "clvk") ||
+         holds(identity, Field::platform_name, "OpenCLOn12") ||
+         holds(identity, Field::platform_name, "Clover") ||
+         holds(identity, Field::platform_name, "Oclgrind");
+}
+
+void Generic::describe(const Identity &identity, Description *out) {
+  out->model = identity.text(Field::device_name);
+  out->compiler = identity.text(Field::driver_version);
+  set_default_key(identity, out);
+}
+
+}  // namespace kiln::runtime::profiles

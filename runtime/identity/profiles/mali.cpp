@@ -1,0 +1,116 @@
+// Arm's Mali and Immortalis.
+#include "runtime/identity/profiles/profile.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+#include "runtime/text/driver_strings.hpp"
+
+namespace kiln::runtime::profiles {
+namespace {
+
+struct MaliModel {
+  std::uint8_t id;  // architecture and product digits of the GPU id: 0xa*7*0000 is 0xa7
+  char name[11];
+  char family[13];
+};
+
+constexpr MaliModel kMaliModels[] = {
+    {0x60, "Mali-G71", "Mali Bifrost"},   {0x61, "Mali-G72", "Mali Bifrost"},
+    {0x70, "Mali-G51", "Mali Bifrost"},   {0x71, "Mali-G76", "Mali Bifrost"},
+    {0x72, "Mali-G52", "Mali Bifrost"},   {0x73, "Mali-G31", "Mali Bifrost"},
+    {0x90, "Mali-G77", "Mali Valhall"},   {0x91, "Mali-G57", "Mali Valhall"},
+    {0x92, "Mali-G78", "Mali Valhall"},   {0x94, "Mali-G68", "Mali Valhall"},
+    {0x95, "Mali-G78AE", "Mali Valhall"}, {0xa2, "Mali-G710", "Mali Valhall"},
+    {0xa3, "Mali-G510", "Mali Valhall"},  {0xa4, "Mali-G310", "Mali Valhall"},
+    {0xa7, "Mali-G610", "Mali Valhall"},  {0xb2, "Mali-G715", "Mali Valhall"},
+    {0xb3, "Mali-G615", "Mali Valhall"},  {0xc0, "Mali-G720", "Mali 5th Gen"},
+    {0xc1, "Mali-G620", "Mali 5th Gen"},  {0xd0, "Mali-G725", "Mali 5th Gen"},
+    {0xd1, "Mali-G625", "Mali 5th Gen"},
+};
+
+// By the id, or by the name where the id is 0.
+const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
+  const unsigned long id = (gpu_id >> 28 & 15) << 4 | (gpu_id >> 16 & 15);
+  for (const MaliModel &model : kMaliModels) {
+    if (gpu_id != 0 ? model.id == id : name == model.name) return &model;
+  }
+  return nullptr;
+}
+
+// The GPU id is the vendor id: architecture major, minor, revision, product (four bits
+// each), then the silicon's revision; Midgard counts otherwise and is not in the table.
+// What fits 16 bits is a vendor's id and says nothing of the GPU: 0 stands for it.
+unsigned long mali_gpu_id(const Identity &identity) {
+  const std::string &text = identity.text(Field::device_vendor_id);
+  const unsigned long id = std::strtoul(text.c_str(), nullptr, 16);
+  return id > 0xffff ? id : 0;
+}
+
+// The name is not canonical (a G610 may call itself Mali-LODX), so the id decides where
+// there is one, known or not; the name serves Midgard, and where there is no id.
+void set_mali_model(const Identity &identity, unsigned long gpu_id, Description *out) {
+  const std::string name = first_word(identity.text(Field::device_name));
+  const MaliModel *model = find_mali(gpu_id, name);
+  if (model != nullptr) {
+    out->model = model->name;
+    out->family = model->family;
+  } else if (starts_with(name, "Mali-T")) {
+    out->model = name;
+    out->family = "Mali Midgard";
+  } else if (gpu_id != 0) {
+    out->model = "Mali " + identity.text(Field::device_vendor_id);
+  } else {
+    out->model = name;
+  }
+}
+
+// "r32p1-01eac0", "g13p0-01eac0": a release and what was built of it.
+bool is_mali_release(const std::string &text) {
+  if (text.empty() || (text[0] != 'r' && text[0] != 'g')) return false;
+  const std::size_t major = count_digits(text, 1);
+  const std::size_t p = 1 + major;
+  if (major == 0 || p >= text.size() || text[p] != 'p') return false;
+  const std::size_t minor = count_digits(text, p + 1);
+  const std::size_t end = p + 1 + minor;
+  return minor != 0 && (end == text.size() || text[end] == '-');
+}
+
+}  // namespace
+
+bool Mali::recognizes(const Identity &identity) {
+  return holds(identity, Field::device_name, "Mali-") ||
+         holds(identity, Field::device_name, "Immortalis-") ||
+         equals(identity, Field::platform_name, "ARM Platform") ||
+         equals(identity, Field::device_vendor, "ARM");
+}
+
+// Whether the binary is final is not known. It is reported that machine code is made when a kernel
+// is created, so that a binary taken before is not; Kiln's builder creates all kernels first.
+//
+// The GPU id and the driver, which stands in the device version as
+// "v1.r32p1-01eac0.<hash>". The release alone is the compiler; the hash behind it tells
+// two vendors' builds of one release apart and is part of the key, but only if it is a
+// hash: drivers are known that leave placeholders or junk there, which says nothing.
+void Mali::describe(const Identity &identity, Description *out) {
+  constexpr std::size_t kLeastHashDigits = 16;
+  const unsigned long gpu_id = mali_gpu_id(identity);
+  set_mali_model(identity, gpu_id, out);
+  const std::string driver = word_after(identity.text(Field::device_version), " v1.");
+  const std::string release = until(driver, '.');
+  if (is_mali_release(release)) out->compiler = release;
+  if (out->compiler.empty() || gpu_id == 0) {
+    set_default_key(identity, out);
+    return;
+  }
+  add(identity, Field::device_vendor_id, &out->key);
+  add_part("compiler", out->compiler, &out->key);
+  const std::string hash = driver.substr(std::min(release.size() + 1, driver.size()));
+  if (hash.size() >= kLeastHashDigits && is_hexadecimal(hash)) {
+    add_part("build", hash, &out->key);
+  }
+  add(identity, Field::address_bits, &out->key);
+}
+
+}  // namespace kiln::runtime::profiles

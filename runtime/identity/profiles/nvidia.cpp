@@ -1,0 +1,45 @@
+// NVIDIA.
+#include "runtime/identity/profiles/profile.hpp"
+
+#include "runtime/identity/requirements.hpp"
+
+namespace kiln::runtime::profiles {
+namespace {
+
+// A cubin runs on one major version from its own minor version on; and a driver may take what a
+// later driver made, which is not promised.
+const char *accepts(const std::string &, const BinaryKey &key, const Description &device) {
+  if (!both_have(key, device.key, "address_bits")) return nullptr;
+  const std::uint32_t target = compute_capability_of(key);
+  const std::uint32_t has = compute_capability_of(device.key);
+  if (target == 0 || target / 100 != has / 100 || target > has) return nullptr;
+  return target == has ? "a driver may take what a later one made"
+                       : "NVIDIA's GPUs take code for lower minor compute capabilities";
+}
+
+}  // namespace
+
+bool Nvidia::recognizes(const Identity &identity) {
+  return holds(identity, Field::device_vendor, "NVIDIA") ||
+         holds(identity, Field::device_version, " CUDA");
+}
+
+// The finished binary is a cubin: code for one compute capability, which every later driver takes
+// (measured with one driver; NVIDIA promises the rest). What the driver itself gives is PTX, which
+// it compiles at each load. A driver that does not tell its compute capability gets a key of names;
+// the device version is in it because some names were sold with two architectures (GeForce GT 730).
+void Nvidia::describe(const Identity &identity, Description *out) {
+  constexpr Field kCubinKey[] = {Field::compute_capability};
+  constexpr Field kKey[] = {Field::device_name, Field::device_version, Field::driver_version};
+  out->model = identity.text(Field::device_name);
+  out->compiler = identity.text(Field::driver_version);
+  if (parse_compute_capability(identity.text(Field::compute_capability)) != 0) {
+    out->finishing = Finishing::linker;
+    out->accepts_binary_of = accepts;
+    set_key_if_present(identity, kCubinKey, out);
+    return;
+  }
+  if (!set_key_if_present(identity, kKey, out)) set_default_key(identity, out);
+}
+
+}  // namespace kiln::runtime::profiles

@@ -1,0 +1,102 @@
+// Vendor profiles: how a driver family is recognized, and what its strings say of model, compiler
+// and binary key. One type and one file a family; profiles.cpp has their order.
+//
+// Unless a profile knows the driver's own rule, the key is every identity string but one.
+// device_uuid is left out: it is there to name one board across its driver's versions, so that
+// nothing built for it would serve another board, and drivers do not agree on it (NEO 22.43 and
+// 24.35 number one GPU differently, two different Mali-G610 report the same, llvmpipe's is Mesa's
+// version). driver_uuid is kept: it names the driver's build (NEO's is the driver version in ASCII)
+// or is a constant (llvmpipe).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "runtime/identity/identity.hpp"
+
+namespace kiln::runtime::profiles {
+
+// How a fact compares with a text, without regard to case (but for begins()).
+bool holds(const Identity &identity, Field field, const char *text);
+bool equals(const Identity &identity, Field field, const char *text);
+bool begins(const Identity &identity, Field field, const char *text);
+
+// Appends the fact where it is present; the part where it is not empty.
+void add(const Identity &identity, Field field, BinaryKey *key);
+void add_part(const char *name, const std::string &value, BinaryKey *key);
+
+// The key that is safe for any driver. `model` and `compiler`, where they were cut out of longer
+// strings, are repeated so that an explanation can say what differs.
+void set_default_key(const Identity &identity, Description *out);
+
+// The key of these facts and the address bits, if the driver gives each of the facts.
+template <std::size_t kCount>
+bool set_key_if_present(const Identity &identity, const Field (&fields)[kCount], Description *out) {
+  for (const Field field : fields) {
+    if (identity.text(field).empty()) return false;
+  }
+  for (const Field field : fields) add(identity, field, &out->key);
+  add(identity, Field::address_bits, &out->key);
+  return true;
+}
+
+// describe() fills everything but `profile` and the key's first pair. Tables in these files hold
+// their texts and no pointers to them: each pointer would cost the shared library a relocation of
+// three words beside itself.
+struct Generic {
+  static constexpr char kName[] = "generic";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Pocl {
+  static constexpr char kName[] = "pocl";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Rusticl {
+  static constexpr char kName[] = "rusticl";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Apple {
+  static constexpr char kName[] = "apple";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Adreno {
+  static constexpr char kName[] = "adreno";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Mali {
+  static constexpr char kName[] = "mali";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct PowerVr {
+  static constexpr char kName[] = "powervr";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Vivante {
+  static constexpr char kName[] = "vivante";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Nvidia {
+  static constexpr char kName[] = "nvidia";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Amd {
+  static constexpr char kName[] = "amd";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+struct Intel {
+  static constexpr char kName[] = "intel";
+  static bool recognizes(const Identity &identity);
+  static void describe(const Identity &identity, Description *out);
+};
+
+}  // namespace kiln::runtime::profiles
