@@ -1,4 +1,4 @@
-// The figures of `kiln bench kernels` as JSON and as text.
+// The figures of `kiln-bench kernels` as JSON and as text.
 #pragma once
 
 #include <string>

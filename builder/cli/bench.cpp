@@ -1,8 +1,7 @@
-// kiln bench: what a start and what a launch costs, and with bench_kernels.cpp what kernels do.
+// kiln bench: what a start costs.
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/bench/launch_overhead.hpp"
 #include "builder/cli/common.hpp"
 #include "builder/startup/startup.hpp"
 
@@ -91,62 +90,6 @@ int run_startup(const Options &options) {
   return exit_code;
 }
 
-std::string row_text(const builder::LaunchRow &row) {
-  if (!row.error.empty()) return fmt::format("{}\n  no figures: {}\n", row.device, row.error);
-  return fmt::format("{}: {}/{}\n  {:8.0f} {:8.0f} {:+8.0f} {:8.2f} {:10.0f}  {}\n", row.device,
-                     row.program, row.variant, row.bare, row.kiln, row.above_bare(), row.ratio(),
-                     row.sequence, row.recording);
-}
-
-int run_launch(const Options &options) {
-  const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
-  const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
-  builder::LaunchBenchOptions launch;
-  launch.pack_path = options.pack;
-  launch.program = options.program;
-  launch.rounds = options.rounds;
-  nlohmann::json rows = nlohmann::json::array();
-  if (!options.json) {
-    print(
-        fmt::format("medians of {} rounds of {} launches, nanoseconds until the call returns, "
-                    "for each\n  {:>8} {:>8} {:>8} {:>8} {:>10}  recording\n",
-                    launch.rounds, launch.launches, "bare", "kiln", "more", "ratio", "sequence"));
-  }
-  int exit_code = kDone;
-  for (const builder::DeviceInfo &device : *devices) {
-    const builder::LaunchRow row = builder::bench_launch(device, launch);
-    if (!row.error.empty()) exit_code = kSomeFailed;
-    if (!options.json) print(row_text(row));
-    rows.push_back(builder::to_json(row));
-  }
-  if (options.json) {
-    print(nlohmann::json{{"schema", 1},
-                         {"rounds", launch.rounds},
-                         {"launches", launch.launches},
-                         {"devices", rows}});
-  }
-  return exit_code;
-}
-
-void add_launch(CLI::App *bench, Command *command) {
-  auto options = std::make_shared<Options>();
-  options->rounds = 100;
-  CLI::App *sub = bench->add_subcommand(
-      "launch", "What a launch costs the processor: the bare call, through Kiln, in a sequence");
-  sub->add_option("--pack", options->pack, "Pack with a program that has arguments")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
-  sub->add_option("--program", options->program,
-                  "This program; default: the first that the device can run");
-  sub->add_option("--rounds", options->rounds, "Rounds of each kind")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
-  sub->callback([=] { *command = [=] { return run_launch(*options); }; });
-}
-
 }  // namespace
 
 void add_bench(CLI::App &app, Command *command) {
@@ -170,8 +113,6 @@ void add_bench(CLI::App &app, Command *command) {
                   "source, options, memory, arguments and work-group sizes");
   sub->add_flag("--json", options->json, "Print JSON, schema 2");
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
-  add_launch(bench, command);
-  add_bench_kernels(bench, command);
 }
 
 }  // namespace kiln::cli

@@ -85,7 +85,7 @@ std::string count(std::size_t n, const std::string &noun) {
 
 void complain(const std::string &text) {
   end_progress();
-  pass_on("kiln: " + text);
+  pass_on(std::string(kToolName) + ": " + text);
 }
 
 void pass_on(const std::string &text) {

@@ -28,12 +28,14 @@ enum ExitCode {
   kInterrupted = 130,
 };
 
+// The executable's name, which each main() defines.
+extern const char *const kToolName;
+
 // What the chosen subcommand will run.
 using Command = std::function<int()>;
 
 // Each adds one subcommand, which stores itself in `*command` when it is chosen.
 void add_bench(CLI::App &app, Command *command);
-void add_bench_kernels(CLI::App *bench, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
 void add_crosscheck(CLI::App &app, Command *command);

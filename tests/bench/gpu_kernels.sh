@@ -91,7 +91,7 @@ if step bench; then
   words=()
   [ ! -s tune.json ] || words+=(--tuning tune.json)
   [ ! -s startup.json ] || words+=(--startup startup.json)
-  "$kiln" bench kernels --pack "$(pack)" --device "$device" --budget "${BENCH:-100s}" --json \
+  "$kiln-bench" kernels --pack "$(pack)" --device "$device" --budget "${BENCH:-100s}" --json \
     --html page.html "${words[@]+"${words[@]}"}" >kernels.json || status=1
 fi
 

@@ -3,7 +3,7 @@
 
 Each operation is first shown to be the same one: OpenCV's result of a picture equals the C++
 reference, and OpenCV's program for the device appears in an empty cache, so that it did run
-there. Then OpenCV and `kiln bench kernels` take turns, round by round.
+there. Then OpenCV and `kiln-bench kernels` take turns, round by round.
 
 Two times of each, medians over the rounds. A call: from before the first enqueue until the
 device is done, by the host's clock on both sides. In a row: of OpenCV many calls before one wait,
@@ -32,7 +32,7 @@ def kiln_json(kiln, *words):
     """What a kiln command prints; raises with its complaint where it fails."""
     done = subprocess.run([kiln, *words, "--json"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"kiln {' '.join(words)}: {done.stderr.strip()}")
+        raise RuntimeError(f"{os.path.basename(kiln)} {' '.join(words)}: {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
@@ -151,9 +151,9 @@ def time_opencv(cv2, operation, on_device, planes, calls):
 
 
 def kiln_rows(kiln, pack, device, operation, *words):
-    """The rows with figures of `kiln bench kernels` for that operation."""
+    """The rows with figures of `kiln-bench kernels` for that operation."""
     width, height = operation.size
-    document = kiln_json(kiln, "bench", "kernels", "--pack", pack, "--device",
+    document = kiln_json(kiln + "-bench", "kernels", "--pack", pack, "--device",
                          str(device["index"]), "--program", operation.program, "--sizes",
                          f"{width}x{height}", *words)
     rows = document["devices"][0]["programs"][0]["sizes"][0]["variants"]

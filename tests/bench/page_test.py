@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of `kiln bench kernels --html` in headless Chromium, against the data in it.
+"""The page of `kiln-bench kernels --html` in headless Chromium, against the data in it.
 
     page_test.py WRITE_PAGE OUT
 
@@ -283,7 +283,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("kiln bench startup", text)
         self.assertIn("kiln tune", text)
         self.open({"startup": self.sample["startup"]})
-        self.assertIn("kiln bench kernels", self.value(TEXT))
+        self.assertIn("kiln-bench kernels", self.value(TEXT))
         self.open({})
         self.assertIn("No device was measured", self.value(TEXT))
 

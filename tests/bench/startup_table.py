@@ -88,11 +88,11 @@ def measure_pyopencl(device, folder, rounds):
 
 
 def measure_launch(device, kiln, pack):
-    """What `kiln bench launch` says on that device."""
+    """What `kiln-bench launch` says on that device."""
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy2(kiln, Path(folder) / "kiln")
+        shutil.copy2(f"{kiln}-bench", Path(folder) / "kiln-bench")
         shutil.copy2(pack, Path(folder) / "pack.kiln")
-        done = run_on(device, folder, "./kiln", "bench", "launch", "--pack", "pack.kiln",
+        done = run_on(device, folder, "./kiln-bench", "launch", "--pack", "pack.kiln",
                       "--device", device["select"], stdout=subprocess.PIPE, check=True)
         return done.stdout.strip()
 

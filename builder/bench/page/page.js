@@ -125,7 +125,7 @@ function deviceSection(device, index) {
   if (error) {
     section.append(html('p', {class: 'notice'}, `No figures: ${error}`));
   } else if (!device.kernels) {
-    section.append(unmeasured('kiln bench kernels --json', 'its variants'));
+    section.append(unmeasured('kiln-bench kernels --json', 'its variants'));
   }
   if (!device.tuning && !error) {
     section.append(unmeasured('kiln tune --json', 'its local sizes'));

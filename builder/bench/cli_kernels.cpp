@@ -1,4 +1,4 @@
-// kiln bench kernels: what every variant of a pack does on each device.
+// kiln-bench kernels: what every variant of a pack does on each device.
 #include "builder/bench/kernels.hpp"
 #include "builder/bench/kernels_report.hpp"
 
@@ -10,8 +10,8 @@
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/base/suggest.hpp"
+#include "builder/bench/cli.hpp"
 #include "builder/bench/page.hpp"
-#include "builder/cli/common.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -183,9 +183,9 @@ void add_stop_options(CLI::App *sub, Options *options) {
 
 }  // namespace
 
-void add_bench_kernels(CLI::App *bench, Command *command) {
+void add_kernels(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
-  CLI::App *sub = bench->add_subcommand(
+  CLI::App *sub = app.add_subcommand(
       "kernels", "Every variant: time, bandwidth, correctness, and what was published of it");
   sub->add_option("--pack", options->pack, "Pack to load from")->required();
   sub->add_option("--device", options->selector,

@@ -1,0 +1,11 @@
+// The subcommands of kiln-bench, each of which stores itself in `*command` when it is chosen.
+#pragma once
+
+#include "builder/cli/common.hpp"
+
+namespace kiln::cli {
+
+void add_kernels(CLI::App &app, Command *command);
+void add_launch(CLI::App &app, Command *command);
+
+}  // namespace kiln::cli

@@ -1,0 +1,84 @@
+#include "builder/cli/parse.hpp"
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "builder/base/suggest.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::vector<std::string> subcommand_names(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::App *sub : app.get_subcommands({})) names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App &app) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// The command that was given, down to "startup" of "bench startup".
+const CLI::App &chosen_command(const CLI::App &app) {
+  const CLI::App *where = &app;
+  while (!where->get_subcommands().empty()) where = where->get_subcommands().front();
+  return *where;
+}
+
+std::string full_name(const CLI::App &app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// The first word that the parser did not know, with the nearest that it does know.
+std::string explain_extras(const CLI::App &app) {
+  const CLI::App &where = chosen_command(app);
+  const std::vector<std::string> commands = subcommand_names(where);
+  for (const std::string &word : app.remaining(true)) {
+    if (word.size() > 1 && word.front() == '-') {
+      const std::string name = word.substr(0, word.find('='));
+      return fmt::format("unknown option {}: {}", name,
+                         builder::expected_one_of(name, option_names(where)));
+    }
+    if (!commands.empty()) {
+      return fmt::format("unknown command {}: {}", word, builder::expected_one_of(word, commands));
+    }
+    return fmt::format("{} takes no argument {}", where.get_name(), word);
+  }
+  if (commands.empty()) return {};
+  return "no command: " + builder::expected_one_of("", commands);
+}
+
+int misuse(const CLI::App &app, const CLI::ParseError &error) {
+  const std::string text = explain_extras(app);
+  complain(text.empty() ? error.what() : text);
+  complain(fmt::format("see '{} --help'", full_name(chosen_command(app))));
+  return kUsage;
+}
+
+}  // namespace
+
+int run_command_line(CLI::App &app, const Command &command, int argc, char **argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a failed write is an error like any other
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &done) {
+    return app.exit(done);
+  } catch (const CLI::ParseError &error) {
+    return misuse(app, error);
+  }
+  try {
+    return end_output(command());
+  } catch (const std::exception &error) {
+    complain(error.what());
+    return kSomeFailed;
+  }
+}
+
+}  // namespace kiln::cli
