@@ -241,7 +241,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
   const std::vector<Job> plan =
-      make_plan(base, devices, earlier.targets, {options.finish, records.tunings, options.also});
+      make_plan(base, devices, earlier.targets,
+                {options.finish, records.tunings, options.also, options.preferred});
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, plan);
   if (!tasks.empty()) run_tasks(tasks, options, progress);

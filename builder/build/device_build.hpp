@@ -16,6 +16,7 @@ struct BuildOptions {
   bool finish = true;                          // or leave the driver's binaries as they are
   // NVIDIA's compute capabilities, 1000 for 10.0, to make code for beside the device's own.
   std::vector<std::uint32_t> also{};
+  bool preferred = false;  // as PlanOptions has it
 };
 
 // A job that gave no binary: what the driver said, or how it died.

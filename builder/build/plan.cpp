@@ -97,7 +97,32 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
   return job;
 }
 
+// Skips what --preferred leaves out.
+void keep_preferred(const packs::Program &program, const DeviceInfo &device, std::size_t variant,
+                    Job *job) {
+  const auto preferred = preferred_variant(program, device);
+  if (job->need == Need::skip || !preferred || *preferred == variant) return;
+  job->need = Need::skip;
+  job->reason = "the device prefers " + program.variants[*preferred].name;
+}
+
 }  // namespace
+
+std::optional<std::size_t> preferred_variant(const packs::Program &program,
+                                             const DeviceInfo &device) {
+  const auto serves = [&](const packs::Variant &variant) {
+    return !runtime::missing_requirement(variant.requirements, device.capabilities);
+  };
+  const auto &all = program.variants;
+  for (const std::string &name : program.preferred) {
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const packs::Variant &v) { return v.name == name; });
+    if (found != all.end() && serves(*found)) return found - all.begin();
+  }
+  const auto found = std::find_if(all.begin(), all.end(), serves);
+  if (found == all.end()) return std::nullopt;
+  return found - all.begin();
+}
 
 const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
                                     const std::string &key, const packs::Name &variant) {
@@ -133,6 +158,7 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
         Job job =
             decide(base.programs[p], base.programs[p].variants[v], devices[d], earlier, options);
+        if (options.preferred) keep_preferred(base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
         const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
         if (twin) job = {0, 0, 0, Need::skip, "another variant has the same source and options"};

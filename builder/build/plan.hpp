@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <optional>
+
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -29,6 +31,7 @@ struct PlanOptions {
                                          // no reason to do nothing
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
   std::vector<std::uint32_t> also{};     // as BuildOptions has them
+  bool preferred = false;                // of each program one variant alone: preferred_variant()
 };
 
 // One job for each device and variant, in the order of devices, then programs and
@@ -37,6 +40,12 @@ struct PlanOptions {
 std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                            const std::vector<packs::Target> &earlier,
                            const PlanOptions &options = {});
+
+// The place of the variant that a device is given where nothing was tuned: of those whose
+// requirements it meets the first in the program's order of preference, else the first by name;
+// nothing where it meets none's.
+std::optional<std::size_t> preferred_variant(const packs::Program &program,
+                                             const DeviceInfo &device);
 
 // "laplace/scalar for NVIDIA H200 (driver 580)".
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,

@@ -22,6 +22,7 @@ struct Options {
   std::optional<std::size_t> jobs;  // that run beside each other; none: one for each CPU
   bool fresh = false;
   bool no_finish = false;
+  bool preferred = false;
   std::vector<std::string> also;  // "sm_100", ...
   packs::WriteOptions write;
   bool json = false;
@@ -107,6 +108,7 @@ int run(const Options &options) {
   builder::BuildOptions build;
   build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   build.finish = !options.no_finish;
+  build.preferred = options.preferred;
   for (const std::string &architecture : options.also) {
     build.also.push_back(*parse_architecture(architecture));
   }
@@ -150,6 +152,10 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMostJobs));
+  sub->add_flag(
+      "--preferred", options->preferred,
+      "Of each program only the variant that the device is given by the manifest's order; "
+      "binaries of others are kept");
   sub->add_flag("--no-finish", options->no_finish,
                 "Leave the drivers' binaries as they are, whatever a first launch then compiles");
   sub->add_option(

@@ -14,6 +14,7 @@ struct Options {
   std::string output;
   HostTools tools;
   bool no_finish = false;
+  bool preferred = false;
   bool json = false;
 };
 
@@ -42,8 +43,9 @@ int run(const Options &options) {
   packs::Contents records;
   packs::merge_records(*base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan = builder::make_plan(*base, *devices, earlier.targets,
-                                       {!options.no_finish, records.tunings, {}});
+  const auto plan =
+      builder::make_plan(*base, *devices, earlier.targets,
+                         {!options.no_finish, records.tunings, {}, options.preferred});
   for (const builder::Job &job : plan) {
     const packs::Program &program = base->programs[job.program];
     if (options.json) {
@@ -72,6 +74,7 @@ void add_plan(CLI::App &app, Command *command) {
                   "Index, or glob over platform and device name; default: all");
   sub->add_option("--have", options->output, "A pack that was built before");
   add_host_tools(*sub, &options->tools);
+  sub->add_flag("--preferred", options->preferred, "As build has it");
   sub->add_flag("--no-finish", options->no_finish, "As build has it");
   sub->add_flag("--json", options->json, "Print JSON, schema 1");
   sub->callback([=] { *command = [=] { return run(*options); }; });

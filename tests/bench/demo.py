@@ -32,10 +32,11 @@ def say(text):
 
 
 def build_packs(kiln, work, devices):
-    """One pack a device, then all of them in one; what is there already is reused."""
+    """One pack a device, of the variants that it is given, then all of them in one; what is there
+    already is reused."""
     subprocess.run([kiln, "compile", MANIFEST, "-o", work / "base.kiln"], check=True)
     for device in devices:
-        run_on(device, work, "./kiln", "build", "base.kiln", "--device", device["select"],
+        run_on(device, work, "./kiln", "build", "base.kiln", "--device", device["select"], "--preferred",
                "-o", f"{device['id']}.kiln", check=True)
     packs = [work / f"{device['id']}.kiln" for device in devices]
     subprocess.run([kiln, "merge", *packs, "-o", work / "demo.kiln"], check=True)

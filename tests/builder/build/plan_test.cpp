@@ -233,3 +233,28 @@ TEST_CASE("a variant's hash depends on source, options and kernels, and on where
   CHECK(base != builder::variant_hash("ab", "c", {"l"}));
   CHECK(base != builder::variant_hash("ab", "d", {"k"}));
 }
+
+TEST_CASE("the preferred variant is the first of the order that the device can run") {
+  packs::Contents base = two_variants();
+  packs::Program &program = base.programs[0];
+  builder::PlanOptions options;
+  options.preferred = true;
+  const auto built = [&](bool images) {
+    std::vector<std::string> names;
+    for (const builder::Job &job : builder::make_plan(base, {device("1", images)}, {}, options)) {
+      if (job.need == Need::compile) names.push_back(program.variants[job.variant].name);
+    }
+    return names;
+  };
+  CHECK(built(true) == std::vector<std::string>{program.variants[0].name});  // no order: by name
+  program.preferred = {"nosuch", "plain", program.variants[0].name};
+  CHECK(built(true) == std::vector<std::string>{"plain"});
+  program.preferred = {program.variants[0].name, "plain"};
+  program.variants[0].requirements = {"images"};
+  CHECK(built(true) == std::vector<std::string>{program.variants[0].name});
+  CHECK(built(false) == std::vector<std::string>{"plain"});
+  program.variants[1].requirements = {"images"};
+  CHECK(built(false).empty());
+  const auto plan = builder::make_plan(base, {device("1", true)}, {}, options);
+  CHECK(plan.at(1).reason == "the device prefers " + program.variants[0].name);
+}
