@@ -9,7 +9,10 @@
 //   if (!loaded.program) report(loaded.program.error().message, loaded.report.json());
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,22 +21,33 @@
 
 namespace kiln {
 
+// How a call went: its code, and the details of a failure.
+struct [[nodiscard]] Status : kiln_error {
+  Status() : kiln_error{} {}
+  Status(const kiln_error &error) : kiln_error(error) {}
+  bool ok() const { return status == KILN_OK; }
+  explicit operator bool() const { return ok(); }
+};
+
 // A value, or the error that stands in its place. Using the value of a failed result is
 // undefined, as with std::optional.
 template <typename T>
-class Result {
+class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(const kiln_error &error) : error_(error) {}
 
-  explicit operator bool() const { return error_.status == KILN_OK; }
-  const kiln_error &error() const { return error_; }
+  bool ok() const { return error_.ok(); }
+  explicit operator bool() const { return ok(); }
+  const Status &error() const { return error_; }
   T &operator*() { return value_; }
+  const T &operator*() const { return value_; }
   T *operator->() { return &value_; }
+  const T *operator->() const { return &value_; }
 
  private:
   T value_{};
-  kiln_error error_{};
+  Status error_;
 };
 
 namespace detail {
@@ -55,13 +69,15 @@ Result<Wrapper> make(Function function) {
   return Wrapper(handle);
 }
 
-}  // namespace detail
+// Calls `function(&error)`.
+template <typename Function>
+Status call(Function function) {
+  Status status;
+  function(&status);
+  return status;
+}
 
-// Status and details of a call that makes nothing.
-struct Outcome : kiln_error {
-  Outcome() : kiln_error{} {}
-  explicit operator bool() const { return status == KILN_OK; }
-};
+}  // namespace detail
 
 class Device {
  public:
@@ -119,6 +135,18 @@ class Pack {
       return kiln_pack_open_file(path.c_str(), out, error);
     });
   }
+  // `length` bytes at `offset`; the descriptor may be closed after.
+  static Result<Pack> open_descriptor(int fd, std::uint64_t offset, std::uint64_t length) {
+    return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
+      return kiln_pack_open_descriptor(fd, offset, length, out, error);
+    });
+  }
+  // Memory aligned to 8 bytes that outlives everything made from the pack.
+  static Result<Pack> open_memory(const void *memory, std::size_t size) {
+    return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
+      return kiln_pack_open_memory(memory, size, out, error);
+    });
+  }
   kiln_pack *get() const { return handle_.get(); }
 
  private:
@@ -143,6 +171,18 @@ class Report {
   kiln_report *get() const { return handle_.get(); }
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
+  // What became of a rung, and why; nothing for a rung that was not reached.
+  struct Rung {
+    kiln_outcome outcome = KILN_OUTCOME_LOADED;
+    std::string reason;  // empty when loaded
+  };
+  std::optional<Rung> of_rung(kiln_rung rung) const {
+    Rung result;
+    const char *text = kiln_report_reason(handle_.get(), rung, &result.outcome);
+    if (text == nullptr) return std::nullopt;
+    result.reason = text;
+    return result;
+  }
   // Why this variant; empty where there was none to load.
   std::string choice(kiln_choice *by = nullptr) const {
     const char *text = kiln_report_choice(handle_.get(), by);
@@ -186,6 +226,8 @@ class Loader {
     });
   }
   kiln_loader *get() const { return handle_.get(); }
+  cl_context context() const { return kiln_loader_context(get()); }
+  unsigned hints() const { return kiln_loader_hints(get()); }  // KILN_HINT_* bits
   // An empty variant leaves the choice to Kiln.
   Loaded load(const std::string &program, const std::string &variant = {},
               unsigned flags = 0) const {
@@ -197,22 +239,31 @@ class Loader {
     return {std::move(made), Report(report)};
   }
   // Makes final what this device had to compile, for the next start; see kiln_loader_finish.
-  Outcome finish() const {
-    Outcome outcome;
-    kiln_loader_finish(get(), &outcome);
-    return outcome;
+  Status finish() const {
+    return detail::call([&](kiln_error *error) { kiln_loader_finish(get(), error); });
   }
   // All programs of the pack, on this thread; `progress` may be null.
-  Outcome prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
-                   unsigned flags = 0) const {
-    Outcome outcome;
-    kiln_prefetch(get(), nullptr, 0, flags, progress, user, &outcome);
-    return outcome;
+  Status prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
+                  unsigned flags = 0) const {
+    return prefetch({}, progress, user, flags);
+  }
+  // The programs of that list; an empty one means all of the pack.
+  Status prefetch(const std::vector<const char *> &programs,
+                  kiln_progress_function progress = nullptr, void *user = nullptr,
+                  unsigned flags = 0) const {
+    return detail::call([&](kiln_error *error) {
+      kiln_prefetch(get(), programs.data(), programs.size(), flags, progress, user, error);
+    });
   }
 
  private:
   detail::Owner<kiln_loader, kiln_loader_release> handle_;
 };
+
+// Removes everything of Kiln's in an overlay folder; see kiln_overlay_clear.
+inline Status clear_overlay(const std::string &folder) {
+  return detail::call([&](kiln_error *error) { kiln_overlay_clear(folder.c_str(), error); });
+}
 
 }  // namespace kiln
 

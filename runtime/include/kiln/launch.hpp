@@ -27,10 +27,8 @@ class Event {
   }
   kiln_event *get() const { return handle_.get(); }
   cl_event cl() const { return kiln_event_cl(get()); }
-  Outcome wait() const {
-    Outcome outcome;
-    kiln_event_wait(get(), &outcome);
-    return outcome;
+  Status wait() const {
+    return detail::call([&](kiln_error *error) { kiln_event_wait(get(), error); });
   }
   Result<kiln_times> times() const {
     kiln_times times{};
@@ -41,12 +39,12 @@ class Event {
 
   // Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null.
   template <typename Function>
-  static Outcome refill(Event *event, Function function) {
-    Outcome outcome;
+  static Status refill(Event *event, Function function) {
+    Status status;
     kiln_event *handle = event == nullptr ? nullptr : event->handle_.release();
-    function(event == nullptr ? nullptr : &handle, &outcome);
+    function(event == nullptr ? nullptr : &handle, &status);
     if (event != nullptr) event->handle_.reset(handle);
-    return outcome;
+    return status;
   }
 
  private:
@@ -84,15 +82,11 @@ class Queue {
   kiln_queue *get() const { return handle_.get(); }
   cl_command_queue cl() const { return kiln_queue_cl(get()); }
   unsigned hints() const { return kiln_queue_hints(get()); }
-  Outcome flush() const {
-    Outcome outcome;
-    kiln_queue_flush(get(), &outcome);
-    return outcome;
+  Status flush() const {
+    return detail::call([&](kiln_error *error) { kiln_queue_flush(get(), error); });
   }
-  Outcome finish() const {
-    Outcome outcome;
-    kiln_queue_finish(get(), &outcome);
-    return outcome;
+  Status finish() const {
+    return detail::call([&](kiln_error *error) { kiln_queue_finish(get(), error); });
   }
 
  private:
@@ -129,21 +123,19 @@ class Buffer {
     if (kiln_buffer_map(queue.get(), get(), &address, &error) != KILN_OK) return error;
     return address;
   }
-  Outcome unmap(const Queue &queue) const {
-    Outcome outcome;
-    kiln_buffer_unmap(queue.get(), get(), &outcome);
-    return outcome;
+  Status unmap(const Queue &queue) const {
+    return detail::call([&](kiln_error *error) { kiln_buffer_unmap(queue.get(), get(), error); });
   }
   // Without waiting; `event` is filled, again or anew.
   Result<void *> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     void *address = nullptr;
-    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+    const Status status = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_buffer_map_async(queue.get(), get(), wait.data(), wait.size(), &address, to, error);
     });
-    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    if (!status) return status;
     return address;
   }
-  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+  Status unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_buffer_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
     });
@@ -184,21 +176,19 @@ class Image {
     }
     return mapping;
   }
-  Outcome unmap(const Queue &queue) const {
-    Outcome outcome;
-    kiln_image_unmap(queue.get(), get(), &outcome);
-    return outcome;
+  Status unmap(const Queue &queue) const {
+    return detail::call([&](kiln_error *error) { kiln_image_unmap(queue.get(), get(), error); });
   }
   Result<Mapping> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     Mapping mapping;
-    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+    const Status status = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_image_map_async(queue.get(), get(), wait.data(), wait.size(), &mapping.address,
                            &mapping.row_pitch, to, error);
     });
-    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    if (!status) return status;
     return mapping;
   }
-  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+  Status unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_image_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
     });
@@ -220,20 +210,18 @@ class Kernel {
   }
   kiln_kernel *get() const { return handle_.get(); }
   cl_kernel cl() const { return kiln_kernel_cl(get()); }
-  Outcome set(unsigned index, const Buffer &buffer) const {
-    Outcome outcome;
-    kiln_kernel_set_buffer(get(), index, buffer.get(), &outcome);
-    return outcome;
+  Status set(unsigned index, const Buffer &buffer) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_buffer(get(), index, buffer.get(), error); });
   }
-  Outcome set(unsigned index, const Image &image) const {
-    Outcome outcome;
-    kiln_kernel_set_image(get(), index, image.get(), &outcome);
-    return outcome;
+  Status set(unsigned index, const Image &image) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_image(get(), index, image.get(), error); });
   }
-  Outcome set(unsigned index, cl_uint value) const {
-    Outcome outcome;
-    kiln_kernel_set_value(get(), index, &value, sizeof(value), &outcome);
-    return outcome;
+  Status set(unsigned index, cl_uint value) const {
+    return detail::call([&](kiln_error *error) {
+      kiln_kernel_set_value(get(), index, &value, sizeof(value), error);
+    });
   }
   Result<kiln_ndrange> plan(const kiln_ndrange &range) const {
     kiln_ndrange planned{};
@@ -254,8 +242,8 @@ class Kernel {
     });
   }
   // The same with an event that is used again, or none.
-  Outcome launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
-                      const WaitList &wait = {}) const {
+  Status launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
+                     const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), to, error);
     });
@@ -278,18 +266,15 @@ class Sequence {
   kiln_sequence *get() const { return handle_.get(); }
   kiln_recording kind() const { return kiln_sequence_kind(get()); }
   std::string reason() const { return get() == nullptr ? "" : kiln_sequence_reason(get()); }
-  Outcome add(const Kernel &kernel, const kiln_ndrange &range) const {
-    Outcome outcome;
-    kiln_sequence_add(get(), kernel.get(), &range, &outcome);
-    return outcome;
+  Status add(const Kernel &kernel, const kiln_ndrange &range) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_sequence_add(get(), kernel.get(), &range, error); });
   }
-  Outcome end() const {
-    Outcome outcome;
-    kiln_sequence_end(get(), &outcome);
-    return outcome;
+  Status end() const {
+    return detail::call([&](kiln_error *error) { kiln_sequence_end(get(), error); });
   }
   // `event` is filled, again or anew; null: none.
-  Outcome run(Event *event = nullptr, const WaitList &wait = {}) const {
+  Status run(Event *event = nullptr, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_sequence_run(get(), wait.data(), wait.size(), to, error);
     });
