@@ -252,7 +252,7 @@ Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id 
     identity.set(Field::device_vendor_id, hex_id(number));
   }
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &number)) {
-    identity.set(Field::address_bits, std::to_string(number));
+    identity.set(Field::address_bits, packs::decimal(number));
   }
   const auto text = query_string(cl.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
   extensions->clear();

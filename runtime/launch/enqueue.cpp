@@ -59,7 +59,7 @@ Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned c
 }
 
 Status argument_failure(unsigned index, const Status &error) {
-  return {error.code, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
+  return {error.code, error.cl_error, concat({"argument ", decimal(index), ": ", error.message})};
 }
 
 Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
@@ -97,7 +97,7 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   }
   if (index == kernels.size()) {
     return Status::error(Code::not_in_pack,
-                         "variant " + program->variant->name()->str() + " has no kernel " + name);
+                         {"variant ", program->variant->name()->c_str(), " has no kernel ", name});
   }
   const Device &device = *program->loader->device;
   if (Status e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
@@ -139,15 +139,14 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
 
 Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
   if (range.dimensions < 1 || range.dimensions > 3) {
-    return Status::error(Code::bad_argument, "an NDRange has 1 to 3 dimensions, not " +
-                                                 std::to_string(range.dimensions));
+    return Status::error(Code::bad_argument,
+                         {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
   }
   Size3 global{1, 1, 1};
   for (unsigned i = 0; i < range.dimensions; ++i) {
     global[i] = range.global[i];
     if (global[i] == 0) {
-      return Status::error(Code::bad_argument,
-                           "the NDRange is empty in dimension " + std::to_string(i));
+      return Status::error(Code::bad_argument, {"the NDRange is empty in dimension ", decimal(i)});
     }
   }
   const auto class_of = static_cast<std::size_t>(size_class(global));
