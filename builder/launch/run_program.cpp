@@ -129,7 +129,7 @@ json run_in_child(const RunRequest &request) {
   kiln::Loaded loaded = loader->load(request.program, request.variant, request.flags);
   json answer = loaded.program ? json{{"status", 0}} : failed(loaded.program.error());
   answer["report"] = json::parse(loaded.report.json());
-  answer["variant"] = answer["report"]["variant"];
+  if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
   const std::string error = launch(request, device->cl(), *loader, *loaded.program, &answer);
   if (!error.empty()) answer.update(failed(KILN_ERROR_OPENCL, error));

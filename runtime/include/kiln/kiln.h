@@ -31,6 +31,8 @@
 #endif
 #include <CL/cl.h>
 
+#include "kiln/version.h"
+
 #if defined(KILN_SHARED) && defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
@@ -110,6 +112,10 @@ typedef struct kiln_queue kiln_queue;
 typedef struct kiln_buffer kiln_buffer;
 typedef struct kiln_image kiln_image;
 typedef struct kiln_event kiln_event;
+
+/* KILN_VERSION of the library, which is another than the headers' where a program runs with a
+ * newer one. */
+KILN_API unsigned kiln_version(void);
 
 /* ---- OpenCL and devices ---- */
 
@@ -215,8 +221,8 @@ enum {
 };
 
 /* What a loader may be given beside device and pack. Start from zeros with `size` set to
- * sizeof(kiln_loader_options); a shorter one from an older header is accepted, and what a longer
- * one has more is not looked at. */
+ * sizeof(kiln_loader_options). A shorter one from an older header is accepted; of a longer one the
+ * bytes that this library does not know must be zero, else KILN_ERROR_ARGUMENT. */
 typedef struct kiln_loader_options {
   size_t size;
   cl_context context; /* holds the device and is retained; NULL makes one of Kiln's own */
@@ -229,6 +235,7 @@ typedef struct kiln_loader_options {
   /* A load that hangs for longer counts as a death at the next start, and a binary that took
    * longer is not used again; 0: none. */
   uint32_t deadline_milliseconds;
+  uint32_t reserved;           /* zero */
   kiln_notice_function notice; /* may be NULL */
   void *notice_user;
   kiln_check_function check; /* may be NULL: then it is enough that nothing was recompiled */
@@ -267,6 +274,9 @@ KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const c
                                kiln_error *error);
 KILN_API void kiln_program_release(kiln_program *program);
 KILN_API cl_program kiln_program_cl(const kiln_program *program);
+/* Of the program, and of the variant that was loaded. NULL for NULL. */
+KILN_API const char *kiln_program_name(const kiln_program *program);
+KILN_API const char *kiln_program_variant(const kiln_program *program);
 
 /* Where a prefetch is: `done` of the `total` programs of the list lie behind this thread.
  * `report` is borrowed; `status` is that of the program's load. */

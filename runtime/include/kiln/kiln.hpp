@@ -69,6 +69,11 @@ Result<Wrapper> make(Function function) {
   return Wrapper(handle);
 }
 
+// Empty for null.
+inline std::string text(const char *value) {
+  return value == nullptr ? std::string() : std::string(value);
+}
+
 // Calls `function(&error)`.
 template <typename Function>
 Status call(Function function) {
@@ -79,6 +84,9 @@ Status call(Function function) {
 
 }  // namespace detail
 
+// KILN_VERSION of the library.
+inline unsigned version() { return kiln_version(); }
+
 class Device {
  public:
   Device() = default;
@@ -86,10 +94,7 @@ class Device {
   kiln_device *get() const { return handle_.get(); }
   cl_device_id cl() const { return kiln_device_cl(get()); }
   // Empty where the fact is absent.
-  std::string fact(const char *name) const {
-    const char *value = kiln_device_fact(get(), name);
-    return value == nullptr ? std::string() : std::string(value);
-  }
+  std::string fact(const char *name) const { return detail::text(kiln_device_fact(get(), name)); }
 
  private:
   detail::Owner<kiln_device, kiln_device_release> handle_;
@@ -159,6 +164,9 @@ class Program {
   explicit Program(kiln_program *handle) : handle_(handle) {}
   kiln_program *get() const { return handle_.get(); }
   cl_program cl() const { return kiln_program_cl(get()); }
+  std::string name() const { return detail::text(kiln_program_name(get())); }
+  // The name of the variant that was loaded.
+  std::string variant() const { return detail::text(kiln_program_variant(get())); }
 
  private:
   detail::Owner<kiln_program, kiln_program_release> handle_;
@@ -185,8 +193,7 @@ class Report {
   }
   // Why this variant; empty where there was none to load.
   std::string choice(kiln_choice *by = nullptr) const {
-    const char *text = kiln_report_choice(handle_.get(), by);
-    return text == nullptr ? std::string() : std::string(text);
+    return detail::text(kiln_report_choice(handle_.get(), by));
   }
   // Whether the first launch compiles anything; `why_not`, where given, gets the reason.
   kiln_finality final(std::string *why_not = nullptr) const {
@@ -195,10 +202,7 @@ class Report {
     if (why_not != nullptr) *why_not = text == nullptr ? "" : text;
     return finality;
   }
-  std::string json() const {
-    const char *text = kiln_report_json(handle_.get());
-    return text == nullptr ? std::string() : std::string(text);
-  }
+  std::string json() const { return detail::text(kiln_report_json(handle_.get())); }
 
  private:
   detail::Owner<kiln_report, kiln_report_release> handle_;

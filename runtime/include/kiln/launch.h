@@ -27,6 +27,21 @@ typedef struct kiln_sequence kiln_sequence; /* recorded launches */
 
 enum { KILN_MAX_WAITS = 64 };
 
+/* Types of values, as OpenCL C names them. */
+typedef enum kiln_type {
+  KILN_TYPE_UCHAR = 0,
+  KILN_TYPE_USHORT = 1,
+  KILN_TYPE_UINT = 2,
+  KILN_TYPE_INT = 3,
+  KILN_TYPE_FLOAT = 4,
+  KILN_TYPE_HALF = 5,
+  KILN_TYPE_CHAR = 6,
+  KILN_TYPE_SHORT = 7,
+  KILN_TYPE_LONG = 8,
+  KILN_TYPE_ULONG = 9,
+  KILN_TYPE_DOUBLE = 10
+} kiln_type;
+
 /* A kernel of the program by entry point name; NULL takes the variant's first. */
 KILN_API kiln_status kiln_kernel_create(kiln_program *program, const char *name, kiln_kernel **out,
                                         kiln_error *error);
@@ -34,6 +49,12 @@ KILN_API void kiln_kernel_release(kiln_kernel *kernel);
 KILN_API cl_kernel kiln_kernel_cl(const kiln_kernel *kernel);
 KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                            size_t size, kiln_error *error);
+/* A scalar, or a vector of 2, 3, 4, 8 or 16 components, of which `value` holds just as many. Where
+ * the pack knows the argument's type, that of a manifest with arguments, any other is
+ * KILN_ERROR_ARGUMENT; nothing is converted. */
+KILN_API kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, kiln_type type,
+                                           unsigned components, const void *value,
+                                           kiln_error *error);
 KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
                                             kiln_buffer *buffer, kiln_error *error);
 KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
@@ -52,6 +73,7 @@ typedef struct kiln_queue_options {
   unsigned flags;      /* KILN_QUEUE_* bits */
   kiln_level priority; /* cl_khr_priority_hints */
   kiln_level throttle; /* cl_khr_throttle_hints: how many resources the queue may hold */
+  unsigned reserved;   /* zero */
 } kiln_queue_options;
 
 /* `options` NULL is the default. What the device does not support, or the driver refuses, is

@@ -10,6 +10,7 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <type_traits>
 
 #include "kiln/kiln.hpp"
 
@@ -198,6 +199,26 @@ class Image {
   detail::Owner<kiln_image, kiln_image_release> handle_;
 };
 
+// The type of OpenCL C that T is on the device, whatever it is called here.
+template <typename T>
+constexpr kiln_type type_of() {
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                "no type of a kernel's argument");
+  if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(T) == 4 ? KILN_TYPE_FLOAT : KILN_TYPE_DOUBLE;
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 1   ? KILN_TYPE_CHAR
+           : sizeof(T) == 2 ? KILN_TYPE_SHORT
+           : sizeof(T) == 4 ? KILN_TYPE_INT
+                            : KILN_TYPE_LONG;
+  } else {
+    return sizeof(T) == 1   ? KILN_TYPE_UCHAR
+           : sizeof(T) == 2 ? KILN_TYPE_USHORT
+           : sizeof(T) == 4 ? KILN_TYPE_UINT
+                            : KILN_TYPE_ULONG;
+  }
+}
+
 class Kernel {
  public:
   Kernel() = default;
@@ -218,10 +239,28 @@ class Kernel {
     return detail::call(
         [&](kiln_error *error) { kiln_kernel_set_image(get(), index, image.get(), error); });
   }
-  Status set(unsigned index, cl_uint value) const {
+  // A number, of just the type that the kernel takes: set(2, 1.0f). Where the pack knows the type,
+  // any other is KILN_ERROR_ARGUMENT; nothing is converted.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Status set(unsigned index, T value) const {
+    return set_typed(index, type_of<T>(), 1, &value);
+  }
+  // A vector: std::array<float, 4> for a float4.
+  template <typename T, std::size_t N>
+  Status set(unsigned index, const std::array<T, N> &value) const {
+    static_assert(N == 2 || N == 3 || N == 4 || N == 8 || N == 16, "OpenCL C has no such vector");
+    return set_typed(index, type_of<T>(), N, value.data());
+  }
+  // The same with a type that C++ has not (half) or that is known when the program runs.
+  Status set_typed(unsigned index, kiln_type type, unsigned components, const void *value) const {
     return detail::call([&](kiln_error *error) {
-      kiln_kernel_set_value(get(), index, &value, sizeof(value), error);
+      kiln_kernel_set_typed(get(), index, type, components, value, error);
     });
+  }
+  // Bytes of a struct, or of anything else; the driver alone checks their number.
+  Status set_bytes(unsigned index, const void *bytes, std::size_t size) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_value(get(), index, bytes, size, error); });
   }
   Result<kiln_ndrange> plan(const kiln_ndrange &range) const {
     kiln_ndrange planned{};
