@@ -116,7 +116,7 @@ json run_in_child(const RunRequest &request) {
   if (!opencl) return failed(opencl.error());
   auto device = opencl->device(request.device.index);
   if (!device) return failed(device.error());
-  if (device->fact("key") != runtime::key_text(request.device.description.key)) {
+  if (device->info("key") != runtime::key_text(request.device.description.key)) {
     return failed(KILN_ERROR_NO_DEVICE, "the device is not the one that was listed");
   }
   auto pack = kiln::Pack::open_file(request.pack_path);

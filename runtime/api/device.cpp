@@ -87,14 +87,14 @@ cl_device_id kiln_device_cl(const kiln_device *device) {
   return device == nullptr ? nullptr : device->device->id;
 }
 
-const char *kiln_device_fact(const kiln_device *device, const char *name) {
+const char *kiln_device_info(const kiln_device *device, const char *name) {
   if (device == nullptr || name == nullptr) return nullptr;
   const Device &d = *device->device;
   if (const auto field = field_from_name(name)) {
     const auto &value = d.identity[*field];
     if (value) return value->c_str();
   }
-  // "profile" is the vendor profile; OpenCL's own is the fact "device_profile".
+  // "profile" is the vendor profile; OpenCL's own is "device_profile".
   if (std::strcmp(name, "profile") == 0) return d.description.profile;
   if (std::strcmp(name, "key") == 0) return d.key.c_str();
   const std::pair<const char *, const std::string &> extracted[] = {

@@ -137,7 +137,7 @@ KILN_API void kiln_device_release(kiln_device *device);
 KILN_API cl_device_id kiln_device_cl(const kiln_device *device);
 /* A raw fact of the identity by name ("device_name", "driver_version", ...), or what the
  * profile made of it: "profile", "family", "model", "compiler", "key". NULL: absent. */
-KILN_API const char *kiln_device_fact(const kiln_device *device, const char *name);
+KILN_API const char *kiln_device_info(const kiln_device *device, const char *name);
 
 /* ---- Packs ---- */
 

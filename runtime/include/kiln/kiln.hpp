@@ -93,8 +93,8 @@ class Device {
   explicit Device(kiln_device *handle) : handle_(handle) {}
   kiln_device *get() const { return handle_.get(); }
   cl_device_id cl() const { return kiln_device_cl(get()); }
-  // Empty where the fact is absent.
-  std::string fact(const char *name) const { return detail::text(kiln_device_fact(get(), name)); }
+  // Empty where it is absent.
+  std::string info(const char *name) const { return detail::text(kiln_device_info(get(), name)); }
 
  private:
   detail::Owner<kiln_device, kiln_device_release> handle_;

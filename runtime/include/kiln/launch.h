@@ -110,7 +110,7 @@ KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_e
 
 /* Launches. */
 
-/* `global` counts work-items. Where the device takes groups of unequal size and the variant's
+/* `global` counts work-items. Where the device takes non-uniform work-groups and the variant's
  * options ask for OpenCL C 2.0 or later without -cl-uniform-work-group-size, just these are
  * launched; else `global` is padded up to a multiple of the work-group size. So a kernel must
  * do nothing outside of its range. `local[0]` 0: the size stored in the pack for ranges of this

@@ -36,8 +36,8 @@ static void test_unknown_names(void) {
   SUCCEEDS(kiln_kernel_create(program, "scale", &kernel, &e));
   kiln_kernel_release(kernel);
   kiln_program_release(program);
-  CHECK(kiln_device_fact(device, "device_colour") == NULL);
-  CHECK(kiln_device_fact(device, "") == NULL);
+  CHECK(kiln_device_info(device, "device_colour") == NULL);
+  CHECK(kiln_device_info(device, "") == NULL);
   SUCCEEDS(kiln_device_count(opencl, &count, &e));
   FAILS(kiln_device_open(opencl, count, &none, &e), KILN_ERROR_NO_DEVICE, "no device");
   FAILS(kiln_device_open(opencl, SIZE_MAX, &none, &e), KILN_ERROR_NO_DEVICE, "no device");

@@ -40,7 +40,7 @@ static void test_release_of_null(void) {
 
 static void test_questions_to_null(void) {
   CHECK(kiln_device_cl(NULL) == NULL);
-  CHECK(kiln_device_fact(NULL, "device_name") == NULL);
+  CHECK(kiln_device_info(NULL, "device_name") == NULL);
   CHECK(kiln_loader_context(NULL) == NULL);
   CHECK(kiln_program_cl(NULL) == NULL);
   CHECK(kiln_program_name(NULL) == NULL);
@@ -73,7 +73,7 @@ static void test_null_for_devices_and_packs(void) {
   REFUSED(kiln_device_from_cl(SOME(kiln_opencl), NULL, &device, &e), "kiln_device_from_cl");
   REFUSED(kiln_device_from_cl(SOME(kiln_opencl), (cl_device_id)&dummy, NULL, &e),
           "kiln_device_from_cl");
-  CHECK(kiln_device_fact(SOME(kiln_device), NULL) == NULL);
+  CHECK(kiln_device_info(SOME(kiln_device), NULL) == NULL);
   REFUSED(kiln_pack_open_file(NULL, &pack, &e), "kiln_pack_open_file");
   REFUSED(kiln_pack_open_file("x", NULL, &e), "kiln_pack_open_file");
   REFUSED(kiln_pack_open_descriptor(0, 0, 1, NULL, &e), "kiln_pack_open_descriptor");
