@@ -29,7 +29,7 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
-            strace valgrind chromium"
+            strace valgrind chromium doxygen"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 

@@ -35,7 +35,7 @@ std::string load_program(Subject *s, const packs::Program &program) {
   kiln::Loaded loaded = s->bench.loader.load(program.name);
   if (!loaded.program) return loaded.program.error().message;
   s->program = program.name;
-  s->variant = json::parse(loaded.report.json())["variant"];
+  s->variant = loaded.program->variant();
   const packs::Variant *variant = find_variant(program, s->variant);
   if (variant == nullptr) return "the pack changed while it was in use";
   auto planned = plan_workload(program, *variant, kSize, {});

@@ -11,6 +11,7 @@
 #include "builder/bench/copy_bandwidth.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "runtime/load/report.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -52,7 +53,7 @@ class Subject {
     if (!error.empty()) return error;
     kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
     if (!loaded.program) return loaded.program.error().message;
-    *rung = json::parse(loaded.report.json()).value("rung", "");
+    *rung = runtime::rung_name(loaded.report.rung());
     session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
     return session_->load(*loaded.program, *task_.variant);
   }
@@ -272,7 +273,7 @@ json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
   if (!bench.open(device, pack_path).empty()) return names;
   for (const Size &size : sizes) {
     kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
-    names.push_back(loaded.program ? json::parse(loaded.report.json()).value("variant", "") : "");
+    names.push_back(loaded.program ? loaded.program->variant() : std::string());
   }
   return names;
 }

@@ -116,7 +116,7 @@ json run_in_child(const RunRequest &request) {
   if (!opencl) return failed(opencl.error());
   auto device = opencl->device(request.device.index);
   if (!device) return failed(device.error());
-  if (device->fact("key") != runtime::key_text(request.device.description.key)) {
+  if (device->info("key") != runtime::key_text(request.device.description.key)) {
     return failed(KILN_ERROR_NO_DEVICE, "the device is not the one that was listed");
   }
   auto pack = kiln::Pack::open_file(request.pack_path);
@@ -129,7 +129,7 @@ json run_in_child(const RunRequest &request) {
   kiln::Loaded loaded = loader->load(request.program, request.variant, request.flags);
   json answer = loaded.program ? json{{"status", 0}} : failed(loaded.program.error());
   answer["report"] = json::parse(loaded.report.json());
-  answer["variant"] = answer["report"]["variant"];
+  if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
   const std::string error = launch(request, device->cl(), *loader, *loaded.program, &answer);
   if (!error.empty()) answer.update(failed(KILN_ERROR_OPENCL, error));

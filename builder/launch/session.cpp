@@ -121,15 +121,15 @@ std::string Session::set_arguments() {
     const auto &bindings = workload_.stages[s].bindings;
     for (unsigned i = 0; i < bindings.size(); ++i) {
       const Binding &b = bindings[i];
-      kiln::Outcome outcome;
+      kiln::Status status;
       if (b.memory == SIZE_MAX) {
-        kiln_kernel_set_value(kernels_[s].get(), i, b.bytes.data(), b.bytes.size(), &outcome);
+        kiln_kernel_set_value(kernels_[s].get(), i, b.bytes.data(), b.bytes.size(), &status);
       } else if (workload_.memories[b.memory].storage == Storage::image) {
-        outcome = kernels_[s].set(i, held_[b.memory].image);
+        status = kernels_[s].set(i, held_[b.memory].image);
       } else {
-        outcome = kernels_[s].set(i, held_[b.memory].buffer);
+        status = kernels_[s].set(i, held_[b.memory].buffer);
       }
-      if (!outcome) return outcome.message;
+      if (!status) return status.message;
     }
   }
   return {};

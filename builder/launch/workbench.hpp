@@ -37,8 +37,8 @@ std::string take(kiln::Result<T> made, T *out) {
   return {};
 }
 
-inline std::string text_of(const kiln::Outcome &outcome) {
-  return outcome ? std::string() : outcome.message;
+inline std::string text_of(const kiln::Status &status) {
+  return status ? std::string() : status.message;
 }
 
 }  // namespace kiln::builder

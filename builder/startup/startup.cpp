@@ -42,10 +42,10 @@ std::string set_arguments(const StartMemory &memory, const std::vector<kiln::Ker
   for (std::size_t s = 0; s < kernels.size(); ++s) {
     const auto arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      kiln::Outcome outcome;
+      kiln::Status status;
       kiln_kernel_set_value(kernels[s].get(), static_cast<unsigned>(i), arguments[i].data(),
-                            arguments[i].size(), &outcome);
-      if (!outcome) return outcome.message;
+                            arguments[i].size(), &status);
+      if (!status) return status.message;
     }
   }
   return {};

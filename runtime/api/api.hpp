@@ -54,9 +54,6 @@ namespace kiln::runtime {
 // Copies the error out, where the caller wants it, and returns its status.
 kiln_status report_error(const Status &error, kiln_error *out);
 
-// Whether it is one of the levels: a C program can pass any number.
-bool known_level(const kiln_level &level);
-
 // The complaint about a null argument.
 kiln_status null_argument(const char *function, kiln_error *out);
 

@@ -20,21 +20,14 @@ kiln_status report_error(const Status &error, kiln_error *out) {
   return status_of(error.code);
 }
 
-bool known_level(const kiln_level &level) {
-  unsigned number = 0;  // reading it as an enumeration would promise that it is one of them
-  static_assert(sizeof(number) == sizeof(level), "an enumeration is an int");
-  std::memcpy(&number, &level, sizeof(number));
-  return number <= KILN_LEVEL_HIGH;
-}
-
 kiln_status null_argument(const char *function, kiln_error *out) {
   return report_error(
-      Status::error(Code::bad_argument,
-                    std::string(function) + ": an argument that must not be NULL is"),
-      out);
+      Status::error(Code::bad_argument, {function, ": an argument that must not be NULL is"}), out);
 }
 
 }  // namespace kiln::runtime
+
+unsigned kiln_version(void) { return KILN_VERSION; }
 
 kiln_status kiln_opencl_open(const char *const *candidates, size_t count, kiln_opencl **out,
                              kiln_error *error) {
@@ -47,7 +40,7 @@ kiln_status kiln_opencl_open(const char *const *candidates, size_t count, kiln_o
                                  : load_opencl(candidates, count, cl.get(), &tried);
   if (!loaded) {
     return report_error(
-        Status::error(Code::no_opencl, "no usable OpenCL library; tried:\n" + tried), error);
+        Status::error(Code::no_opencl, {"no usable OpenCL library; tried:\n", tried}), error);
   }
   *out = new kiln_opencl{std::move(cl)};
   return KILN_OK;
@@ -69,10 +62,9 @@ kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **ou
   std::vector<DeviceId> ids;
   if (Status e = list_devices(*opencl->cl, &ids); !e.ok()) return report_error(e, error);
   if (index >= ids.size()) {
-    return report_error(
-        Status::error(Code::no_device, "no device " + std::to_string(index) + ", there are " +
-                                           std::to_string(ids.size())),
-        error);
+    return report_error(Status::error(Code::no_device, {"no device ", decimal(index),
+                                                        ", there are ", decimal(ids.size())}),
+                        error);
   }
   *out = new kiln_device{open_device(opencl->cl, ids[index])};
   return KILN_OK;
@@ -95,14 +87,14 @@ cl_device_id kiln_device_cl(const kiln_device *device) {
   return device == nullptr ? nullptr : device->device->id;
 }
 
-const char *kiln_device_fact(const kiln_device *device, const char *name) {
+const char *kiln_device_info(const kiln_device *device, const char *name) {
   if (device == nullptr || name == nullptr) return nullptr;
   const Device &d = *device->device;
   if (const auto field = field_from_name(name)) {
     const auto &value = d.identity[*field];
     if (value) return value->c_str();
   }
-  // "profile" is the vendor profile; OpenCL's own is the fact "device_profile".
+  // "profile" is the vendor profile; OpenCL's own is "device_profile".
   if (std::strcmp(name, "profile") == 0) return d.description.profile;
   if (std::strcmp(name, "key") == 0) return d.key.c_str();
   const std::pair<const char *, const std::string &> extracted[] = {

@@ -1,9 +1,7 @@
 // The C API: kernels, queues, events and launches.
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-
 #include "runtime/api/api.hpp"
+#include "runtime/api/options.hpp"
+#include "runtime/launch/typed_argument.hpp"
 
 using namespace kiln::runtime;
 
@@ -57,27 +55,17 @@ namespace {
 
 static_assert(KILN_MAX_WAITS == 64, "as the message says");
 
-kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory,
+kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory, unsigned what,
                        kiln_error *error) {
   const cl_mem object = memory.handle.get();
   Status e = check_context(*kernel->kernel.program->loader, *memory.loader,
                            "the memory and the kernel are of other contexts");
+  if (e.ok()) e = check_argument(kernel->kernel, index, what, 1);
   if (e.ok()) e = set_argument(&kernel->kernel, index, &object, sizeof(object), true);
   return report_error(e, error);
 }
 
-// What kiln_queue_options was when its first field was `size` and its last `throttle`.
-constexpr size_t kFirstOptionsSize = offsetof(kiln_queue_options, throttle) + sizeof(kiln_level);
-
-// What is wrong with the options, or null.
-const char *wrong_options(const kiln_queue_options &options) {
-  if (options.size < kFirstOptionsSize) return "kiln_queue_options.size is not its sizeof";
-  if ((options.flags & ~unsigned{KILN_QUEUE_OUT_OF_ORDER | KILN_QUEUE_NO_PROFILING}) != 0) {
-    return "unknown flag in kiln_queue_options";
-  }
-  if (known_level(options.priority) && known_level(options.throttle)) return nullptr;
-  return "unknown level in kiln_queue_options";
-}
+constexpr unsigned kQueueFlags = KILN_QUEUE_OUT_OF_ORDER | KILN_QUEUE_NO_PROFILING;
 
 // A reference of Kiln's own to an event of that context.
 Status retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
@@ -116,28 +104,35 @@ kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const voi
   return report_error(set_argument(&kernel->kernel, index, value, size, false), error);
 }
 
+kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, kiln_type type,
+                                  unsigned components, const void *value, kiln_error *error) {
+  KILN_REQUIRE(kernel != nullptr && value != nullptr, error);
+  return report_error(
+      set_typed(&kernel->kernel, index, static_cast<unsigned>(type), components, value), error);
+}
+
 kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index, kiln_buffer *buffer,
                                    kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && buffer != nullptr, error);
-  return set_memory(kernel, index, buffer->memory, error);
+  return set_memory(kernel, index, buffer->memory, kTakesBuffer, error);
 }
 
 kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
                                   kiln_error *error) {
   KILN_REQUIRE(kernel != nullptr && image != nullptr, error);
-  return set_memory(kernel, index, image->memory, error);
+  return set_memory(kernel, index, image->memory, kTakesImage, error);
 }
 
 kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *options,
                               kiln_queue **out, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && out != nullptr, error);
   kiln_queue_options chosen = {};
-  chosen.size = sizeof(chosen);
   if (options != nullptr) {
-    if (const char *wrong = wrong_options(*options)) {
-      return report_error(Status::error(Code::bad_argument, wrong), error);
-    }
-    std::memcpy(&chosen, options, std::min(options->size, sizeof(chosen)));
+    const char *wrong = read_options(options, sizeof(chosen), &chosen);
+    if ((chosen.flags & ~kQueueFlags) != 0) wrong = "unknown flag";
+    if (!known_levels(chosen.priority, chosen.throttle)) wrong = "unknown level";
+    if (chosen.reserved != 0) wrong = "reserved is not zero";
+    if (wrong != nullptr) return refuse_options("kiln_queue_options", wrong, error);
   }
   auto *made = new kiln_queue;
   return hand_out(create_queue(loader->loader, chosen, &made->queue), made, out, error);

@@ -1,8 +1,6 @@
 // The C API: packs, loaders, programs and reports.
-#include <algorithm>
-#include <cstring>
-
 #include "runtime/api/api.hpp"
+#include "runtime/api/options.hpp"
 
 using namespace kiln::runtime;
 
@@ -117,16 +115,10 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   KILN_REQUIRE(device != nullptr && pack != nullptr && out != nullptr, error);
   kiln_loader_options given = {};
   if (options != nullptr) {
-    if (options->size < sizeof(options->size)) {
-      return report_error(
-          Status::error(Code::bad_argument, "kiln_loader_create: options of an unknown size"),
-          error);
-    }
-    std::memcpy(&given, options, std::min(options->size, sizeof(given)));
-  }
-  if (!known_level(given.performance) || !known_level(given.priority)) {
-    return report_error(
-        Status::error(Code::bad_argument, "kiln_loader_create: unknown level in options"), error);
+    const char *wrong = read_options(options, sizeof(given), &given);
+    if (!known_levels(given.performance, given.priority)) wrong = "unknown level";
+    if (given.reserved != 0) wrong = "reserved is not zero";
+    if (wrong != nullptr) return refuse_options("kiln_loader_options", wrong, error);
   }
   auto loader = std::make_shared<Loader>();
   loader->device = device->device;
@@ -199,6 +191,14 @@ void kiln_program_release(kiln_program *program) { delete program; }
 
 cl_program kiln_program_cl(const kiln_program *program) {
   return program == nullptr ? nullptr : program->program->built.program.get();
+}
+
+const char *kiln_program_name(const kiln_program *program) {
+  return program == nullptr ? nullptr : program->program->name.c_str();
+}
+
+const char *kiln_program_variant(const kiln_program *program) {
+  return program == nullptr ? nullptr : program->program->variant->name()->c_str();
 }
 
 kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {

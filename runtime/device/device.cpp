@@ -22,8 +22,8 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
   cl_int code = cl.clGetPlatformIDs(0, nullptr, &count);
   if (code != CL_SUCCESS || count == 0) {
     return {Code::no_device, code,
-            "no OpenCL platform: clGetPlatformIDs returned " + cl_error_text(code) + " and " +
-                std::to_string(count) + " platforms"};
+            packs::concat({"no OpenCL platform: clGetPlatformIDs returned ", cl_error_text(code),
+                           " and ", packs::decimal(count), " platforms"})};
   }
   std::vector<cl_platform_id> platforms(count);
   code = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
@@ -42,7 +42,7 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
   }
   if (!out->empty()) return {};
   return Status::error(Code::no_device,
-                       "no OpenCL device: " + std::to_string(count) + " platforms have none");
+                       {"no OpenCL device: ", packs::decimal(count), " platforms have none"});
 }
 
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id) {
@@ -82,7 +82,7 @@ Status create_context(const Device &device, Handle<cl_context> *out, const Conte
 }
 
 std::string device_label(const std::string &name, const std::string &driver_version) {
-  return name + " (driver " + driver_version + ")";
+  return packs::concat({name, " (driver ", driver_version, ")"});
 }
 
 }  // namespace kiln::runtime

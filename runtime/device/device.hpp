@@ -40,7 +40,7 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
 Status create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
                       unsigned *applied = nullptr);
 
-// "NVIDIA H200 (driver 580.159.04)", from the identity facts of a device or a target.
+// "NVIDIA H200 (driver 580.159.04)", from the identity of a device or a target.
 std::string device_label(const std::string &name, const std::string &driver_version);
 
 }  // namespace kiln::runtime

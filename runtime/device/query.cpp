@@ -148,7 +148,7 @@ void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *ide
   identity->set(Field::compute_capability, std::move(text));
 }
 
-// The facts that only some devices have, by what the extension list says.
+// The info that only some devices have, by what the extension list says.
 void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::string> &extensions,
                   Identity *identity) {
   if (has(extensions, "cl_khr_device_uuid")) {
@@ -178,7 +178,7 @@ bool has_subgroups(const OpenCL &cl, cl_device_id device, const Identity &identi
   return query_value(cl, device, kDeviceMaxSubGroups, &most) && most > 0;
 }
 
-bool has_unequal_groups(const OpenCL &cl, cl_device_id device, const Identity &identity) {
+bool has_non_uniform_work_groups(const OpenCL &cl, cl_device_id device, const Identity &identity) {
   const unsigned version = parse_opencl_version(identity.text(Field::device_version));
   if (version < 300) return version >= 200;
   return query_flag(cl, device, kDeviceNonUniformWorkGroups);
@@ -252,7 +252,7 @@ Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id 
     identity.set(Field::device_vendor_id, hex_id(number));
   }
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &number)) {
-    identity.set(Field::address_bits, std::to_string(number));
+    identity.set(Field::address_bits, packs::decimal(number));
   }
   const auto text = query_string(cl.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
   extensions->clear();
@@ -276,7 +276,7 @@ Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Ide
   result.integer_dot_product = result.has_extension("cl_khr_integer_dot_product");
   result.unified_memory = query_flag(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
   result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
-  result.unequal_groups = has_unequal_groups(cl, device, identity);
+  result.non_uniform_work_groups = has_non_uniform_work_groups(cl, device, identity);
   result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
   cl_uint bits = 0;
   if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;

@@ -14,7 +14,7 @@
 namespace kiln::runtime {
 
 // Asks the platform and the device everything that an Identity holds. A query that fails,
-// or reports more than a mebibyte, leaves its fact absent. Strings are whole: only the
+// or reports more than a mebibyte, is absent. Strings are whole: only the
 // NULs at their end are stripped. The UUIDs, the IP version and the IL version are asked
 // only of a device that lists the extension (or has the OpenCL version) that defines them.
 // `extensions` gets the device's extensions as parse_extensions gives them.

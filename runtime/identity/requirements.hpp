@@ -24,7 +24,8 @@ struct Capabilities {
   bool opencl_3 = false;
   bool unified_memory = false;  // host and device share memory
   bool compiler = false;        // takes source
-  bool unequal_groups = false;  // launches ranges that are no multiple of the work-group size
+  bool non_uniform_work_groups =
+      false;  // launches ranges that are no multiple of the work-group size
   std::uint32_t address_bits = 0;
   std::uint32_t compute_capability = 0;  // NVIDIA's: 5.3 is 503
   std::size_t max_work_group_size = 0;

@@ -8,7 +8,7 @@ namespace kiln::runtime {
 namespace {
 
 template <typename T>
-T kernel_fact(const Device &device, cl_kernel kernel, cl_kernel_work_group_info what, T otherwise) {
+T kernel_info(const Device &device, cl_kernel kernel, cl_kernel_work_group_info what, T otherwise) {
   T value = otherwise;
   const cl_int code =
       device.cl->clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(T), &value, nullptr);
@@ -59,7 +59,7 @@ Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned c
 }
 
 Status argument_failure(unsigned index, const Status &error) {
-  return {error.code, error.cl_error, "argument " + std::to_string(index) + ": " + error.message};
+  return {error.code, error.cl_error, concat({"argument ", decimal(index), ": ", error.message})};
 }
 
 Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value,
@@ -73,12 +73,12 @@ Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value
 
 WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
   WorkGroupLimits limits;
-  limits.work_group_size = kernel_fact<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE,
+  limits.work_group_size = kernel_info<std::size_t>(device, kernel, CL_KERNEL_WORK_GROUP_SIZE,
                                                     device.capabilities.max_work_group_size);
   limits.preferred_multiple =
-      kernel_fact<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
+      kernel_info<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
   limits.required =
-      kernel_fact<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
+      kernel_info<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
   for (std::size_t i = 0; i < 3; ++i) {
     limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
   }
@@ -97,15 +97,16 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   }
   if (index == kernels.size()) {
     return Status::error(Code::not_in_pack,
-                         "variant " + program->variant->name()->str() + " has no kernel " + name);
+                         {"variant ", program->variant->name()->c_str(), " has no kernel ", name});
   }
   const Device &device = *program->loader->device;
   if (Status e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
   out->program = program;
   out->index = index;
   out->limits = query_limits(device, out->handle.get());
-  out->unequal_groups = device.capabilities.unequal_groups && out->limits.required[0] == 0 &&
-                        options_allow_unequal_groups(program->variant->options()->c_str());
+  out->non_uniform_work_groups =
+      device.capabilities.non_uniform_work_groups && out->limits.required[0] == 0 &&
+      options_allow_non_uniform_work_groups(program->variant->options()->c_str());
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }
@@ -139,15 +140,14 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
 
 Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
   if (range.dimensions < 1 || range.dimensions > 3) {
-    return Status::error(Code::bad_argument, "an NDRange has 1 to 3 dimensions, not " +
-                                                 std::to_string(range.dimensions));
+    return Status::error(Code::bad_argument,
+                         {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
   }
   Size3 global{1, 1, 1};
   for (unsigned i = 0; i < range.dimensions; ++i) {
     global[i] = range.global[i];
     if (global[i] == 0) {
-      return Status::error(Code::bad_argument,
-                           "the NDRange is empty in dimension " + std::to_string(i));
+      return Status::error(Code::bad_argument, {"the NDRange is empty in dimension ", decimal(i)});
     }
   }
   const auto class_of = static_cast<std::size_t>(size_class(global));
@@ -162,7 +162,7 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
   out->dimensions = range.dimensions;
   out->local = fit_local_size(global, wanted, kernel.limits);
   out->padded = pad_global_size(global, out->local);
-  out->global = kernel.unequal_groups ? global : out->padded;
+  out->global = kernel.non_uniform_work_groups ? global : out->padded;
   return {};
 }
 
@@ -233,7 +233,7 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   if (code == CL_INVALID_WORK_GROUP_SIZE && plan.global != plan.padded) {
     // Programs from IL or a binary may count as OpenCL C 1.2, whatever they were written in.
     code = launch(plan.padded);
-    if (code == CL_SUCCESS) kernel->unequal_groups = false;
+    if (code == CL_SUCCESS) kernel->non_uniform_work_groups = false;
   }
   if (code == CL_SUCCESS) first.end_with(launched);
   return take_event(cl, "clEnqueueNDRangeKernel", code, launched, event);

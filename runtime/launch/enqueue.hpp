@@ -24,7 +24,7 @@ struct Kernel {
   Handle<cl_kernel> handle;
   unsigned index = 0;  // among the variant's kernels
   WorkGroupLimits limits;
-  bool unequal_groups = false;  // the global size need not be padded
+  bool non_uniform_work_groups = false;  // the global size need not be padded
   std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
   std::unique_ptr<KernelArgument[]> arguments;
@@ -90,8 +90,8 @@ struct Waits {
 Status take_event(const OpenCL &cl, const char *call, cl_int code, cl_event event,
                   Handle<cl_event> *wanted);
 
-// Enqueues. A driver that refuses unequal groups gets the padded range, from then on at once.
-// `event` may be null.
+// Enqueues. A driver that refuses non-uniform work-groups gets the padded range, from then on at
+// once. `event` may be null.
 Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
                Handle<cl_event> *event);
 

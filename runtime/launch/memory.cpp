@@ -98,7 +98,7 @@ Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t wid
   const cl_channel_order orders[] = {0, CL_R, CL_RG, 0, CL_RGBA};
   if (channels > 4 || orders[channels] == 0) {
     return Status::error(Code::bad_argument,
-                         "an image has 1, 2 or 4 channels, not " + std::to_string(channels));
+                         {"an image has 1, 2 or 4 channels, not ", decimal(channels)});
   }
   const Flags flags = flags_for(access);
   const cl_image_format format = {orders[channels], CL_UNORM_INT8};

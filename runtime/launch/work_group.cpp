@@ -45,7 +45,7 @@ Size3 guess(const Size3 &global, const WorkGroupLimits &limits) {
 
 packs::SizeClass size_class(const Size3 &global) { return packs::size_class(volume(global)); }
 
-bool options_allow_unequal_groups(const char *options) {
+bool options_allow_non_uniform_work_groups(const char *options) {
   constexpr char kStandard[] = "-cl-std=CL";
   const char *version = nullptr;
   for (const char *at = options; (at = std::strstr(at, kStandard)) != nullptr;) {

@@ -21,9 +21,9 @@ struct WorkGroupLimits {
 // The class that local sizes are stored for: the pack's, by the launch's number of work-items.
 packs::SizeClass size_class(const Size3 &global);
 
-// Whether a program built with these options may be launched with groups of unequal size, where
+// Whether a program built with these options may be launched with non-uniform work-groups, where
 // the device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
-bool options_allow_unequal_groups(const char *options);
+bool options_allow_non_uniform_work_groups(const char *options);
 
 // The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the
 // preferred multiple in x (at least 8, as that multiple's double, its double, and so on; halved

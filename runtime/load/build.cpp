@@ -91,7 +91,7 @@ Status run_build(const Device &device, cl_program program, const char *options) 
   if (build_number(device, program, CL_PROGRAM_BUILD_STATUS, &status) &&
       status != CL_BUILD_SUCCESS) {
     return Status::error(Code::opencl, {"clBuildProgram reported success, but the build status is ",
-                                        std::to_string(status)});
+                                        signed_decimal(status)});
   }
   cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
   if (build_number(device, program, CL_PROGRAM_BINARY_TYPE, &type) &&

@@ -8,14 +8,8 @@
 namespace kiln::runtime {
 namespace {
 
-const char *rung_name(kiln_rung rung) {
-  static const char *const names[] = {"overlay", "exact", "compatible",  "il",
-                                      "source",  "error", "intermediate"};
-  return names[rung];
-}
-
 const char *outcome_name(kiln_outcome outcome) {
-  static const char *const names[] = {"loaded", "skipped", "missed", "failed", "quarantined"};
+  static const char names[][12] = {"loaded", "skipped", "missed", "failed", "quarantined"};
   return names[outcome];
 }
 
@@ -52,7 +46,7 @@ void append_rung(const RungResult &result, std::string *out) {
 }
 
 void append_choice(const Choice &choice, std::string *out) {
-  static const char *const names[] = {"name", "measurement", "preference", "order"};
+  static const char names[][12] = {"name", "measurement", "preference", "order"};
   *out += "\"choice\": ";
   if (choice.variant == nullptr) {
     *out += "null";
@@ -134,6 +128,12 @@ std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &devic
                       differences(*key, device.description.key)};
   }
   return nearest;
+}
+
+const char *rung_name(kiln_rung rung) {
+  static const char names[][13] = {"overlay", "exact", "compatible",  "il",
+                                   "source",  "error", "intermediate"};
+  return names[rung];
 }
 
 std::string Report::json(const Choice &choice) const {

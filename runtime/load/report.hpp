@@ -29,6 +29,9 @@ struct Nearest {
 // Compares the device with every target; reads every section. Nothing when there is none.
 std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
 
+// "exact"
+const char *rung_name(kiln_rung rung);
+
 // Complete when the load returns, and not changed after.
 struct Report {
   std::string program;

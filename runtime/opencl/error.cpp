@@ -47,10 +47,15 @@ const char *code_name(cl_int code) {
 
 }  // namespace
 
+std::string signed_decimal(cl_int value) {
+  if (value >= 0) return decimal(static_cast<unsigned>(value));
+  return concat({"-", decimal(0u - static_cast<unsigned>(value))});
+}
+
 std::string cl_error_text(cl_int code) {
   const char *name = code_name(code);
-  if (name == nullptr) return std::to_string(code);
-  return concat({name, " (", std::to_string(code), ")"});
+  const std::string number = signed_decimal(code);
+  return name == nullptr ? number : concat({name, " (", number, ")"});
 }
 
 Status cl_failure(const char *call, cl_int code) {

@@ -15,6 +15,8 @@ using packs::concat;
 using packs::decimal;
 using packs::Status;
 
+std::string signed_decimal(cl_int value);
+
 // "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
 std::string cl_error_text(cl_int code);
 

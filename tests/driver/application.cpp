@@ -41,8 +41,8 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
-void require(const Outcome &outcome) {
-  if (!outcome) throw std::runtime_error(outcome.message);
+void require(const Status &status) {
+  if (!status) throw std::runtime_error(status.message);
 }
 
 bool launch(const Loader &loader, const Program &program) {

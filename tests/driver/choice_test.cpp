@@ -91,7 +91,7 @@ json choose_everywhere(const std::string &path, const std::string &variant) {
       kiln::runtime::Choice choice;
       const auto error = kiln::runtime::choose_variant(*pack, device, program->name()->str(),
                                                        variant, packs::SizeClass::large, &choice);
-      rows.push_back({kiln_device_fact(handle->get(), "device_name"), program->name()->str(),
+      rows.push_back({kiln_device_info(handle->get(), "device_name"), program->name()->str(),
                       error.ok() ? choice.variant->name()->str() : error.message, choice.reason});
     }
   }

@@ -25,7 +25,7 @@ std::string model(const std::string &name, const std::string &binary) {
 json device_key() {
   auto opencl = OpenCL::open();
   auto device = opencl->device(0);
-  return device->fact("key");
+  return device->info("key");
 }
 
 // A pack with model A's binary, and the record that model B takes it as its own.

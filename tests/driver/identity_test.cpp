@@ -43,7 +43,7 @@ json read_devices() {
     if (!device) throw std::runtime_error(device.error().message);
     json facts = json::object();
     for (const char *name : kFacts) {
-      const char *value = kiln_device_fact(device->get(), name);
+      const char *value = kiln_device_info(device->get(), name);
       if (value != nullptr) facts[name] = bytes(value);
     }
     devices.push_back(facts);

@@ -47,7 +47,7 @@ packs::Tuning measured(const char *kernel, std::uint64_t nanoseconds) {
     auto opencl = OpenCL::open();
     auto device = opencl->device(0);
     const auto fact = [&](const char *name) {
-      const char *text = kiln_device_fact(device->get(), name);
+      const char *text = kiln_device_info(device->get(), name);
       return std::string(text == nullptr ? "" : text);
     };
     return {fact("profile"), fact("family"), fact("model"), fact("key")};

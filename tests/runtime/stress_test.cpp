@@ -147,7 +147,7 @@ packs::Bytes exact_pack(kiln_device *device, const char *base) {
   const Pack pack = MAKE(Pack, kiln_pack_open_file, base);
   const Loader loader = MAKE(Loader, kiln_loader_create, device, pack.get(), nullptr);
   packs::Target target;
-  target.key = kiln_device_fact(device, "key");
+  target.key = kiln_device_info(device, "key");
   for (const Choice &choice : kChoices) {
     Report report;
     const Program program = load(loader.get(), choice, KILN_LOAD_NO_IL, &report);

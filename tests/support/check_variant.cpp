@@ -8,6 +8,7 @@
 
 #include "builder/launch/session.hpp"
 #include "builder/launch/workbench.hpp"
+#include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"
 
 namespace kiln::test {
@@ -64,7 +65,7 @@ class Checker {
     return {{"launches", launches_},
             {"failed", failed_},
             {"mismatches", told_},
-            {"rung", json::parse(loaded.report.json())["rung"]}};
+            {"rung", runtime::rung_name(loaded.report.rung())}};
   }
 
  private:

@@ -1,25 +1,30 @@
-/* Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back
- * to SPIR-V and then to source, says why, and launches kernels.
+/** @file
+ * Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back to SPIR-V
+ * and then to source, says why, and launches kernels.
  *
- * Conventions
- *  1. A function that can fail returns kiln_status; KILN_OK is 0. Values never change
- *     their meaning; new ones are appended.
- *  2. The last parameter of such a function takes the details; it may be NULL.
- *  3. Handles are opaque. What a function hands out through `out` belongs to the caller,
- *     who gives it to the matching *_release; releasing NULL does nothing. `out` is
- *     written on success only, except where a function says otherwise.
+ * Conventions, which hold for every function of the C headers:
+ *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
+ *     meaning; new ones are appended.
+ *  2. The last parameter of such a function, `error`, takes the details; it may be NULL. What it
+ *     holds after success says nothing.
+ *  3. Handles are opaque. What a function hands out through `out` belongs to the caller, who gives
+ *     it to the matching `*_release`; releasing NULL does nothing. `out` is written on success
+ * only, except where a function says otherwise.
  *  4. A handle keeps alive what it was made from; release in any order.
- *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it
- *     was asked of and lives as long. NULL means absent, which is not "".
- *  6. Sizes are in bytes, times in nanoseconds unless a name says otherwise.
- *  7. Handles are safe to share between threads, except kiln_kernel, kiln_sequence and the
- *     mapping of one buffer or image, of which each is for one thread at a time.
- *  8. Any handle or pointer argument that must not be NULL and is gives
- *     KILN_ERROR_ARGUMENT. Nothing prints, throws, reads environment variables, or unloads
- *     an OpenCL library. Only an exhausted heap ends the process. Nothing is written to disk
- *     but what belongs to an overlay folder that the application named.
- *  9. OpenCL is reached through one table filled by dlopen; nothing links against it.
- */
+ *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it was asked
+ * of and lives as long. NULL means absent, which is not "". Strings that are passed in are copied
+ *     before the function returns, where they are needed for longer.
+ *  6. Sizes are in bytes, times in nanoseconds, unless a name says otherwise.
+ *  7. Any thread may call any function at any time with any handle, except that a kiln_kernel, a
+ *     kiln_sequence, an event that is being reused and the mapping of one buffer or image are each
+ *     for one thread at a time, and that nobody may use a handle while or after it is released.
+ *  8. Any handle or pointer argument that must not be NULL and is gives #KILN_ERROR_ARGUMENT; a
+ *     function that returns a value answers for NULL with NULL, 0 or what it says. Nothing prints,
+ *     throws, reads environment variables, or unloads an OpenCL library. Only an exhausted heap
+ * ends the process. Nothing is written to disk but what belongs to an overlay folder that the
+ *     application named.
+ *  9. OpenCL is reached through one table filled by dlopen; nothing links against it. Any function
+ *     that calls it may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error. */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
@@ -27,13 +32,18 @@
 #include <stdint.h>
 
 #ifndef CL_TARGET_OPENCL_VERSION
+/** The version of OpenCL whose names the headers use; an application may choose its own. */
 #define CL_TARGET_OPENCL_VERSION 300
 #endif
 #include <CL/cl.h>
 
+#include "kiln/version.h"
+
 #if defined(KILN_SHARED) && defined(__GNUC__)
+/** Marks what the shared library exports. */
 #define KILN_API __attribute__((visibility("default")))
 #else
+/** Marks what the shared library exports. */
 #define KILN_API
 #endif
 
@@ -41,273 +51,358 @@
 extern "C" {
 #endif
 
+/** How a call ended. */
 typedef enum kiln_status {
-  KILN_OK = 0,
-  KILN_ERROR_ARGUMENT = 1,  /* a rule of the function was broken */
-  KILN_ERROR_NO_OPENCL = 2, /* no OpenCL library; the message lists what was tried */
-  KILN_ERROR_NO_DEVICE = 3, /* no platform, or no device at that index */
-  KILN_ERROR_OPENCL = 4,    /* an OpenCL call failed; see kiln_error.cl_error */
-  KILN_ERROR_PACK_NOT_FOUND = 5,
-  KILN_ERROR_PACK_IO = 6,      /* the operating system refused */
-  KILN_ERROR_PACK_BAD = 7,     /* not a pack, truncated, corrupt; the message says which */
-  KILN_ERROR_PACK_NEWER = 8,   /* needs a newer reader */
-  KILN_ERROR_NOT_IN_PACK = 9,  /* no such program, variant or kernel */
-  KILN_ERROR_REQUIREMENT = 10, /* the device lacks what the variant needs */
-  KILN_ERROR_NO_RUNG = 11      /* every rung was skipped or failed; see the report */
+  KILN_OK = 0,                   /**< It did what it says. */
+  KILN_ERROR_ARGUMENT = 1,       /**< A rule of the function was broken. */
+  KILN_ERROR_NO_OPENCL = 2,      /**< No OpenCL library; the message lists what was tried. */
+  KILN_ERROR_NO_DEVICE = 3,      /**< No platform, or no device at that index. */
+  KILN_ERROR_OPENCL = 4,         /**< An OpenCL call failed; see kiln_error.cl_error. */
+  KILN_ERROR_PACK_NOT_FOUND = 5, /**< No such file. */
+  KILN_ERROR_PACK_IO = 6,        /**< The operating system refused. */
+  KILN_ERROR_PACK_BAD = 7,       /**< Not a pack, truncated, corrupt; the message says which. */
+  KILN_ERROR_PACK_NEWER = 8,     /**< The pack needs a newer reader. */
+  KILN_ERROR_NOT_IN_PACK = 9,    /**< No such program, variant or kernel. */
+  KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks what the variant needs. */
+  KILN_ERROR_NO_RUNG = 11        /**< Every rung was skipped or failed; see the report. */
 } kiln_status;
 
-/* Rungs of the ladder, best first; the intermediate one, which came later, stands between
+/** Rungs of the ladder, best first; the intermediate one, which came later, stands between
  * compatible and IL. */
 typedef enum kiln_rung {
-  KILN_RUNG_OVERLAY = 0,
-  KILN_RUNG_EXACT = 1,
-  KILN_RUNG_COMPATIBLE = 2,
-  KILN_RUNG_IL = 3,
-  KILN_RUNG_SOURCE = 4,
-  KILN_RUNG_ERROR = 5,
-  /* A form that the driver still compiles when it loads it, and that later GPUs take, too: PTX. */
+  KILN_RUNG_OVERLAY = 0,    /**< What this device compiled at an earlier start. */
+  KILN_RUNG_EXACT = 1,      /**< The pack's binary for this device and driver. */
+  KILN_RUNG_COMPATIBLE = 2, /**< The pack's binary for another target that serves this one. */
+  KILN_RUNG_IL = 3,         /**< SPIR-V. */
+  KILN_RUNG_SOURCE = 4,     /**< OpenCL C. */
+  KILN_RUNG_ERROR = 5,      /**< None of them. */
+  /** A form that the driver still compiles when it loads it, and that later GPUs take, too: PTX. */
   KILN_RUNG_INTERMEDIATE = 6
 } kiln_rung;
 
-/* Whether the driver compiles anything when a loaded program is first launched. */
+/** Whether the driver compiles anything when a loaded program is first launched. */
 typedef enum kiln_finality {
-  KILN_FINAL_UNKNOWN = 0, /* not launched where that could be observed */
-  KILN_FINAL_YES = 1,     /* a fresh process did, with empty caches, and nothing was compiled */
-  KILN_FINAL_NO = 2
+  KILN_FINAL_UNKNOWN = 0, /**< It was not launched where that could be observed. */
+  KILN_FINAL_YES = 1,     /**< A fresh process did, with empty caches, and nothing was compiled. */
+  KILN_FINAL_NO = 2       /**< The first launch compiles. */
 } kiln_finality;
 
+/** What became of a rung. */
 typedef enum kiln_outcome {
-  KILN_OUTCOME_LOADED = 0,
-  KILN_OUTCOME_SKIPPED = 1, /* not tried: switched off, or the device cannot */
-  KILN_OUTCOME_MISSED = 2,  /* the pack has nothing that fits */
-  KILN_OUTCOME_FAILED = 3,  /* tried, and the driver or a check said no */
-  KILN_OUTCOME_QUARANTINED = 4
+  KILN_OUTCOME_LOADED = 0,     /**< It gave the program. */
+  KILN_OUTCOME_SKIPPED = 1,    /**< Not tried: switched off, or the device cannot. */
+  KILN_OUTCOME_MISSED = 2,     /**< The pack has nothing that fits. */
+  KILN_OUTCOME_FAILED = 3,     /**< Tried, and the driver or a check said no. */
+  KILN_OUTCOME_QUARANTINED = 4 /**< Not tried: the driver died or hung over it before. */
 } kiln_outcome;
 
-/* By what a load took its variant. */
+/** By what a load took its variant. */
 typedef enum kiln_choice {
-  KILN_CHOICE_NAME = 0,        /* it was asked for */
-  KILN_CHOICE_MEASUREMENT = 1, /* the fastest here, or where it is most like here */
-  KILN_CHOICE_PREFERENCE = 2,  /* the pack's order of preference */
-  KILN_CHOICE_ORDER = 3        /* the first by name */
+  KILN_CHOICE_NAME = 0,        /**< It was asked for. */
+  KILN_CHOICE_MEASUREMENT = 1, /**< The fastest here, or where it is most like here. */
+  KILN_CHOICE_PREFERENCE = 2,  /**< The pack's order of preference. */
+  KILN_CHOICE_ORDER = 3        /**< The first by name. */
 } kiln_choice;
 
-/* Details of a failure. A message longer than the field is cut. */
+/** Details of a failure. */
 typedef struct kiln_error {
-  kiln_status status;
-  cl_int cl_error; /* the OpenCL error code, or 0 */
-  char message[1024];
+  kiln_status status; /**< What the function returned. */
+  cl_int cl_error;    /**< The OpenCL error code, or 0. */
+  char message[1024]; /**< A sentence for people; cut between characters where it is longer. */
 } kiln_error;
 
-typedef struct kiln_opencl kiln_opencl;   /* the table of OpenCL entry points */
-typedef struct kiln_device kiln_device;   /* a device, its identity and profile */
-typedef struct kiln_pack kiln_pack;       /* an open pack */
-typedef struct kiln_loader kiln_loader;   /* pack + device + context */
-typedef struct kiln_program kiln_program; /* a loaded variant of a program */
-typedef struct kiln_report kiln_report;   /* how a load went */
+/** The table of OpenCL entry points. */
+typedef struct kiln_opencl kiln_opencl;
+/** A device, its identity and profile. */
+typedef struct kiln_device kiln_device;
+/** An open pack. */
+typedef struct kiln_pack kiln_pack;
+/** Pack, device and context. */
+typedef struct kiln_loader kiln_loader;
+/** A loaded variant of a program. */
+typedef struct kiln_program kiln_program;
+/** How a load went. */
+typedef struct kiln_report kiln_report;
+/** An entry point of a program with its arguments. */
 typedef struct kiln_kernel kiln_kernel;
+/** A command queue. */
 typedef struct kiln_queue kiln_queue;
+/** Memory of bytes. */
 typedef struct kiln_buffer kiln_buffer;
+/** Memory of pixels. */
 typedef struct kiln_image kiln_image;
+/** Stands for a command that was enqueued. */
 typedef struct kiln_event kiln_event;
 
-/* ---- OpenCL and devices ---- */
+/** #KILN_VERSION of the library that the program runs with, whose headers may be newer or older
+ * than those that it was compiled with. */
+KILN_API unsigned kiln_version(void);
 
-/* Opens the first library of `candidates` (names or paths) that has every entry point that
- * Kiln needs; with count 0, the platform's usual names. */
+/** @name OpenCL and devices
+ * @{ */
+
+/** Opens the first OpenCL library that has every entry point that Kiln needs.
+ * @param candidates `count` names or paths, none NULL, tried in that order.
+ * @param count 0: the platform's usual names, and `candidates` is not looked at.
+ * @param out the table; the library stays loaded until the process ends.
+ * @param error #KILN_ERROR_NO_OPENCL lists each candidate and what it lacks. */
 KILN_API kiln_status kiln_opencl_open(const char *const *candidates, size_t count,
                                       kiln_opencl **out, kiln_error *error);
+/** Releases the handle; NULL does nothing. */
 KILN_API void kiln_opencl_release(kiln_opencl *opencl);
 
-/* Number of devices of all platforms, in the order of `kiln devices`. A platform that
- * fails is passed over; none at all is KILN_ERROR_NO_DEVICE. */
+/** Number of devices of all platforms, in the order of `kiln devices`. A platform that fails is
+ * passed over; none at all is #KILN_ERROR_NO_DEVICE. */
 KILN_API kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_error *error);
+/** Opens the device at `index`, from 0, of those that kiln_device_count() counts, and asks it for
+ * its identity. #KILN_ERROR_NO_DEVICE where there are not so many. */
 KILN_API kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **out,
                                       kiln_error *error);
-/* The same for a device that the application chose itself. */
+/** The same for a device that the application chose itself; it is of the OpenCL library of
+ * `opencl`. */
 KILN_API kiln_status kiln_device_from_cl(kiln_opencl *opencl, cl_device_id device,
                                          kiln_device **out, kiln_error *error);
+/** Releases the handle; NULL does nothing. */
 KILN_API void kiln_device_release(kiln_device *device);
+/** The OpenCL device, which is not retained for the caller. */
 KILN_API cl_device_id kiln_device_cl(const kiln_device *device);
-/* A raw fact of the identity by name ("device_name", "driver_version", ...), or what the
- * profile made of it: "profile", "family", "model", "compiler", "key". NULL: absent. */
-KILN_API const char *kiln_device_fact(const kiln_device *device, const char *name);
+/** Device info by name: a string as the driver gave it ("device_name", "driver_version", ...), or
+ * what the vendor profile made of it: "profile", "family", "model", "compiler", "key". NULL where
+ * the device does not have it, and for an unknown name. */
+KILN_API const char *kiln_device_info(const kiln_device *device, const char *name);
 
-/* ---- Packs ---- */
+/** @}
+ * @name Packs
+ * A pack is mapped, not read, and checked as it is used. So the file of an open pack must never be
+ * written to or truncated, by any process: replace a pack by writing a new file and renaming it
+ * over the old one, as the command line does. Those who have the old one open keep it.
+ *
+ * All functions that open one give #KILN_ERROR_PACK_NOT_FOUND, #KILN_ERROR_PACK_IO,
+ * #KILN_ERROR_PACK_BAD and #KILN_ERROR_PACK_NEWER.
+ * @{ */
 
+/** Opens a regular file, as a whole. */
 KILN_API kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *error);
-/* `length` bytes at `offset` of a descriptor (an Android asset); it may be closed after. */
+/** Opens `length` bytes at `offset` of a file (an Android asset). `offset` is any number; the
+ * descriptor, which must be readable, stays the caller's and may be closed after. */
 KILN_API kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length,
                                                kiln_pack **out, kiln_error *error);
-/* Memory aligned to 8 bytes, which stays valid and unchanged while the pack is in use. */
+/** Opens `size` bytes of memory, aligned to 8 bytes, which stay the caller's, valid and unchanged
+ * until the pack and everything that was made from it is released. */
 KILN_API kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **out,
                                            kiln_error *error);
+/** Releases the handle; NULL does nothing. */
 KILN_API void kiln_pack_release(kiln_pack *pack);
 
-/* ---- Loading ---- */
+/** @}
+ * @name Loading
+ * @{ */
 
-/* Rungs to leave out, extra work, and what the program is for, as bits. An unknown bit is
- * KILN_ERROR_ARGUMENT. */
+/** Rungs to leave out, extra work, and what the program is for, as bits. An unknown bit is
+ * #KILN_ERROR_ARGUMENT. */
 enum {
-  KILN_LOAD_NO_BINARY = 1, /* leave out the rungs overlay, exact, compatible and intermediate */
-  KILN_LOAD_NO_IL = 2,
-  KILN_LOAD_NO_SOURCE = 4,
-  /* Compare the driver's binary with the one given, on every load. With an overlay that is
-   * done once per binary and driver, and remembered. */
+  KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, compatible, intermediate. */
+  KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
+  KILN_LOAD_NO_SOURCE = 4, /**< Leave out the rung source. */
+  /** Compare the driver's binary with the one given, on every load. With an overlay that is done
+   * once per binary and driver, and remembered. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
-  /* Allow the compatible rung: another target's binary that the vendor's rule or a recorded
+  /** Allow the compatible rung: another target's binary that the vendor's rule or a recorded
    * cross-check says serves this device. */
   KILN_LOAD_COMPATIBLE = 16,
-  KILN_LOAD_NO_OVERLAY = 32, /* neither take a binary from the overlay nor store one there */
-  /* Where Kiln chooses the variant: for problems of fewer than 65,536 elements, or of fewer than
-   * 1,048,576. One of them; with neither it is for larger ones. */
+  KILN_LOAD_NO_OVERLAY = 32, /**< Neither take a binary from the overlay nor store one there. */
+  /** Where Kiln chooses the variant: for problems of fewer than 65,536 elements. With neither this
+   * nor #KILN_LOAD_FOR_MEDIUM it is for the largest; both are #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
+  /** The same for problems of fewer than 1,048,576 elements. */
   KILN_LOAD_FOR_MEDIUM = 128
 };
 
+/** What a notice tells of. */
 typedef enum kiln_notice_kind {
-  KILN_NOTICE_RUNG = 0,       /* a rung was passed over; `outcome` and `text` say why */
-  KILN_NOTICE_LOADED = 1,     /* `rung` gave the program */
-  KILN_NOTICE_NOT_LOADED = 2, /* no rung did */
-  KILN_NOTICE_RECOMPILED = 3, /* the driver silently compiled the binary of `rung` anew */
-  KILN_NOTICE_STORED = 4,     /* the driver's binary is in the overlay, on disk */
-  KILN_NOTICE_NOT_STORED = 5, /* it is not; `text` says why */
-  KILN_NOTICE_DEATH = 6,      /* an earlier process ended inside the driver, or hangs there */
-  KILN_NOTICE_NO_OVERLAY = 7, /* the overlay cannot be used; `text` says why */
-  KILN_NOTICE_NO_GUARD = 8    /* no marker could be written: a death would not be seen */
+  KILN_NOTICE_RUNG = 0,       /**< A rung was passed over; `outcome` and `text` say why. */
+  KILN_NOTICE_LOADED = 1,     /**< `rung` gave the program. */
+  KILN_NOTICE_NOT_LOADED = 2, /**< No rung did. */
+  KILN_NOTICE_RECOMPILED = 3, /**< The driver silently compiled the binary of `rung` anew. */
+  KILN_NOTICE_STORED = 4,     /**< The driver's binary is in the overlay, on disk. */
+  KILN_NOTICE_NOT_STORED = 5, /**< It is not; `text` says why. */
+  KILN_NOTICE_DEATH = 6,      /**< An earlier process ended inside the driver, or hangs there. */
+  KILN_NOTICE_NO_OVERLAY = 7, /**< The overlay cannot be used; `text` says why. */
+  KILN_NOTICE_NO_GUARD = 8    /**< No marker could be written: a death would not be seen. */
 } kiln_notice_kind;
 
-/* Something that happened while loading, for telemetry. The strings are never NULL and live
- * until the callback returns; `program` and `variant` are "" where they do not apply. */
+/** Something that happened while loading, for telemetry. The strings are never NULL and live until
+ * the callback returns. */
 typedef struct kiln_notice {
-  kiln_notice_kind kind;
-  kiln_rung rung;
-  kiln_outcome outcome;
-  const char *program;
-  const char *variant;
-  const char *text;
-  double milliseconds; /* of the whole load, for LOADED and NOT_LOADED */
+  kiln_notice_kind kind; /**< What happened. */
+  kiln_rung rung;        /**< To which rung. */
+  kiln_outcome outcome;  /**< What became of that rung. */
+  const char *program;   /**< Of which program; "" where that does not apply. */
+  const char *variant;   /**< Of which variant; "" where that does not apply. */
+  const char *text;      /**< Why, as a sentence; may be "". */
+  double milliseconds;   /**< Of the whole load, for LOADED and NOT_LOADED; else 0. */
 } kiln_notice;
 
-/* Called on the thread that loads; must not call back into the same loader. */
+/** Called on the thread that loads, possibly on several at once; must not call back into the same
+ * loader. */
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
 
-/* Asked before a compatible binary is used for the first time with this driver (each time
- * where there is no overlay to remember it): runs what it likes with `program`, which is
- * borrowed, and returns non-zero when the results are right. Must not call back into the same
- * loader. */
+/** Asked before a compatible binary is used for the first time with this driver (each time where
+ * there is no overlay to remember it): runs what it likes with `program`, which is borrowed, and
+ * returns non-zero when the results are right. Called on the thread that loads; must not call back
+ * into the same loader. */
 typedef int (*kiln_check_function)(kiln_program *program, void *user);
 
-/* A wish that a driver may be unable to meet. */
+/** A wish that a driver may be unable to meet. */
 typedef enum kiln_level {
-  KILN_LEVEL_DEFAULT = 0, /* no wish */
-  KILN_LEVEL_LOW = 1,
-  KILN_LEVEL_MEDIUM = 2,
-  KILN_LEVEL_HIGH = 3
+  KILN_LEVEL_DEFAULT = 0, /**< No wish. */
+  KILN_LEVEL_LOW = 1,     /**< The least. */
+  KILN_LEVEL_MEDIUM = 2,  /**< Between both. */
+  KILN_LEVEL_HIGH = 3     /**< The most. */
 } kiln_level;
 
-/* What was asked for and taken, as bits. */
+/** What was asked for and taken, as bits. */
 enum {
-  KILN_HINT_PRIORITY = 1,
-  KILN_HINT_THROTTLE = 2,
-  KILN_HINT_OUT_OF_ORDER = 4,
-  KILN_HINT_PERFORMANCE = 8
+  KILN_HINT_PRIORITY = 1,     /**< The priority, of a context or a queue. */
+  KILN_HINT_THROTTLE = 2,     /**< The throttle of a queue. */
+  KILN_HINT_OUT_OF_ORDER = 4, /**< A queue is out of order. */
+  KILN_HINT_PERFORMANCE = 8   /**< The performance of a context. */
 };
 
-/* What a loader may be given beside device and pack. Start from zeros with `size` set to
- * sizeof(kiln_loader_options); a shorter one from an older header is accepted, and what a longer
- * one has more is not looked at. */
+/** What a loader may be given beside device and pack. Start from zeros with `size` set to
+ * sizeof(kiln_loader_options). A shorter one from an older header is accepted, and what it lacks
+ * counts as zero. Of a longer one from a newer header the bytes that this library does not know
+ * must be zero, else #KILN_ERROR_ARGUMENT: what is asked for is never silently left undone. A size
+ * of more than 4,096 is #KILN_ERROR_ARGUMENT, too, as is an unknown level. */
 typedef struct kiln_loader_options {
-  size_t size;
-  cl_context context; /* holds the device and is retained; NULL makes one of Kiln's own */
-  /* Folder of the overlay: the application's own, on a local disk, one for all its packs and
-   * processes. Made if its parent is there. It keeps what this device had to compile, and
-   * what is known of drivers that died. NULL, or a folder that cannot be used: no overlay
-   * and no quarantine, which the report says and which is never an error. */
+  size_t size;        /**< sizeof(kiln_loader_options) */
+  cl_context context; /**< Holds the device and is retained; NULL makes one of Kiln's own. */
+  /** Folder of the overlay: the application's own, on a local disk, one for all its packs and
+   * processes. Made if its parent is there. It keeps what this device had to compile, and what is
+   * known of drivers that died. NULL, or a folder that cannot be used: no overlay and no
+   * quarantine, which the report says and which is never an error. */
   const char *overlay;
-  uint64_t overlay_limit; /* bytes of binaries kept, least recently used first out; 0: 64 MiB */
-  /* A load that hangs for longer counts as a death at the next start, and a binary that took
+  /** Bytes of binaries kept, least recently used first out; 0: 64 MiB. */
+  uint64_t overlay_limit;
+  /** A load that hangs for longer counts as a death at the next start, and a binary that took
    * longer is not used again; 0: none. */
   uint32_t deadline_milliseconds;
-  kiln_notice_function notice; /* may be NULL */
-  void *notice_user;
-  kiln_check_function check; /* may be NULL: then it is enough that nothing was recompiled */
-  void *check_user;
-  kiln_level performance; /* of a context that Kiln makes: cl_qcom_perf_hint */
-  kiln_level priority;    /* of the same: cl_qcom_priority_hint */
+  uint32_t reserved;           /**< Zero, else #KILN_ERROR_ARGUMENT. */
+  kiln_notice_function notice; /**< May be NULL. */
+  void *notice_user;           /**< For `notice`. */
+  kiln_check_function check;   /**< May be NULL: then it is enough that nothing was recompiled. */
+  void *check_user;            /**< For `check`. */
+  kiln_level performance;      /**< Of a context that Kiln makes: cl_qcom_perf_hint. */
+  kiln_level priority;         /**< Of the same: cl_qcom_priority_hint. */
 } kiln_loader_options;
 
-/* `options` NULL: all defaults. The loader keeps every program that it loaded. Releasing it
- * finishes first, as kiln_loader_finish does: release loaders before the process begins to exit. */
+/** Makes a loader, with a context, and opens the overlay. The callbacks of the options may be
+ * called until it is released.
+ * @param device where to load.
+ * @param pack from what.
+ * @param options NULL: all defaults. They are copied.
+ * @param out the loader. It keeps every program that it loaded.
+ * @param error why not. */
 KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         const kiln_loader_options *options, kiln_loader **out,
                                         kiln_error *error);
+/** Finishes first, as kiln_loader_finish() does, which may take as long as compiling: release
+ * loaders before the process begins to exit. NULL does nothing. */
 KILN_API void kiln_loader_release(kiln_loader *loader);
+/** The context, which is not retained for the caller. */
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
-/* Makes final what this device had to compile, and puts it into the overlay, so that the next start
- * compiles nothing, not even at a first launch. For each program that did not come from a final
- * binary, once: NVIDIA's PTX becomes a cubin (some 150 ms); PoCL's binary is taken again with the
- * code of all work-group sizes that were launched; other drivers' binaries were stored when they
- * were loaded. Call it when the first results are there, from any thread but not from a callback;
- * it waits for nothing that was enqueued. Without it a loader's release does the same. An
+/** Makes final what this device had to compile, and puts it into the overlay, so that the next
+ * start compiles nothing, not even at a first launch. For each program that did not come from a
+ * final binary, once: NVIDIA's PTX becomes a cubin (some 150 ms); PoCL's binary is taken again with
+ * the code of all work-group sizes that were launched; other drivers' binaries were stored when
+ * they were loaded. Call it when the first results are there, from any thread but not from a
+ * callback; it waits for nothing that was enqueued. Without it a loader's release does the same. An
  * application that ends before both leaves the driver's plain binary, and the next start improves
- * it. Returns KILN_OK when there is no overlay, too; what could not be stored is a notice. */
+ * it. Returns #KILN_OK when there is no overlay, too; what could not be stored is a notice. */
 KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
-/* The KILN_HINT_* bits that the context was made with. */
+/** The KILN_HINT_* bits that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
-/* Loads a variant; `variant` NULL takes, of those that the device can run, the one that was
- * measured the fastest, else the first that the pack prefers, else the first by name; see
- * docs/loading.md. `report` may be NULL; else it is written whenever the arguments were valid,
- * also on failure. Any error code from the driver is a miss of that rung and never the end. The
- * same variant with the same flags is loaded once, whichever threads ask; all get one report,
- * but for what it says of the choice. */
+/** Loads a variant, on the calling thread. Any error code from the driver is a miss of that rung
+ * and never the end. The same variant with the same flags is loaded once, whichever threads ask;
+ * all get one report, but for what it says of the choice. A load that failed is tried again by the
+ * next call.
+ * @param loader from where to where.
+ * @param program the program's name.
+ * @param variant NULL takes, of those that the device can run, the one that was measured the
+ * fastest, else the first that the pack prefers, else the first by name; see docs/loading.md.
+ * @param flags KILN_LOAD_* bits.
+ * @param out the program.
+ * @param report may be NULL; else it is written whenever the arguments were valid, also on failure.
+ * @param error #KILN_ERROR_NOT_IN_PACK, #KILN_ERROR_REQUIREMENT or #KILN_ERROR_NO_RUNG. */
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
+/** Releases the handle; NULL does nothing. The loader keeps what was loaded. */
 KILN_API void kiln_program_release(kiln_program *program);
+/** The OpenCL program, which is not retained for the caller. */
 KILN_API cl_program kiln_program_cl(const kiln_program *program);
+/** The program's name in the pack. */
+KILN_API const char *kiln_program_name(const kiln_program *program);
+/** The name of the variant that was loaded, chosen or asked for. */
+KILN_API const char *kiln_program_variant(const kiln_program *program);
 
-/* Where a prefetch is: `done` of the `total` programs of the list lie behind this thread.
- * `report` is borrowed; `status` is that of the program's load. */
+/** Where a prefetch is: `done` of the `total` programs of the list lie behind this thread. */
 typedef struct kiln_progress {
-  size_t done;
-  size_t total;
-  const char *program;
-  kiln_status status;
-  kiln_report *report;
+  size_t done;         /**< How many were loaded or have failed. */
+  size_t total;        /**< Of how many. */
+  const char *program; /**< The one that was just loaded; borrowed. */
+  kiln_status status;  /**< Of its load. */
+  kiln_report *report; /**< Of its load; borrowed, never released. */
 } kiln_progress;
 
-/* Called after each program, on the thread that loaded it; non-zero stops the prefetch. */
+/** Called after each program, on the thread that loaded it; non-zero stops the prefetch. */
 typedef int (*kiln_progress_function)(const kiln_progress *progress, void *user);
 
-/* Loads `programs` (with count 0, all of the pack), of each the variant that kiln_load takes
- * by itself, and returns when each was loaded or has failed. Several threads may call it with
- * the same list: they share the work. A program that cannot be loaded is no error here; its
- * report goes to `progress`, which may be NULL. */
+/** Loads programs, of each the variant that kiln_load() takes by itself, and returns when each was
+ * loaded or has failed. Several threads may call it with the same list: they share the work. A
+ * program that cannot be loaded is no error here; its report goes to `progress`.
+ * @param loader from where to where.
+ * @param programs `count` names, none NULL.
+ * @param count 0: all programs of the pack.
+ * @param flags KILN_LOAD_* bits.
+ * @param progress may be NULL.
+ * @param user for `progress`.
+ * @param error of the arguments. */
 KILN_API kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
                                    unsigned flags, kiln_progress_function progress, void *user,
                                    kiln_error *error);
 
-/* Removes everything of Kiln's in an overlay folder, quarantines too. Other processes may be
- * using it; the markers of living ones stay. A folder that is not there is an empty one. */
+/** Removes everything of Kiln's in an overlay folder, quarantines too. Other processes may be using
+ * it; the markers of living ones stay. A folder that is not there is an empty one.
+ * #KILN_ERROR_PACK_IO where something cannot be removed. */
 KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
+/** @}
+ * @name Reports
+ * @{ */
+
+/** Releases the handle; NULL does nothing. */
 KILN_API void kiln_report_release(kiln_report *report);
+/** The rung that gave the program; #KILN_RUNG_ERROR where none did. */
 KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
-/* What became of `rung`, and why, as a sentence. A rung below the used one gives NULL. */
+/** What became of `rung`, and why, as a sentence; "" for the one that loaded. NULL, and `*outcome`
+ * untouched, for a rung below it. `outcome` may be NULL. */
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
-/* Why this variant, as a sentence ("preferred by the pack"); `*choice`, where it is not NULL, gets
+/** Why this variant, as a sentence ("preferred by the pack"); `*choice`, where it is not NULL, gets
  * the same as a value. NULL, and `*choice` untouched, where there was none to load. */
 KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
-/* Whether the first launch compiles anything; `*reason`, where it is not NULL, gets why not as a
- * sentence, or "". NULL as report is KILN_FINAL_UNKNOWN. */
+/** Whether the first launch compiles anything; `*reason`, where it is not NULL, gets why not as a
+ * sentence, or "". NULL as report is #KILN_FINAL_UNKNOWN. */
 KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char **reason);
+/** How long the whole load took, in milliseconds; that of the call that loaded. */
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
-/* The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
+/** The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
  * load; a program that was loaded from the overlay or its exact binary has none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
+
+/** @} */
 
 #ifdef __cplusplus
 }

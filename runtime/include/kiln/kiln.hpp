@@ -1,15 +1,22 @@
-// C++17 over kiln.h: handles that release themselves, and results that hold a value or an
-// error. Header only; works with and without exceptions; adds nothing to what kiln.h says.
-//
-//   auto opencl = kiln::OpenCL::open();
-//   auto device = opencl->device(0);
-//   auto pack = kiln::Pack::open_file("app.kiln");
-//   auto loader = kiln::Loader::create(*device, *pack);
-//   auto loaded = loader->load("laplace");
-//   if (!loaded.program) report(loaded.program.error().message, loaded.report.json());
+/// @file
+/// C++17 over kiln.h: handles that release themselves, and results that hold a value or an error.
+/// Header only; works with and without exceptions. Each function calls the one of kiln.h that it
+/// names, whose contract holds. Handles are moved and not copied; a default-constructed one is
+/// empty, and what is asked of it is answered as for NULL.
+/// @code{.cpp}
+/// auto opencl = kiln::OpenCL::open();
+/// auto device = opencl->device(0);
+/// auto pack = kiln::Pack::open_file("app.kiln");
+/// auto loader = kiln::Loader::create(*device, *pack);
+/// auto loaded = loader->load("laplace");
+/// if (!loaded.program) report(loaded.program.error().message, loaded.report.json());
+/// @endcode
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,22 +25,45 @@
 
 namespace kiln {
 
-// A value, or the error that stands in its place. Using the value of a failed result is
-// undefined, as with std::optional.
+/// How a call went: its code, and the details of a failure.
+struct [[nodiscard]] Status : kiln_error {
+  Status() : kiln_error{} {}
+  /// Of a call of the C interface.
+  Status(const kiln_error &error) : kiln_error(error) {}
+  /// Whether it worked.
+  bool ok() const { return status == KILN_OK; }
+  /// Same as ok().
+  explicit operator bool() const { return ok(); }
+};
+
+/// A value, or the error that stands in its place. Using the value of a failed result is
+/// undefined, as with std::optional.
 template <typename T>
-class Result {
+class [[nodiscard]] Result {
  public:
+  /// A value.
   Result(T value) : value_(std::move(value)) {}
+  /// An error.
   Result(const kiln_error &error) : error_(error) {}
 
-  explicit operator bool() const { return error_.status == KILN_OK; }
-  const kiln_error &error() const { return error_; }
+  /// Whether it worked.
+  bool ok() const { return error_.ok(); }
+  /// Same as ok().
+  explicit operator bool() const { return ok(); }
+  /// Why there is no value.
+  const Status &error() const { return error_; }
+  /// The value.
   T &operator*() { return value_; }
+  /// The value.
+  const T &operator*() const { return value_; }
+  /// The value.
   T *operator->() { return &value_; }
+  /// The value.
+  const T *operator->() const { return &value_; }
 
  private:
   T value_{};
-  kiln_error error_{};
+  Status error_;
 };
 
 namespace detail {
@@ -46,7 +76,7 @@ struct Deleter {
 template <typename T, void (*Release)(T *)>
 using Owner = std::unique_ptr<T, Deleter<T, Release>>;
 
-// Calls `function(&handle, &error)` and wraps what it made.
+/// Calls `function(&handle, &error)` and wraps what it made.
 template <typename Wrapper, typename T, typename Function>
 Result<Wrapper> make(Function function) {
   T *handle = nullptr;
@@ -55,51 +85,69 @@ Result<Wrapper> make(Function function) {
   return Wrapper(handle);
 }
 
+/// Empty for null.
+inline std::string text(const char *value) {
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// Calls `function(&error)`.
+template <typename Function>
+Status call(Function function) {
+  Status status;
+  function(&status);
+  return status;
+}
+
 }  // namespace detail
 
-// Status and details of a call that makes nothing.
-struct Outcome : kiln_error {
-  Outcome() : kiln_error{} {}
-  explicit operator bool() const { return status == KILN_OK; }
-};
+/// #KILN_VERSION of the library; see kiln_version().
+inline unsigned version() { return kiln_version(); }
 
+/// A device, its identity and profile.
 class Device {
  public:
   Device() = default;
+  /// Takes over a handle of the C interface.
   explicit Device(kiln_device *handle) : handle_(handle) {}
+  /// The handle, which stays owned by this object.
   kiln_device *get() const { return handle_.get(); }
+  /// See kiln_device_cl().
   cl_device_id cl() const { return kiln_device_cl(get()); }
-  // Empty where the fact is absent.
-  std::string fact(const char *name) const {
-    const char *value = kiln_device_fact(get(), name);
-    return value == nullptr ? std::string() : std::string(value);
-  }
+  /// See kiln_device_info(); empty where it is absent.
+  std::string info(const char *name) const { return detail::text(kiln_device_info(get(), name)); }
 
  private:
   detail::Owner<kiln_device, kiln_device_release> handle_;
 };
 
+/// The table of OpenCL entry points.
 class OpenCL {
  public:
   OpenCL() = default;
+  /// Takes over a handle of the C interface.
   explicit OpenCL(kiln_opencl *handle) : handle_(handle) {}
+  /// See kiln_opencl_open().
   static Result<OpenCL> open(const std::vector<const char *> &candidates = {}) {
     return detail::make<OpenCL, kiln_opencl>([&](kiln_opencl **out, kiln_error *error) {
       return kiln_opencl_open(candidates.data(), candidates.size(), out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_opencl *get() const { return handle_.get(); }
+  /// See kiln_device_count().
   Result<std::size_t> device_count() const {
     std::size_t count = 0;
     kiln_error error{};
     if (kiln_device_count(get(), &count, &error) != KILN_OK) return error;
     return count;
   }
+  /// See kiln_device_open().
   Result<Device> device(std::size_t index) const {
     return detail::make<Device, kiln_device>([&](kiln_device **out, kiln_error *error) {
       return kiln_device_open(get(), index, out, error);
     });
   }
+  /// See kiln_device_from_cl().
   Result<Device> device_from_cl(cl_device_id id) const {
     return detail::make<Device, kiln_device>([&](kiln_device **out, kiln_error *error) {
       return kiln_device_from_cl(get(), id, out, error);
@@ -110,83 +158,132 @@ class OpenCL {
   detail::Owner<kiln_opencl, kiln_opencl_release> handle_;
 };
 
+/// An open pack. Its file must never be written to: replace it by renaming a new one over it.
 class Pack {
  public:
   Pack() = default;
+  /// Takes over a handle of the C interface.
   explicit Pack(kiln_pack *handle) : handle_(handle) {}
+  /// See kiln_pack_open_file().
   static Result<Pack> open_file(const std::string &path) {
     return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
       return kiln_pack_open_file(path.c_str(), out, error);
     });
   }
+  /// `length` bytes at `offset`; see kiln_pack_open_descriptor().
+  static Result<Pack> open_descriptor(int fd, std::uint64_t offset, std::uint64_t length) {
+    return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
+      return kiln_pack_open_descriptor(fd, offset, length, out, error);
+    });
+  }
+  /// Memory that outlives everything made from the pack; see kiln_pack_open_memory().
+  static Result<Pack> open_memory(const void *memory, std::size_t size) {
+    return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
+      return kiln_pack_open_memory(memory, size, out, error);
+    });
+  }
+  /// The handle, which stays owned by this object.
   kiln_pack *get() const { return handle_.get(); }
 
  private:
   detail::Owner<kiln_pack, kiln_pack_release> handle_;
 };
 
+/// A loaded variant of a program.
 class Program {
  public:
   Program() = default;
+  /// Takes over a handle of the C interface.
   explicit Program(kiln_program *handle) : handle_(handle) {}
+  /// The handle, which stays owned by this object.
   kiln_program *get() const { return handle_.get(); }
+  /// See kiln_program_cl().
   cl_program cl() const { return kiln_program_cl(get()); }
+  /// See kiln_program_name().
+  std::string name() const { return detail::text(kiln_program_name(get())); }
+  /// The name of the variant that was loaded; see kiln_program_variant().
+  std::string variant() const { return detail::text(kiln_program_variant(get())); }
 
  private:
   detail::Owner<kiln_program, kiln_program_release> handle_;
 };
 
+/// How a load went.
 class Report {
  public:
   Report() = default;
+  /// Takes over a handle of the C interface.
   explicit Report(kiln_report *handle) : handle_(handle) {}
+  /// The handle, which stays owned by this object.
   kiln_report *get() const { return handle_.get(); }
+  /// See kiln_report_rung().
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
+  /// See kiln_report_milliseconds().
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
-  // Why this variant; empty where there was none to load.
-  std::string choice(kiln_choice *by = nullptr) const {
-    const char *text = kiln_report_choice(handle_.get(), by);
-    return text == nullptr ? std::string() : std::string(text);
+  /// What became of a rung, and why; nothing for a rung that was not reached.
+  struct Rung {
+    /// What became of it.
+    kiln_outcome outcome = KILN_OUTCOME_LOADED;
+    std::string reason;  ///< empty when loaded
+  };
+  /// See kiln_report_reason(); nothing for a rung that was not reached.
+  std::optional<Rung> of_rung(kiln_rung rung) const {
+    Rung result;
+    const char *text = kiln_report_reason(handle_.get(), rung, &result.outcome);
+    if (text == nullptr) return std::nullopt;
+    result.reason = text;
+    return result;
   }
-  // Whether the first launch compiles anything; `why_not`, where given, gets the reason.
+  /// See kiln_report_choice(); empty where there was no variant to load.
+  std::string choice(kiln_choice *by = nullptr) const {
+    return detail::text(kiln_report_choice(handle_.get(), by));
+  }
+  /// See kiln_report_final(); `why_not`, where given, gets the reason.
   kiln_finality final(std::string *why_not = nullptr) const {
     const char *text = nullptr;
     const kiln_finality finality = kiln_report_final(handle_.get(), &text);
     if (why_not != nullptr) *why_not = text == nullptr ? "" : text;
     return finality;
   }
-  std::string json() const {
-    const char *text = kiln_report_json(handle_.get());
-    return text == nullptr ? std::string() : std::string(text);
-  }
+  /// See kiln_report_json().
+  std::string json() const { return detail::text(kiln_report_json(handle_.get())); }
 
  private:
   detail::Owner<kiln_report, kiln_report_release> handle_;
 };
 
-// The program, or why there is none; the report is there either way.
+/// The program, or why there is none; the report is there either way.
 struct Loaded {
+  /// The program, or why there is none.
   Result<Program> program;
+  /// There either way.
   Report report;
 };
 
-// kiln_loader_options with `size` set: fill in what is wanted.
+/// kiln_loader_options with `size` set: fill in what is wanted.
 struct LoaderOptions : kiln_loader_options {
   LoaderOptions() : kiln_loader_options{} { size = sizeof(kiln_loader_options); }
 };
 
+/// Pack, device and context.
 class Loader {
  public:
   Loader() = default;
+  /// Takes over a handle of the C interface.
   explicit Loader(kiln_loader *handle) : handle_(handle) {}
+  /// See kiln_loader_create().
   static Result<Loader> create(const Device &device, const Pack &pack,
                                const LoaderOptions &options = {}) {
     return detail::make<Loader, kiln_loader>([&](kiln_loader **out, kiln_error *error) {
       return kiln_loader_create(device.get(), pack.get(), &options, out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_loader *get() const { return handle_.get(); }
-  // An empty variant leaves the choice to Kiln.
+  /// See kiln_loader_context().
+  cl_context context() const { return kiln_loader_context(get()); }
+  unsigned hints() const { return kiln_loader_hints(get()); }  ///< KILN_HINT_* bits
+  /// See kiln_load(). An empty variant leaves the choice to Kiln.
   Loaded load(const std::string &program, const std::string &variant = {},
               unsigned flags = 0) const {
     kiln_report *report = nullptr;
@@ -196,23 +293,32 @@ class Loader {
     });
     return {std::move(made), Report(report)};
   }
-  // Makes final what this device had to compile, for the next start; see kiln_loader_finish.
-  Outcome finish() const {
-    Outcome outcome;
-    kiln_loader_finish(get(), &outcome);
-    return outcome;
+  /// Makes final what this device had to compile, for the next start; see kiln_loader_finish().
+  Status finish() const {
+    return detail::call([&](kiln_error *error) { kiln_loader_finish(get(), error); });
   }
-  // All programs of the pack, on this thread; `progress` may be null.
-  Outcome prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
-                   unsigned flags = 0) const {
-    Outcome outcome;
-    kiln_prefetch(get(), nullptr, 0, flags, progress, user, &outcome);
-    return outcome;
+  /// See kiln_prefetch(): all programs of the pack.
+  Status prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
+                  unsigned flags = 0) const {
+    return prefetch({}, progress, user, flags);
+  }
+  /// The programs of that list; an empty one means all of the pack.
+  Status prefetch(const std::vector<const char *> &programs,
+                  kiln_progress_function progress = nullptr, void *user = nullptr,
+                  unsigned flags = 0) const {
+    return detail::call([&](kiln_error *error) {
+      kiln_prefetch(get(), programs.data(), programs.size(), flags, progress, user, error);
+    });
   }
 
  private:
   detail::Owner<kiln_loader, kiln_loader_release> handle_;
 };
+
+/// Removes everything of Kiln's in an overlay folder; see kiln_overlay_clear().
+inline Status clear_overlay(const std::string &folder) {
+  return detail::call([&](kiln_error *error) { kiln_overlay_clear(folder.c_str(), error); });
+}
 
 }  // namespace kiln
 

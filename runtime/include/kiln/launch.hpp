@@ -1,37 +1,45 @@
-// C++17 over launch.h: the second half of kiln.hpp, which includes it.
-//
-//   auto kernel = kiln::Kernel::create(*loaded.program);
-//   auto queue = kiln::Queue::create(*loader);
-//   kernel->set(0, buffer);
-//   auto event = kernel->launch(*queue, {1, {1000, 0, 0}, {}});
-//   event->wait();
+/// @file
+/// C++17 over launch.h: the second half of kiln.hpp, which includes it.
+/// @code{.cpp}
+/// auto kernel = kiln::Kernel::create(*loaded.program);
+/// auto queue = kiln::Queue::create(*loader);
+/// kiln::Status set = kernel->set(0, *buffer);
+/// if (set) set = kernel->set(1, 0.5f);
+/// auto event = kernel->launch(*queue, {1, {1000, 0, 0}, {}});
+/// kiln::Status done = event->wait();
+/// @endcode
 #pragma once
 
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <type_traits>
 
 #include "kiln/kiln.hpp"
 
 namespace kiln {
 
+/// Stands for a command that was enqueued.
 class Event {
  public:
   Event() = default;
+  /// Takes over a handle of the C interface.
   explicit Event(kiln_event *handle) : handle_(handle) {}
-  // Stands for an event of the application's.
+  /// See kiln_event_from_cl().
   static Result<Event> from_cl(const Loader &loader, cl_event from) {
     return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {
       return kiln_event_from_cl(loader.get(), from, out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_event *get() const { return handle_.get(); }
+  /// See kiln_event_cl().
   cl_event cl() const { return kiln_event_cl(get()); }
-  Outcome wait() const {
-    Outcome outcome;
-    kiln_event_wait(get(), &outcome);
-    return outcome;
+  /// See kiln_event_wait().
+  Status wait() const {
+    return detail::call([&](kiln_error *error) { kiln_event_wait(get(), error); });
   }
+  /// See kiln_event_times().
   Result<kiln_times> times() const {
     kiln_times times{};
     kiln_error error{};
@@ -39,24 +47,26 @@ class Event {
     return times;
   }
 
-  // Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null.
+  /// Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null:
+  /// what a command of the C interface takes, and uses again.
   template <typename Function>
-  static Outcome refill(Event *event, Function function) {
-    Outcome outcome;
+  static Status refill(Event *event, Function function) {
+    Status status;
     kiln_event *handle = event == nullptr ? nullptr : event->handle_.release();
-    function(event == nullptr ? nullptr : &handle, &outcome);
+    function(event == nullptr ? nullptr : &handle, &status);
     if (event != nullptr) event->handle_.reset(handle);
-    return outcome;
+    return status;
   }
 
  private:
   detail::Owner<kiln_event, kiln_event_release> handle_;
 };
 
-// What a command waits for: {first, second}. Allocates nothing; the events outlive the call.
+/// What a command waits for: {first, second}. Allocates nothing; the events outlive the call.
 class WaitList {
  public:
   WaitList() = default;
+  /// Those events, in any order.
   WaitList(std::initializer_list<std::reference_wrapper<const Event>> events)
       : count_(events.size()) {
     std::size_t i = 0;
@@ -64,86 +74,99 @@ class WaitList {
       if (i < events_.size()) events_[i++] = event.get();
     }
   }
+  /// For the C interface.
   const kiln_event *const *data() const { return events_.data(); }
-  std::size_t size() const { return count_; }  // too many are refused by the call
+  std::size_t size() const { return count_; }  ///< too many are refused by the call
 
  private:
   std::array<const kiln_event *, KILN_MAX_WAITS> events_{};
   std::size_t count_ = 0;
 };
 
+/// A command queue.
 class Queue {
  public:
   Queue() = default;
+  /// Takes over a handle of the C interface.
   explicit Queue(kiln_queue *handle) : handle_(handle) {}
+  /// See kiln_queue_create().
   static Result<Queue> create(const Loader &loader, const kiln_queue_options *options = nullptr) {
     return detail::make<Queue, kiln_queue>([&](kiln_queue **out, kiln_error *error) {
       return kiln_queue_create(loader.get(), options, out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_queue *get() const { return handle_.get(); }
+  /// See kiln_queue_cl().
   cl_command_queue cl() const { return kiln_queue_cl(get()); }
+  /// See kiln_queue_hints().
   unsigned hints() const { return kiln_queue_hints(get()); }
-  Outcome flush() const {
-    Outcome outcome;
-    kiln_queue_flush(get(), &outcome);
-    return outcome;
+  /// See kiln_queue_flush().
+  Status flush() const {
+    return detail::call([&](kiln_error *error) { kiln_queue_flush(get(), error); });
   }
-  Outcome finish() const {
-    Outcome outcome;
-    kiln_queue_finish(get(), &outcome);
-    return outcome;
+  /// See kiln_queue_finish().
+  Status finish() const {
+    return detail::call([&](kiln_error *error) { kiln_queue_finish(get(), error); });
   }
 
  private:
   detail::Owner<kiln_queue, kiln_queue_release> handle_;
 };
 
+/// Memory of bytes.
 class Buffer {
  public:
   Buffer() = default;
+  /// Takes over a handle of the C interface.
   explicit Buffer(kiln_buffer *handle) : handle_(handle) {}
+  /// See kiln_buffer_create().
   static Result<Buffer> create(const Loader &loader, std::size_t size, kiln_access access) {
     return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
       return kiln_buffer_create(loader.get(), size, access, out, error);
     });
   }
-  // Over memory of the application's, which outlives the buffer.
+  /// See kiln_buffer_from_host().
   static Result<Buffer> from_host(const Loader &loader, void *memory, std::size_t size,
                                   kiln_access access) {
     return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
       return kiln_buffer_from_host(loader.get(), memory, size, access, out, error);
     });
   }
+  /// See kiln_buffer_from_cl().
   static Result<Buffer> from_cl(const Loader &loader, cl_mem from, kiln_access access) {
     return detail::make<Buffer, kiln_buffer>([&](kiln_buffer **out, kiln_error *error) {
       return kiln_buffer_from_cl(loader.get(), from, access, out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_buffer *get() const { return handle_.get(); }
+  /// See kiln_buffer_cl().
   cl_mem cl() const { return kiln_buffer_cl(get()); }
+  /// See kiln_buffer_zero_copy().
   bool zero_copy() const { return kiln_buffer_zero_copy(get()) != 0; }
+  /// See kiln_buffer_map().
   Result<void *> map(const Queue &queue) const {
     void *address = nullptr;
     kiln_error error{};
     if (kiln_buffer_map(queue.get(), get(), &address, &error) != KILN_OK) return error;
     return address;
   }
-  Outcome unmap(const Queue &queue) const {
-    Outcome outcome;
-    kiln_buffer_unmap(queue.get(), get(), &outcome);
-    return outcome;
+  /// See kiln_buffer_unmap().
+  Status unmap(const Queue &queue) const {
+    return detail::call([&](kiln_error *error) { kiln_buffer_unmap(queue.get(), get(), error); });
   }
-  // Without waiting; `event` is filled, again or anew.
+  /// See kiln_buffer_map_async(). `event` is filled, again or anew; null: none.
   Result<void *> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     void *address = nullptr;
-    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+    const Status status = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_buffer_map_async(queue.get(), get(), wait.data(), wait.size(), &address, to, error);
     });
-    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    if (!status) return status;
     return address;
   }
-  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+  /// See kiln_buffer_unmap_async().
+  Status unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_buffer_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
     });
@@ -153,28 +176,38 @@ class Buffer {
   detail::Owner<kiln_buffer, kiln_buffer_release> handle_;
 };
 
+/// Memory of pixels.
 class Image {
  public:
+  /// What a mapped image gives.
   struct Mapping {
+    /// Of the first pixel.
     void *address = nullptr;
+    /// Distance between rows in bytes.
     std::size_t row_pitch = 0;
   };
 
   Image() = default;
+  /// Takes over a handle of the C interface.
   explicit Image(kiln_image *handle) : handle_(handle) {}
+  /// See kiln_image_create().
   static Result<Image> create(const Loader &loader, std::size_t width, std::size_t height,
                               unsigned channels, kiln_access access) {
     return detail::make<Image, kiln_image>([&](kiln_image **out, kiln_error *error) {
       return kiln_image_create(loader.get(), width, height, channels, access, out, error);
     });
   }
+  /// See kiln_image_from_cl().
   static Result<Image> from_cl(const Loader &loader, cl_mem from, kiln_access access) {
     return detail::make<Image, kiln_image>([&](kiln_image **out, kiln_error *error) {
       return kiln_image_from_cl(loader.get(), from, access, out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_image *get() const { return handle_.get(); }
+  /// See kiln_image_cl().
   cl_mem cl() const { return kiln_image_cl(get()); }
+  /// See kiln_image_map().
   Result<Mapping> map(const Queue &queue) const {
     Mapping mapping;
     kiln_error error{};
@@ -184,21 +217,22 @@ class Image {
     }
     return mapping;
   }
-  Outcome unmap(const Queue &queue) const {
-    Outcome outcome;
-    kiln_image_unmap(queue.get(), get(), &outcome);
-    return outcome;
+  /// See kiln_image_unmap().
+  Status unmap(const Queue &queue) const {
+    return detail::call([&](kiln_error *error) { kiln_image_unmap(queue.get(), get(), error); });
   }
+  /// See kiln_image_map_async().
   Result<Mapping> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     Mapping mapping;
-    const Outcome outcome = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
+    const Status status = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_image_map_async(queue.get(), get(), wait.data(), wait.size(), &mapping.address,
                            &mapping.row_pitch, to, error);
     });
-    if (!outcome) return static_cast<const kiln_error &>(outcome);
+    if (!status) return status;
     return mapping;
   }
-  Outcome unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
+  /// See kiln_image_unmap_async().
+  Status unmap_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_image_unmap_async(queue.get(), get(), wait.data(), wait.size(), to, error);
     });
@@ -208,54 +242,99 @@ class Image {
   detail::Owner<kiln_image, kiln_image_release> handle_;
 };
 
+/// The type of OpenCL C that T is on the device, whatever it is called here.
+template <typename T>
+constexpr kiln_type type_of() {
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
+                "no type of a kernel's argument");
+  if constexpr (std::is_floating_point_v<T>) {
+    return sizeof(T) == 4 ? KILN_TYPE_FLOAT : KILN_TYPE_DOUBLE;
+  } else if constexpr (std::is_signed_v<T>) {
+    return sizeof(T) == 1   ? KILN_TYPE_CHAR
+           : sizeof(T) == 2 ? KILN_TYPE_SHORT
+           : sizeof(T) == 4 ? KILN_TYPE_INT
+                            : KILN_TYPE_LONG;
+  } else {
+    return sizeof(T) == 1   ? KILN_TYPE_UCHAR
+           : sizeof(T) == 2 ? KILN_TYPE_USHORT
+           : sizeof(T) == 4 ? KILN_TYPE_UINT
+                            : KILN_TYPE_ULONG;
+  }
+}
+
+/// An entry point with its arguments. One thread at a time.
 class Kernel {
  public:
   Kernel() = default;
+  /// Takes over a handle of the C interface.
   explicit Kernel(kiln_kernel *handle) : handle_(handle) {}
-  // An empty name takes the variant's first kernel.
+  /// See kiln_kernel_create(). An empty name takes the variant's first kernel.
   static Result<Kernel> create(const Program &program, const std::string &name = {}) {
     return detail::make<Kernel, kiln_kernel>([&](kiln_kernel **out, kiln_error *error) {
       return kiln_kernel_create(program.get(), name.empty() ? nullptr : name.c_str(), out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_kernel *get() const { return handle_.get(); }
+  /// See kiln_kernel_cl().
   cl_kernel cl() const { return kiln_kernel_cl(get()); }
-  Outcome set(unsigned index, const Buffer &buffer) const {
-    Outcome outcome;
-    kiln_kernel_set_buffer(get(), index, buffer.get(), &outcome);
-    return outcome;
+  /// See kiln_kernel_set_buffer().
+  Status set(unsigned index, const Buffer &buffer) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_buffer(get(), index, buffer.get(), error); });
   }
-  Outcome set(unsigned index, const Image &image) const {
-    Outcome outcome;
-    kiln_kernel_set_image(get(), index, image.get(), &outcome);
-    return outcome;
+  /// See kiln_kernel_set_image().
+  Status set(unsigned index, const Image &image) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_image(get(), index, image.get(), error); });
   }
-  Outcome set(unsigned index, cl_uint value) const {
-    Outcome outcome;
-    kiln_kernel_set_value(get(), index, &value, sizeof(value), &outcome);
-    return outcome;
+  /// A number, of just the type that the kernel takes: set(2, 1.0f). Where the pack knows the type,
+  /// any other is #KILN_ERROR_ARGUMENT; nothing is converted. See kiln_kernel_set_typed().
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Status set(unsigned index, T value) const {
+    return set_typed(index, type_of<T>(), 1, &value);
   }
+  /// A vector: std::array<float, 4> for a float4.
+  template <typename T, std::size_t N>
+  Status set(unsigned index, const std::array<T, N> &value) const {
+    static_assert(N == 2 || N == 3 || N == 4 || N == 8 || N == 16, "OpenCL C has no such vector");
+    return set_typed(index, type_of<T>(), N, value.data());
+  }
+  /// The same with a type that C++ has not (half) or that is known when the program runs.
+  Status set_typed(unsigned index, kiln_type type, unsigned components, const void *value) const {
+    return detail::call([&](kiln_error *error) {
+      kiln_kernel_set_typed(get(), index, type, components, value, error);
+    });
+  }
+  /// Bytes of a struct, or of anything else; see kiln_kernel_set_value().
+  Status set_bytes(unsigned index, const void *bytes, std::size_t size) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_kernel_set_value(get(), index, bytes, size, error); });
+  }
+  /// See kiln_kernel_plan().
   Result<kiln_ndrange> plan(const kiln_ndrange &range) const {
     kiln_ndrange planned{};
     kiln_error error{};
     if (kiln_kernel_plan(get(), &range, &planned, &error) != KILN_OK) return error;
     return planned;
   }
+  /// See kiln_kernel_local_source().
   Result<kiln_local_source> local_source(const kiln_ndrange &range) const {
     kiln_local_source source{};
     kiln_error error{};
     if (kiln_kernel_local_source(get(), &range, &source, &error) != KILN_OK) return error;
     return source;
   }
+  /// See kiln_launch().
   Result<Event> launch(const Queue &queue, const kiln_ndrange &range,
                        const WaitList &wait = {}) const {
     return detail::make<Event, kiln_event>([&](kiln_event **out, kiln_error *error) {
       return kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), out, error);
     });
   }
-  // The same with an event that is used again, or none.
-  Outcome launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
-                      const WaitList &wait = {}) const {
+  /// The same with an event that is used again, or null for none.
+  Status launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
+                     const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), to, error);
     });
@@ -265,31 +344,36 @@ class Kernel {
   detail::Owner<kiln_kernel, kiln_kernel_release> handle_;
 };
 
-// begin, add, add, end, run, run, ...
+/// Launches that are recorded once and run often: begin, add, add, end, run, run. One thread at a
+/// time.
 class Sequence {
  public:
   Sequence() = default;
+  /// Takes over a handle of the C interface.
   explicit Sequence(kiln_sequence *handle) : handle_(handle) {}
+  /// See kiln_sequence_begin().
   static Result<Sequence> begin(const Queue &queue) {
     return detail::make<Sequence, kiln_sequence>([&](kiln_sequence **out, kiln_error *error) {
       return kiln_sequence_begin(queue.get(), out, error);
     });
   }
+  /// The handle, which stays owned by this object.
   kiln_sequence *get() const { return handle_.get(); }
+  /// See kiln_sequence_kind().
   kiln_recording kind() const { return kiln_sequence_kind(get()); }
+  /// See kiln_sequence_reason().
   std::string reason() const { return get() == nullptr ? "" : kiln_sequence_reason(get()); }
-  Outcome add(const Kernel &kernel, const kiln_ndrange &range) const {
-    Outcome outcome;
-    kiln_sequence_add(get(), kernel.get(), &range, &outcome);
-    return outcome;
+  /// See kiln_sequence_add().
+  Status add(const Kernel &kernel, const kiln_ndrange &range) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_sequence_add(get(), kernel.get(), &range, error); });
   }
-  Outcome end() const {
-    Outcome outcome;
-    kiln_sequence_end(get(), &outcome);
-    return outcome;
+  /// See kiln_sequence_end().
+  Status end() const {
+    return detail::call([&](kiln_error *error) { kiln_sequence_end(get(), error); });
   }
-  // `event` is filled, again or anew; null: none.
-  Outcome run(Event *event = nullptr, const WaitList &wait = {}) const {
+  /// See kiln_sequence_run(). `event` is filled, again or anew; null: none.
+  Status run(Event *event = nullptr, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_sequence_run(get(), wait.data(), wait.size(), to, error);
     });

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Every function of kiln.h and launch.h is tested from C with a NULL in each place where none may be.
+"""Every function of the C headers is tested from C with a NULL in each place where none may be,
+and called by the C++ headers.
 
-usage: api_covered.py HEADER.h... libkiln_runtime.so TEST.c...
+usage: api_covered.py HEADER.h... HEADER.hpp... libkiln_runtime.so TEST.c...
 
 A *_release function must be called with NULL, a question too, and one that gives a
 kiln_status inside REFUSED(...), once for each pointer that must not be NULL. The shared
-library must export the functions of the header and no others.
+library must export the functions that are KILN_API and no others. Functions that are not, those
+of provision.h, are of a library of their own; they must be called by the C++ headers alone.
 """
 import pathlib
 import re
@@ -29,8 +31,8 @@ OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|
 
 
 def code(path):
-    """The text of a C file without comments, on one line."""
-    text = re.sub(r"/\*.*?\*/", " ", pathlib.Path(path).read_text(), flags=re.S)
+    """The text of a C or C++ file without comments, on one line."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", pathlib.Path(path).read_text(), flags=re.S)
     return re.sub(r"\s+", " ", text)
 
 
@@ -87,16 +89,25 @@ def faults(functions, exported, test):
                 yield f"{name}: no call has NULL for `{parameters[place][0]}`"
 
 
+def not_in_cpp(header, cpp):
+    for name in sorted(set(re.findall(r"\b(kiln_\w+)\(", header))):
+        if not re.search(rf"\b{name}\b", cpp):
+            yield f"{name}: not called by the C++ headers"
+
+
 def main():
     paths = sys.argv[1:]
     headers = [path for path in paths if path.endswith(".h")]
+    cpp_headers = [path for path in paths if path.endswith(".hpp")]
     tests = [path for path in paths if path.endswith(".c")]
-    (library,) = set(paths) - set(headers) - set(tests)
-    functions = declarations(" ".join(code(header) for header in headers))
+    (library,) = set(paths) - set(headers) - set(cpp_headers) - set(tests)
+    header = " ".join(code(path) for path in headers)
+    functions = declarations(header)
     symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
     exported = set(re.findall(r" T (kiln_\w+)", symbols))
     found = list(faults(functions, exported, " ".join(code(test) for test in tests)))
+    found += not_in_cpp(header, " ".join(code(path) for path in cpp_headers))
     for fault in found:
         print(fault)
     print(f"{len(functions)} functions, {len(found)} faults")

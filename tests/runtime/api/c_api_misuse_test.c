@@ -31,15 +31,81 @@ static void test_unknown_names(void) {
   SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
   FAILS(kiln_kernel_create(program, "scales", &kernel, &e), KILN_ERROR_NOT_IN_PACK, "scales");
   CHECK(kernel == NULL);
+  CHECK(strcmp(kiln_program_name(program), "scale") == 0);
+  CHECK(strcmp(kiln_program_variant(program), "a_plain") == 0);
   SUCCEEDS(kiln_kernel_create(program, "scale", &kernel, &e));
   kiln_kernel_release(kernel);
   kiln_program_release(program);
-  CHECK(kiln_device_fact(device, "device_colour") == NULL);
-  CHECK(kiln_device_fact(device, "") == NULL);
+  CHECK(kiln_device_info(device, "device_colour") == NULL);
+  CHECK(kiln_device_info(device, "") == NULL);
   SUCCEEDS(kiln_device_count(opencl, &count, &e));
   FAILS(kiln_device_open(opencl, count, &none, &e), KILN_ERROR_NO_DEVICE, "no device");
   FAILS(kiln_device_open(opencl, SIZE_MAX, &none, &e), KILN_ERROR_NO_DEVICE, "no device");
   CHECK(none == NULL);
+}
+
+/* Options of a newer header, as a library that is older sees them. */
+static void test_options_of_newer_headers(void) {
+  struct {
+    kiln_loader_options known;
+    uint64_t unknown;
+  } newer = {{0}, 0};
+  struct {
+    kiln_queue_options known;
+    uint64_t unknown;
+  } newer_queue = {{0}, 0};
+  kiln_loader *made = NULL;
+  kiln_queue *made_queue = NULL;
+  kiln_error e;
+  newer.known.size = sizeof(newer);
+  newer_queue.known.size = sizeof(newer_queue);
+  SUCCEEDS(kiln_loader_create(device, pack, &newer.known, &made, &e));
+  kiln_loader_release(made);
+  SUCCEEDS(kiln_queue_create(loader, &newer_queue.known, &made_queue, &e));
+  kiln_queue_release(made_queue);
+  made = NULL;
+  made_queue = NULL;
+  newer.unknown = 1;
+  newer_queue.unknown = 1;
+  FAILS(kiln_loader_create(device, pack, &newer.known, &made, &e), KILN_ERROR_ARGUMENT,
+        "kiln_loader_options: an option is set that this version of the library does not know");
+  FAILS(kiln_queue_create(loader, &newer_queue.known, &made_queue, &e), KILN_ERROR_ARGUMENT,
+        "kiln_queue_options: an option is set that this version of the library does not know");
+  newer.known.size = sizeof(newer.known);
+  newer.known.reserved = 1;
+  newer_queue.known.size = sizeof(newer_queue.known);
+  newer_queue.known.reserved = 1;
+  FAILS(kiln_loader_create(device, pack, &newer.known, &made, &e), KILN_ERROR_ARGUMENT,
+        "kiln_loader_options: reserved is not zero");
+  FAILS(kiln_queue_create(loader, &newer_queue.known, &made_queue, &e), KILN_ERROR_ARGUMENT,
+        "kiln_queue_options: reserved is not zero");
+  CHECK(made == NULL && made_queue == NULL);
+}
+
+/* Those of an older one are shorter; a size that cannot be one is refused. */
+static void test_sizes_of_options(void) {
+  const size_t wrong[] = {0, sizeof(size_t) - 1, 4097, SIZE_MAX};
+  kiln_loader_options options = {0};
+  kiln_queue_options queue_options = {0};
+  kiln_loader *made = NULL;
+  kiln_queue *made_queue = NULL;
+  kiln_error e;
+  size_t i;
+  for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+    options.size = queue_options.size = wrong[i];
+    FAILS(kiln_loader_create(device, pack, &options, &made, &e), KILN_ERROR_ARGUMENT,
+          "kiln_loader_options: size is not its sizeof");
+    FAILS(kiln_queue_create(loader, &queue_options, &made_queue, &e), KILN_ERROR_ARGUMENT,
+          "kiln_queue_options: size is not its sizeof");
+  }
+  CHECK(made == NULL && made_queue == NULL);
+  options.size = offsetof(kiln_loader_options, notice);
+  options.priority = (kiln_level)77; /* lies behind its end */
+  SUCCEEDS(kiln_loader_create(device, pack, &options, &made, &e));
+  kiln_loader_release(made);
+  queue_options.size = offsetof(kiln_queue_options, reserved);
+  SUCCEEDS(kiln_queue_create(loader, &queue_options, &made_queue, &e));
+  kiln_queue_release(made_queue);
 }
 
 static void test_wrong_sizes_of_memory(void) {
@@ -82,7 +148,6 @@ static void test_wrong_launches(void) {
   kiln_buffer *buffer = NULL;
   kiln_event *event = NULL;
   uint32_t one = 1;
-  unsigned i;
   kiln_error e;
   SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
   SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
@@ -90,11 +155,22 @@ static void test_wrong_launches(void) {
   FAILS(kiln_kernel_set_value(kernel, 4, &one, 4, &e), KILN_ERROR_OPENCL, "argument 4: ");
   FAILS(kiln_kernel_set_value(kernel, UINT32_MAX, &one, 4, &e), KILN_ERROR_OPENCL, "argument 4294");
   FAILS(kiln_kernel_set_value(kernel, 1, &one, 0, &e), KILN_ERROR_OPENCL, "argument 1: ");
+  FAILS(kiln_kernel_set_typed(kernel, 4, KILN_TYPE_UINT, 1, &one, &e), KILN_ERROR_OPENCL,
+        "argument 4: ");
+  FAILS(kiln_kernel_set_typed(kernel, 1, KILN_TYPE_UINT, 0, &one, &e), KILN_ERROR_ARGUMENT,
+        "no type of OpenCL C");
+  FAILS(kiln_kernel_set_typed(kernel, 1, KILN_TYPE_UINT, 5, &one, &e), KILN_ERROR_ARGUMENT,
+        "no type of OpenCL C");
+  FAILS(kiln_kernel_set_typed(kernel, 1, KILN_TYPE_UINT, UINT32_MAX, &one, &e), KILN_ERROR_ARGUMENT,
+        "no type of OpenCL C");
+  FAILS(kiln_kernel_set_typed(kernel, 1, (kiln_type)11, 1, &one, &e), KILN_ERROR_ARGUMENT,
+        "no type of OpenCL C");
   FAILS(kiln_kernel_set_buffer(kernel, 9, buffer, &e), KILN_ERROR_OPENCL, "argument 9: ");
   FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_OPENCL,
         "clEnqueueNDRangeKernel");
   SUCCEEDS(kiln_kernel_set_buffer(kernel, 0, buffer, &e));
-  for (i = 1; i < 3; ++i) SUCCEEDS(kiln_kernel_set_value(kernel, i, &one, 4, &e));
+  SUCCEEDS(kiln_kernel_set_value(kernel, 1, &one, 4, &e));
+  SUCCEEDS(kiln_kernel_set_typed(kernel, 2, KILN_TYPE_UINT, 1, &one, &e));
   SUCCEEDS(kiln_kernel_set_buffer(kernel, 3, buffer, &e));
   range.dimensions = 0;
   FAILS(kiln_launch(queue, kernel, &range, NULL, 0, &event, &e), KILN_ERROR_ARGUMENT, "dimensions");
@@ -153,6 +229,8 @@ int main(int argc, char **argv) {
   SUCCEEDS(kiln_loader_create(device, pack, NULL, &loader, &e));
   SUCCEEDS(kiln_queue_create(loader, NULL, &queue, &e));
   test_unknown_names();
+  test_options_of_newer_headers();
+  test_sizes_of_options();
   test_wrong_sizes_of_memory();
   test_mapping_out_of_turn();
   test_wrong_launches();

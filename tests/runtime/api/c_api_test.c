@@ -24,6 +24,9 @@ _Static_assert(KILN_OUTCOME_MISSED == 2 && KILN_OUTCOME_FAILED == 3, "outcome");
 _Static_assert(KILN_OUTCOME_QUARANTINED == 4, "outcome");
 _Static_assert(KILN_LOAD_NO_BINARY == 1 && KILN_LOAD_NO_IL == 2, "flag");
 _Static_assert(KILN_LOAD_NO_SOURCE == 4 && KILN_LOAD_CHECK_RECOMPILED == 8, "flag");
+_Static_assert(KILN_VERSION ==
+                   KILN_VERSION_MAJOR * 10000 + KILN_VERSION_MINOR * 100 + KILN_VERSION_PATCH,
+               "version");
 _Static_assert(sizeof(kiln_error) == 2 * sizeof(int) + 1024, "layout");
 
 static void test_release_of_null(void) {
@@ -37,9 +40,11 @@ static void test_release_of_null(void) {
 
 static void test_questions_to_null(void) {
   CHECK(kiln_device_cl(NULL) == NULL);
-  CHECK(kiln_device_fact(NULL, "device_name") == NULL);
+  CHECK(kiln_device_info(NULL, "device_name") == NULL);
   CHECK(kiln_loader_context(NULL) == NULL);
   CHECK(kiln_program_cl(NULL) == NULL);
+  CHECK(kiln_program_name(NULL) == NULL);
+  CHECK(kiln_program_variant(NULL) == NULL);
   CHECK(kiln_report_rung(NULL) == KILN_RUNG_ERROR);
   CHECK(kiln_report_reason(NULL, KILN_RUNG_EXACT, NULL) == NULL);
   CHECK(kiln_report_choice(NULL, NULL) == NULL);
@@ -47,6 +52,8 @@ static void test_questions_to_null(void) {
   CHECK(kiln_report_final(NULL, NULL) == KILN_FINAL_UNKNOWN);
   CHECK(kiln_report_json(NULL) == NULL);
 }
+
+static void test_version(void) { CHECK(kiln_version() == KILN_VERSION); }
 
 static void test_null_for_devices_and_packs(void) {
   kiln_error e;
@@ -66,7 +73,7 @@ static void test_null_for_devices_and_packs(void) {
   REFUSED(kiln_device_from_cl(SOME(kiln_opencl), NULL, &device, &e), "kiln_device_from_cl");
   REFUSED(kiln_device_from_cl(SOME(kiln_opencl), (cl_device_id)&dummy, NULL, &e),
           "kiln_device_from_cl");
-  CHECK(kiln_device_fact(SOME(kiln_device), NULL) == NULL);
+  CHECK(kiln_device_info(SOME(kiln_device), NULL) == NULL);
   REFUSED(kiln_pack_open_file(NULL, &pack, &e), "kiln_pack_open_file");
   REFUSED(kiln_pack_open_file("x", NULL, &e), "kiln_pack_open_file");
   REFUSED(kiln_pack_open_descriptor(0, 0, 1, NULL, &e), "kiln_pack_open_descriptor");
@@ -210,6 +217,7 @@ int main(int argc, char **argv) {
   }
   test_release_of_null();
   test_questions_to_null();
+  test_version();
   test_null_for_devices_and_packs();
   test_null_for_loading();
   test_no_library();

@@ -10,6 +10,10 @@ _Static_assert(KILN_HINT_PRIORITY == 1 && KILN_HINT_THROTTLE == 2, "hint");
 _Static_assert(KILN_HINT_OUT_OF_ORDER == 4 && KILN_HINT_PERFORMANCE == 8, "hint");
 _Static_assert(KILN_RECORDING_NONE == 0 && KILN_RECORDING_COMMAND_BUFFER == 1, "recording");
 _Static_assert(KILN_RECORDING_RECORDABLE_QUEUE == 2 && KILN_MAX_WAITS == 64, "recording");
+_Static_assert(KILN_TYPE_UCHAR == 0 && KILN_TYPE_USHORT == 1 && KILN_TYPE_UINT == 2, "type");
+_Static_assert(KILN_TYPE_INT == 3 && KILN_TYPE_FLOAT == 4 && KILN_TYPE_HALF == 5, "type");
+_Static_assert(KILN_TYPE_CHAR == 6 && KILN_TYPE_SHORT == 7 && KILN_TYPE_LONG == 8, "type");
+_Static_assert(KILN_TYPE_ULONG == 9 && KILN_TYPE_DOUBLE == 10, "type");
 _Static_assert(offsetof(kiln_queue_options, size) == 0, "layout");
 
 static void test_release_of_null(void) {
@@ -45,6 +49,9 @@ static void test_null_for_kernels(void) {
   REFUSED(kiln_kernel_create(SOME(kiln_program), "k", NULL, &e), "kiln_kernel_create");
   REFUSED(kiln_kernel_set_value(NULL, 0, &value, 4, &e), "kiln_kernel_set_value");
   REFUSED(kiln_kernel_set_value(SOME(kiln_kernel), 0, NULL, 4, &e), "kiln_kernel_set_value");
+  REFUSED(kiln_kernel_set_typed(NULL, 0, KILN_TYPE_INT, 1, &value, &e), "kiln_kernel_set_typed");
+  REFUSED(kiln_kernel_set_typed(SOME(kiln_kernel), 0, KILN_TYPE_INT, 1, NULL, &e),
+          "kiln_kernel_set_typed");
   REFUSED(kiln_kernel_set_buffer(NULL, 0, SOME(kiln_buffer), &e), "kiln_kernel_set_buffer");
   REFUSED(kiln_kernel_set_buffer(SOME(kiln_kernel), 0, NULL, &e), "kiln_kernel_set_buffer");
   REFUSED(kiln_kernel_set_image(NULL, 0, SOME(kiln_image), &e), "kiln_kernel_set_image");

@@ -44,7 +44,7 @@ std::string exact_pack(const test::TemporaryFolder &folder) {
   packs::Bytes binary;
   REQUIRE(runtime::program_binary(*device().get()->device, loaded.program->cl(), &binary).ok());
   packs::Target target;
-  target.key = device().fact("key");
+  target.key = device().info("key");
   const packs::Variant &variant = find(contents, "scale", "a_plain");
   target.binaries.push_back(
       {variant.hash, packs::BlobSource(std::move(binary)), "", {packs::KernelFacts{}}});
@@ -102,12 +102,12 @@ Kernel kernel_of(const Loader &loader, const char *variant, const char *name = "
 }  // namespace
 
 TEST_CASE("the device says who it is", "[device]") {
-  CHECK_FALSE(device().fact("device_name").empty());
-  CHECK_FALSE(device().fact("profile").empty());
-  CHECK_FALSE(device().fact("key").empty());
+  CHECK_FALSE(device().info("device_name").empty());
+  CHECK_FALSE(device().info("profile").empty());
+  CHECK_FALSE(device().info("key").empty());
   auto opencl = take(OpenCL::open());
   const Device again = take(opencl.device_from_cl(device().cl()));
-  CHECK(again.fact("key") == device().fact("key"));
+  CHECK(again.info("key") == device().info("key"));
   const std::size_t count = take(opencl.device_count());
   const auto beyond = opencl.device(count);
   CHECK(beyond.error().status == KILN_ERROR_NO_DEVICE);
@@ -142,7 +142,7 @@ TEST_CASE("IL is used where the device takes it, and skipped with the reason whe
   INFO(report.dump(1));
   REQUIRE(loaded.program);
   CHECK(report["rungs"][1]["reason"] == "no target of the pack has this device's binary key");
-  if (device().fact("il_version").find("SPIR-V_1.") == std::string::npos) {
+  if (device().info("il_version").find("SPIR-V_1.") == std::string::npos) {
     CHECK(loaded.report.rung() == KILN_RUNG_SOURCE);
     CHECK(report["rungs"][3]["reason"] == "the device takes no SPIR-V");
   } else {

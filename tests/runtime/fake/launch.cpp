@@ -136,7 +136,7 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t siz
   return CL_SUCCESS;
 }
 
-bool unequal(cl_uint dimensions, const std::size_t *global, const std::size_t *local) {
+bool non_uniform(cl_uint dimensions, const std::size_t *global, const std::size_t *local) {
   for (cl_uint i = 0; i < dimensions; ++i) {
     if (global[i] % local[i] != 0) return true;
   }
@@ -154,7 +154,7 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
     give_event(event);
     return f.launch_code;
   }
-  if (f.refuses_unequal_groups && unequal(dimensions, global, local)) {
+  if (f.refuses_non_uniform_work_groups && non_uniform(dimensions, global, local)) {
     return CL_INVALID_WORK_GROUP_SIZE;
   }
   const bool recordable = object(queue).bytes == "recordable";

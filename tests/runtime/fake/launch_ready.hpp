@@ -35,7 +35,7 @@ struct Ready {
 };
 
 // The fake's contents for programs in OpenCL C 2.0 with a stored local size.
-inline packs::Contents unequal_contents() {
+inline packs::Contents non_uniform_contents() {
   packs::Contents contents = fake_contents();
   packs::Variant &variant = contents.programs[0].variants[0];
   variant.options = "-cl-std=CL2.0";

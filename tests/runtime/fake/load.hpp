@@ -39,7 +39,7 @@ inline packs::Contents fake_contents() {
   variant.il_version = 0x00010000;
   kiln_device *device = fake_device();
   packs::Target target;
-  target.key = kiln_device_fact(device, "key");
+  target.key = kiln_device_info(device, "key");
   target.identity = {{"device_name", "Fake device"}, {"driver_version", "7.1"}};
   kiln_device_release(device);
   target.binaries.push_back(

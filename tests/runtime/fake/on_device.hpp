@@ -37,9 +37,9 @@ T take(Result<T> result) {
   return std::move(*result);
 }
 
-inline void require(const Outcome &outcome) {
-  INFO(outcome.message);
-  REQUIRE(outcome);
+inline void require(const Status &status) {
+  INFO(status.message);
+  REQUIRE(status);
 }
 
 inline Loader loader_for(const std::string &path) {

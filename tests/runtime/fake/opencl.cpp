@@ -37,7 +37,7 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
                                std::size_t *size_out) {
   const Fake &f = the_fake;
   const cl_bool compiler = f.compiler ? CL_TRUE : CL_FALSE;
-  const cl_bool unequal = f.unequal_groups ? CL_TRUE : CL_FALSE;
+  const cl_bool non_uniform = f.non_uniform_work_groups ? CL_TRUE : CL_FALSE;
   const cl_bool unified = f.unified_memory ? CL_TRUE : CL_FALSE;
   const std::size_t sides[3] = {1024, 1024, 64};
   void *platform = &platform_object;
@@ -50,7 +50,7 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
     case CL_DEVICE_IL_VERSION: return answer(f.il_version, size, out, size_out);
     case CL_DEVICE_ADDRESS_BITS: return answer(&f.address_bits, 4, size, out, size_out);
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
-      return answer(&unequal, sizeof(unequal), size, out, size_out);
+      return answer(&non_uniform, sizeof(non_uniform), size, out, size_out);
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
       return answer(&unified, sizeof(unified), size, out, size_out);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:

@@ -59,7 +59,7 @@ struct Fake {
   bool has_il_function = true;
   bool has_khr_il_function = false;
   std::size_t work_group_size = 64;
-  bool unequal_groups = false;
+  bool non_uniform_work_groups = false;
   bool unified_memory = false;
   // Contexts, queues and memory: what they were last made with, and faults. An object is given
   // together with every error.
@@ -83,7 +83,7 @@ struct Fake {
   bool event_object = true;
   bool static_event = false;  // the same event again and again, and nothing is written down
   cl_int launch_code = CL_SUCCESS;
-  bool refuses_unequal_groups = false;
+  bool refuses_non_uniform_work_groups = false;
   std::vector<FakeLaunch> launches;
   std::size_t waited_for = 0;  // length of the last wait list
   std::size_t flushes = 0;

@@ -62,7 +62,7 @@ bool has_extension(const char *name) {
 TEST_CASE("launches out of order wait for each other's events", "[device]") {
   device();
   const kiln_queue_options options = {sizeof(options), KILN_QUEUE_OUT_OF_ORDER, KILN_LEVEL_HIGH,
-                                      KILN_LEVEL_LOW};
+                                      KILN_LEVEL_LOW, 0};
   const Scale s(&options);
   Event last = take(s.kernel.launch(s.queue, kRange));
   for (int i = 0; i < 4; ++i) {
@@ -94,7 +94,7 @@ TEST_CASE("an event that is used again has the time stamps of the last launch", 
 TEST_CASE("a queue without profiling has no time stamps", "[device]") {
   device();
   const kiln_queue_options options = {sizeof(options), KILN_QUEUE_NO_PROFILING, KILN_LEVEL_DEFAULT,
-                                      KILN_LEVEL_DEFAULT};
+                                      KILN_LEVEL_DEFAULT, 0};
   const Scale s(&options);
   const Event event = take(s.kernel.launch(s.queue, kRange));
   CHECK(event.times().error().cl_error == CL_PROFILING_INFO_NOT_AVAILABLE);

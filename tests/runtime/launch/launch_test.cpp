@@ -163,20 +163,20 @@ TEST_CASE("images have 1, 2 or 4 channels", "[launch]") {
   }
 }
 
-TEST_CASE("facts of a device are there by name, or absent", "[launch]") {
+TEST_CASE("device info is there by name, or absent", "[launch]") {
   reset_fake();
   kiln_device *device = fake_device();
-  CHECK(kiln_device_fact(device, "device_name") == std::string("Fake device"));
-  CHECK(kiln_device_fact(device, "profile") == std::string("generic"));
-  CHECK(kiln_device_fact(device, "model") == std::string("Fake device"));
-  CHECK(kiln_device_fact(device, "family") == nullptr);
-  CHECK(kiln_device_fact(device, "device_vendor") == nullptr);  // the driver does not answer
-  CHECK(kiln_device_fact(device, "nonsense") == nullptr);
-  CHECK(std::string(kiln_device_fact(device, "key")).find("profile=generic\n") == 0);
+  CHECK(kiln_device_info(device, "device_name") == std::string("Fake device"));
+  CHECK(kiln_device_info(device, "profile") == std::string("generic"));
+  CHECK(kiln_device_info(device, "model") == std::string("Fake device"));
+  CHECK(kiln_device_info(device, "family") == nullptr);
+  CHECK(kiln_device_info(device, "device_vendor") == nullptr);  // the driver does not answer
+  CHECK(kiln_device_info(device, "nonsense") == nullptr);
+  CHECK(std::string(kiln_device_info(device, "key")).find("profile=generic\n") == 0);
   kiln_device_release(device);
 }
 
-TEST_CASE("a range is not padded where device and options allow groups of unequal size",
+TEST_CASE("a range is not padded where device and options allow non-uniform work-groups",
           "[launch]") {
   reset_fake();
   const kiln_ndrange range{1, {13, 0, 0}, {}};
@@ -189,24 +189,25 @@ TEST_CASE("a range is not padded where device and options allow groups of unequa
     CHECK(planned.global[0] == fake().global[0]);
     return fake().global;
   };
-  CHECK(launched(unequal_contents()) == Sizes{16});
-  fake().unequal_groups = true;
-  CHECK(launched(unequal_contents()) == Sizes{13});
-  packs::Contents old = unequal_contents();
+  CHECK(launched(non_uniform_contents()) == Sizes{16});
+  fake().non_uniform_work_groups = true;
+  CHECK(launched(non_uniform_contents()) == Sizes{13});
+  packs::Contents old = non_uniform_contents();
   old.programs[0].variants[0].options = "-cl-std=CL1.2";
   CHECK(launched(old) == Sizes{16});
   fake().device_version = "OpenCL 2.0 fake";  // where all devices can
-  fake().unequal_groups = false;
-  CHECK(launched(unequal_contents()) == Sizes{13});
+  fake().non_uniform_work_groups = false;
+  CHECK(launched(non_uniform_contents()) == Sizes{13});
   fake().device_version = "OpenCL 1.2 fake";
-  CHECK(launched(unequal_contents()) == Sizes{16});
+  CHECK(launched(non_uniform_contents()) == Sizes{16});
 }
 
-TEST_CASE("a driver that refuses groups of unequal size gets whole ones from then on", "[launch]") {
+TEST_CASE("a driver that refuses non-uniform work-groups gets whole ones from then on",
+          "[launch]") {
   reset_fake();
-  fake().unequal_groups = true;
-  fake().refuses_unequal_groups = true;
-  Ready r(unequal_contents());
+  fake().non_uniform_work_groups = true;
+  fake().refuses_non_uniform_work_groups = true;
+  Ready r(non_uniform_contents());
   const kiln_ndrange range{1, {13, 0, 0}, {}};
   kiln_ndrange planned{};
   CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);

@@ -1,4 +1,5 @@
 // Queues and contexts with hints, events in and out, mapping without waiting.
+#include <array>
 #include <cstring>
 
 #include "runtime/device/device.hpp"
@@ -22,7 +23,7 @@ unsigned hints_of(const kiln_queue_options &options) {
 
 kiln_queue_options options(unsigned flags = 0, kiln_level priority = KILN_LEVEL_DEFAULT,
                            kiln_level throttle = KILN_LEVEL_DEFAULT) {
-  return {sizeof(kiln_queue_options), flags, priority, throttle};
+  return {sizeof(kiln_queue_options), flags, priority, throttle, 0};
 }
 
 // With a number in the place of a level, as a C program can pass it.
@@ -95,17 +96,36 @@ TEST_CASE("options of a queue that make no sense are refused", "[queue]") {
     CHECK(kiln_queue_create(r.load.loader, &wrong, &queue, &r.error) == KILN_ERROR_ARGUMENT);
     CHECK(r.message() == message);
   };
-  refused({0, 0, KILN_LEVEL_DEFAULT, KILN_LEVEL_DEFAULT},
-          "kiln_queue_options.size is not its sizeof");
-  refused(options(4), "unknown flag in kiln_queue_options");
+  refused({0, 0, KILN_LEVEL_DEFAULT, KILN_LEVEL_DEFAULT, 0},
+          "kiln_queue_options: size is not its sizeof");
+  refused(options(4), "kiln_queue_options: unknown flag");
   refused(with_number(offsetof(kiln_queue_options, priority), 4),
-          "unknown level in kiln_queue_options");
+          "kiln_queue_options: unknown level");
   refused(with_number(offsetof(kiln_queue_options, throttle), -1),
-          "unknown level in kiln_queue_options");
-  kiln_queue_options newer = options();
-  newer.size += 64;  // of a later header: what is known is read
-  CHECK(kiln_queue_create(r.load.loader, &newer, &queue, &r.error) == KILN_OK);
+          "kiln_queue_options: unknown level");
+  kiln_queue_options with_reserved = options();
+  with_reserved.reserved = 1;
+  refused(with_reserved, "kiln_queue_options: reserved is not zero");
+}
+
+TEST_CASE("options of a newer header are refused where they say what is not known", "[queue]") {
+  reset_fake();
+  Ready r;
+  struct {
+    kiln_queue_options known;
+    std::array<char, 64> more;
+  } newer{options(), {}};
+  newer.known.size = sizeof(newer);
+  kiln_queue *queue = nullptr;
+  CHECK(kiln_queue_create(r.load.loader, &newer.known, &queue, &r.error) == KILN_OK);
   kiln_queue_release(queue);
+  for (const std::size_t place : {std::size_t{0}, newer.more.size() - 1}) {
+    newer.more = {};
+    newer.more[place] = 1;
+    CHECK(kiln_queue_create(r.load.loader, &newer.known, &queue, &r.error) == KILN_ERROR_ARGUMENT);
+    CHECK(r.message() ==
+          "kiln_queue_options: an option is set that this version of the library does not know");
+  }
 }
 
 TEST_CASE("hints of a context are passed where the device has the extension", "[queue]") {

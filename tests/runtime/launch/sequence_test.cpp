@@ -222,7 +222,7 @@ TEST_CASE("a sequence is begun, filled, ended and run in this order", "[sequence
     refused(kiln_sequence_add(sequence, r.kernel, &range, &r.error), "the sequence has ended");
     kiln_sequence_release(sequence);
     kiln_queue_options options = {sizeof(options), KILN_QUEUE_OUT_OF_ORDER, KILN_LEVEL_DEFAULT,
-                                  KILN_LEVEL_DEFAULT};
+                                  KILN_LEVEL_DEFAULT, 0};
     kiln_queue *unordered = nullptr;
     CHECK(kiln_queue_create(r.load.loader, &options, &unordered, &r.error) == KILN_OK);
     refused(kiln_sequence_begin(unordered, &sequence, &r.error),

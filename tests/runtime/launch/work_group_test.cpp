@@ -115,16 +115,16 @@ TEST_CASE("launches fall into classes by their number of work-items", "[work_gro
   CHECK(size_class({kMost, kMost, kMost}) == packs::SizeClass::large);
 }
 
-TEST_CASE("options say whether a program may be launched in groups of unequal size",
+TEST_CASE("options say whether a program may be launched with non-uniform work-groups",
           "[work_group]") {
-  CHECK(options_allow_unequal_groups("-cl-std=CL2.0"));
-  CHECK(options_allow_unequal_groups("-DX=1 -cl-std=CL3.0 -cl-mad-enable"));
-  CHECK(options_allow_unequal_groups("-cl-std=CL1.2 -cl-std=CL2.0"));
-  CHECK(options_allow_unequal_groups("-cl-std=CLC++"));
-  CHECK_FALSE(options_allow_unequal_groups(""));
-  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL1.2"));
-  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL2.0 -cl-std=CL1.2"));
-  CHECK_FALSE(options_allow_unequal_groups("-cl-std=CL2.0 -cl-uniform-work-group-size"));
+  CHECK(options_allow_non_uniform_work_groups("-cl-std=CL2.0"));
+  CHECK(options_allow_non_uniform_work_groups("-DX=1 -cl-std=CL3.0 -cl-mad-enable"));
+  CHECK(options_allow_non_uniform_work_groups("-cl-std=CL1.2 -cl-std=CL2.0"));
+  CHECK(options_allow_non_uniform_work_groups("-cl-std=CLC++"));
+  CHECK_FALSE(options_allow_non_uniform_work_groups(""));
+  CHECK_FALSE(options_allow_non_uniform_work_groups("-cl-std=CL1.2"));
+  CHECK_FALSE(options_allow_non_uniform_work_groups("-cl-std=CL2.0 -cl-std=CL1.2"));
+  CHECK_FALSE(options_allow_non_uniform_work_groups("-cl-std=CL2.0 -cl-uniform-work-group-size"));
 }
 
 TEST_CASE("the size that a kernel requires wins over everything", "[work_group]") {
