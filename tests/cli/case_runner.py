@@ -50,7 +50,8 @@ class Runner:
 
     def run(self, step):
         """Runs a command; `> NAME` at its end sends its output to that file."""
-        tools = {name: str(self.settings.kiln.with_name(name)) for name in ("kiln", "kiln-bench")}
+        kiln = self.settings.kiln
+        tools = {"kiln": str(kiln), "kiln-bench": str(kiln.with_name("kiln-bench"))}
         words = [tools.get(word, word) for word in step.words]
         target = None
         if len(words) > 2 and words[-2] == ">":
