@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Compiles OpenCL kernels where they will run, once, and ships the result."};
   app.name("kiln");
-  app.set_version_flag("--version", "kiln " KILN_VERSION);
+  app.set_version_flag("--version", "kiln " KILN_VERSION_TEXT);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 some jobs or checks failed, 2 usage, 3 bad manifest,\n"
