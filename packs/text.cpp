@@ -47,6 +47,9 @@ int compare_versions(std::string_view a, std::string_view b) {
   return 0;
 }
 
-void sort_names(std::vector<std::string_view> *names) { std::sort(names->begin(), names->end()); }
+void sort_names(std::vector<std::string_view> *names) {
+  std::make_heap(names->begin(), names->end());  // smaller than std::sort
+  std::sort_heap(names->begin(), names->end());
+}
 
 }  // namespace kiln::packs

@@ -126,7 +126,7 @@ std::string conditions(const builder::KernelBenchOptions &request) {
   return fmt::format(
       "Kiln {}; medians of {}, after a warm-up; bytes by the definition, each input read once and "
       "each output written once",
-      KILN_VERSION, stop);
+      KILN_VERSION_TEXT, stop);
 }
 
 int run(const Options &options) {

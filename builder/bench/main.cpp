@@ -8,7 +8,7 @@ int main(int argc, char **argv) {
   using namespace kiln::cli;
   CLI::App app{"Measures kernels and launches; `kiln bench startup` measures starts."};
   app.name(kToolName);
-  app.set_version_flag("--version", "kiln-bench " KILN_VERSION);
+  app.set_version_flag("--version", "kiln-bench " KILN_VERSION_TEXT);
   app.require_subcommand(1);
   app.footer(kExitCodes);
   Command command;

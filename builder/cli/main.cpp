@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
   CLI::App app{"Compiles OpenCL kernels where they will run, once, and ships the result."};
   app.name(kToolName);
-  app.set_version_flag("--version", "kiln " KILN_VERSION);
+  app.set_version_flag("--version", "kiln " KILN_VERSION_TEXT);
   app.require_subcommand(1);
   app.footer(kExitCodes);
   Command command;

@@ -1,5 +1,5 @@
 // kiln provision: what a pack has for Mesa's shader cache, put where Mesa reads it.
-#include "runtime/provision/provision.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 #include <cstdlib>
 

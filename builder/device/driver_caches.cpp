@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runtime/provision/provision.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
 

@@ -40,7 +40,10 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
         takes = argument->type() == 0 ? unsigned{KILN_TYPE_UINT} : argument->type();
         wanted = argument->channels();
         break;
-      default: takes = given == KILN_TYPE_INT || given == KILN_TYPE_UINT ? given : kTakesSide;
+      default: {  // a side of the problem
+        const bool integer = given == KILN_TYPE_INT || given == KILN_TYPE_UINT;
+        takes = integer && components == 1 ? given : unsigned{kTakesSide};
+      }
     }
   }
   if (takes == given && wanted == components) return {};

@@ -2,7 +2,7 @@
 #include "kiln/provision.h"
 
 #include "runtime/api/api.hpp"
-#include "runtime/provision/provision.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 using namespace kiln::runtime;
 

@@ -114,8 +114,7 @@ json prefetch(const std::string &pack, const std::string &overlay) {
   auto loader = Loader::create(*device, *opened, options);
   json programs = json::object();
   if (!loader) return programs;
-  loader->prefetch(told, &programs);
-  return programs;
+  return loader->prefetch(told, &programs) ? programs : json::object();
 }
 
 builder::ChildResult prefetch_start(const std::string &faults, const std::string &overlay) {

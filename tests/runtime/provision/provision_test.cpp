@@ -1,5 +1,5 @@
 // Putting a pack's entries of Mesa's cache in place, and taking them out.
-#include "runtime/provision/provision.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 #include <cstdlib>
 #include <filesystem>

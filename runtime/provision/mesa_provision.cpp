@@ -1,4 +1,4 @@
-#include "runtime/provision/provision.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 #include <cerrno>
 #include <cstdlib>
