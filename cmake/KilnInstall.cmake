@@ -30,4 +30,18 @@ install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pk
 
 if(TARGET kiln)
   install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
+  find_package(Python3 COMPONENTS Interpreter)
+  if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+    set(manual ${CMAKE_BINARY_DIR}/share/kiln.1)
+    set(completion ${CMAKE_BINARY_DIR}/share/kiln.bash)
+    add_custom_command(OUTPUT ${manual} ${completion}
+      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/man.py $<TARGET_FILE:kiln>
+        ${manual} ${completion}
+      DEPENDS kiln ${PROJECT_SOURCE_DIR}/cmake/man.py VERBATIM)
+    add_custom_target(kiln_manual ALL DEPENDS ${manual} ${completion})
+    install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${completion} RENAME kiln
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  endif()
 endif()

@@ -4,7 +4,7 @@
     run_cases.py --kiln PATH [--update] [--device-cases] [--jobs N] CASE|FOLDER...
 
 README.md describes the case files. Exit codes: 0 all passed, 1 some failed, 2 usage,
-77 nothing could run.
+77 none failed and some could not run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from case_runner import Settings, Skip, run_case
 from matching import unified_diff
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
-EXIT_NOTHING_RAN = 77
+EXIT_SKIPPED = 77
 
 
 def find_cases(paths, with_devices):
@@ -95,7 +95,7 @@ def main(arguments):
     print(f"{len(cases)} cases: " + ", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
     if counts[FAILED]:
         return 1
-    return 0 if counts[PASSED] else EXIT_NOTHING_RAN
+    return EXIT_SKIPPED if counts[SKIPPED] or not cases else 0
 
 
 if __name__ == "__main__":

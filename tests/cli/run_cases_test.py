@@ -56,10 +56,20 @@ class RunCases(unittest.TestCase):
         for text in ("> no command\n", "file a\nno end\n", "nonsense a\n", "$ \"open\n"):
             self.assertEqual(self.run_case(text)[0], 1, text)
 
-    def test_nothing_that_can_run_is_a_skip(self):
+    def test_what_cannot_run_is_a_skip_beside_passes_and_none_beside_failures(self):
         code, seen = self.run_case("needs no-such-program\n")
-        self.assertEqual(code, run_cases.EXIT_NOTHING_RAN)
+        self.assertEqual(code, run_cases.EXIT_SKIPPED)
         self.assertIn("no-such-program is not in PATH", seen)
+        other = self.case.with_name("b.case")
+        other.write_text(ECHO.format("print(1)") + "> 1\n", encoding="utf-8")
+        self.assertEqual(self.run_case("needs no-such-program\n", str(other))[0], 77)
+        other.write_text(ECHO.format("print(1)") + "> 2\n", encoding="utf-8")
+        self.assertEqual(self.run_case("needs no-such-program\n", str(other))[0], 1)
+
+    def test_a_plain_user_runs_where_permissions_matter(self):
+        code, seen = self.run_case("needs user\nfolder closed 555\n$ touch closed/a\n"
+                                   "! touch: cannot touch 'closed/a': Permission denied\nexit 1\n")
+        self.assertEqual(code, 0, seen)
 
 
 class Matching(unittest.TestCase):

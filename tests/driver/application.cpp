@@ -109,18 +109,6 @@ json build_in_child(const packs::Contents &base, const std::string &path) {
 
 }  // namespace
 
-bool have_pocl() {
-  static const bool have = builder::run_isolated(
-                               []() -> json {
-                                 if (dlopen("libpocl.so.2", RTLD_NOW) == nullptr) _exit(1);
-                                 return {};
-                               },
-                               std::chrono::seconds(60))
-                               .ok();
-  if (!have) std::cout << "SKIP: no libpocl.so.2 here\n";
-  return have;
-}
-
 std::string computing_device(const std::string &device) {
   return "log = \"{folder}/calls\"\n"
          "[[platform]]\nname = \"Scripted platform\"\n"

@@ -8,12 +8,10 @@
 
 #include "kiln/kiln.h"
 #include "kiln/packs/contents.hpp"
+#include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
 
 namespace kiln::test {
-
-// True, or says SKIP with the reason: the real driver behind the scripts is PoCL.
-bool have_pocl();
 
 // A script with one device that computes: `device` goes to the end of its table, before
 // [platform.device.binary] or [[fault]], which can follow in it. The device takes IL when

@@ -6,7 +6,7 @@
 using namespace kiln::test;
 
 TEST_CASE("each device of a context has a binary of its own, which the other refuses") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(two_devices(""), [] {
     const Machine machine = open_machine();
     const auto binaries = binaries_of(build(machine), 2);
@@ -22,7 +22,7 @@ TEST_CASE("each device of a context has a binary of its own, which the other ref
 }
 
 TEST_CASE("every truncation and flipped byte of a binary is noticed") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(computing_device(""), [] {
     const Machine machine = open_machine();
     const std::string good = binaries_of(build(machine), 1)[0];
@@ -41,7 +41,7 @@ TEST_CASE("every truncation and flipped byte of a binary is noticed") {
 }
 
 TEST_CASE("a recompilation uses the options of the first build and changes the bytes") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("[platform.device.binary]\nmodel = \"one\""));
   const auto first = driver.run([] {
     const Machine machine = open_machine();
@@ -70,7 +70,7 @@ TEST_CASE("a recompilation uses the options of the first build and changes the b
 }
 
 TEST_CASE("machine code that comes with the kernel is missing from a binary taken before") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(computing_device("[platform.device.binary]\nlate = true"), [] {
     const Machine machine = open_machine();
     cl_program program = build(machine);
@@ -92,7 +92,7 @@ TEST_CASE("machine code that comes with the kernel is missing from a binary take
 }
 
 TEST_CASE("the size of a binary can be deadly before the build and asked after it") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(
       computing_device("[[fault]]\nat = \"clGetProgramInfo\"\nquery = \"CL_PROGRAM_BINARY_SIZES\"\n"
                        "unbuilt = true\ndo = \"abort\""));
@@ -116,7 +116,7 @@ TEST_CASE("the size of a binary can be deadly before the build and asked after i
 }
 
 TEST_CASE("a corrupt binary is refused where the script says, and never seen by the real driver") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const at : {"create", "build"}) {
     const json answer =
         in_child(computing_device("[platform.device.binary]\nrefusal = -30\nat = \"" +

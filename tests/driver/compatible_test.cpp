@@ -126,7 +126,7 @@ builder::ChildResult prefetch_start(const std::string &faults, const std::string
 }  // namespace
 
 TEST_CASE("a model that takes another's binary as its own uses it after one check") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = fleet().new_overlay();
   const Start first = fleet().start_b(kTakes, overlay, true);
   INFO(first.child.reason() << first.report);
@@ -146,7 +146,7 @@ TEST_CASE("a model that takes another's binary as its own uses it after one chec
 }
 
 TEST_CASE("without an overlay the check is asked at every start, and without a check nobody is") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (int i = 0; i < 2; ++i) {
     const Start started = fleet().start_b(kTakes, "", true);
     CHECK(started.rung == "compatible");
@@ -158,7 +158,7 @@ TEST_CASE("without an overlay the check is asked at every start, and without a c
 }
 
 TEST_CASE("a binary that computes wrongly falls to source and is never tried again") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = fleet().new_overlay();
   const Start first = fleet().start_b("other_model = \"wrong\"\n", overlay, false);
   INFO(first.child.reason() << first.report);
@@ -183,7 +183,7 @@ TEST_CASE("a binary that computes wrongly falls to source and is never tried aga
 }
 
 TEST_CASE("a model that recompiles another's binary is not served by it, and that is remembered") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = fleet().new_overlay();
   const Start first = fleet().start_b(kRecompiles, overlay, true);
   INFO(first.child.reason() << first.report);
@@ -204,7 +204,7 @@ TEST_CASE("a model that recompiles another's binary is not served by it, and tha
 }
 
 TEST_CASE("a model that dies on another's binary is passed over from then on") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = fleet().new_overlay();
   const std::string kills = "other_model = \"abort\"\n";
   CHECK(fleet().start_b(kills, overlay, true).child.end == ChildEnd::crashed);
@@ -217,7 +217,7 @@ TEST_CASE("a model that dies on another's binary is passed over from then on") {
 }
 
 TEST_CASE("without being asked for, another model's binary is not used") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   fleet().driver().rewrite(model("Model B", kTakes));
   const Start started = start(fleet().driver(), fleet().pack());
   INFO(started.child.reason() << started.report);
@@ -227,7 +227,7 @@ TEST_CASE("without being asked for, another model's binary is not used") {
 }
 
 TEST_CASE("a prefetch in which the driver died prefetches the others and reports the one") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *form;
     int deaths;

@@ -92,7 +92,7 @@ std::string once(const std::string &overlay) { return "once = \"" + overlay + ".
 }  // namespace
 
 TEST_CASE("a driver that dies at any call on the pack's binary is passed over from then on") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *call;
     const char *way;
@@ -118,7 +118,7 @@ TEST_CASE("a driver that dies at any call on the pack's binary is passed over fr
 }
 
 TEST_CASE("a driver that dies at any call on IL is given the source from then on") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *call;
     const char *way;
@@ -135,7 +135,7 @@ TEST_CASE("a driver that dies at any call on IL is given the source from then on
 }
 
 TEST_CASE("a driver that dies on the last rung leaves an error in place of a death") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *call;
     const char *way;
@@ -158,7 +158,7 @@ TEST_CASE("a driver that dies on the last rung leaves an error in place of a dea
 }
 
 TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"") +
                             fault("clBuildProgram", "exit", "form = \"il\"");
@@ -173,7 +173,7 @@ TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
 }
 
 TEST_CASE("a driver that dies when its binary is wanted computes without being asked again") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *form;
     unsigned flags;
@@ -201,7 +201,7 @@ TEST_CASE("a driver that dies when its binary is wanted computes without being a
 }
 
 TEST_CASE("a driver that dies over an entry of the overlay gets a new one in its place") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *call;
     const char *way;
@@ -224,7 +224,7 @@ TEST_CASE("a driver that dies over an entry of the overlay gets a new one in its
 }
 
 TEST_CASE("an entry that killed the driver is not stored once more") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
@@ -245,7 +245,7 @@ TEST_CASE("an entry that killed the driver is not stored once more") {
 }
 
 TEST_CASE("an application that is killed while its driver hangs counts as a death") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const call : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"}) {
     const Wishes wishes = with(machine().new_overlay());
     INFO(call);
@@ -255,7 +255,7 @@ TEST_CASE("an application that is killed while its driver hangs counts as a deat
 }
 
 TEST_CASE("a process that hangs past its deadline is seen by others while it lives") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   Wishes impatient = with(machine().new_overlay());
   impatient.deadline = 1;  // long past when another process is up
   Hanging hanging("clBuildProgram", machine().full(), impatient);
@@ -275,7 +275,7 @@ TEST_CASE("a process that hangs past its deadline is seen by others while it liv
 }
 
 TEST_CASE("a process that hangs without a deadline is left alone while it lives") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   const Hanging hanging("clBuildProgram", machine().full(), wishes);
   const Start second = machine().start_with("", machine().full(), wishes);

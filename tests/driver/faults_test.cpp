@@ -37,7 +37,7 @@ const Faulty &faulty() {
 }  // namespace
 
 TEST_CASE("a call on any kind of object comes to the driver, and can be the death of it") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const at :
        {"clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreateProgramWithBinary",
         "clBuildProgram", "clCreateKernel", "clSetKernelArg", "clEnqueueNDRangeKernel",
@@ -51,7 +51,7 @@ TEST_CASE("a call on any kind of object comes to the driver, and can be the deat
 }
 
 TEST_CASE("a driver aborts, exits with the script's code, or never returns") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const auto aborted = faulty().start_with(fault("clBuildProgram", "abort"));
   CHECK(aborted.child.end == ChildEnd::crashed);
   CHECK(aborted.child.code == SIGABRT);
@@ -67,7 +67,7 @@ TEST_CASE("a driver aborts, exits with the script's code, or never returns") {
 }
 
 TEST_CASE("each fault of a binary is a miss of its rung, and the next rung computes") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string on_binary = "form = \"binary\"\n";
   const struct {
     const char *name;
@@ -107,7 +107,7 @@ TEST_CASE("each fault of a binary is a miss of its rung, and the next rung compu
 }
 
 TEST_CASE("IL that is refused, or accepted and then empty, leaves the source") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *what;
     const char *reason;
@@ -126,7 +126,7 @@ TEST_CASE("IL that is refused, or accepted and then empty, leaves the source") {
 }
 
 TEST_CASE("a fault is limited to a form, a kernel, a text, a device or the nth call") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *condition;
     bool happens;  // to the binary, the first program that is built
@@ -150,7 +150,7 @@ TEST_CASE("a fault is limited to a form, a kernel, a text, a device or the nth c
 }
 
 TEST_CASE("a fault with a marker happens to one process alone") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string once = fault("clBuildProgram", "segv", "once = \"{folder}/died\"");
   CHECK(faulty().start_with(once).child.code == SIGSEGV);
   const Start second = faulty().start_with(once);
@@ -159,7 +159,7 @@ TEST_CASE("a fault with a marker happens to one process alone") {
 }
 
 TEST_CASE("a forced recompilation shows in the bytes alone") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = faulty().start_with(fault("clCreateProgramWithBinary", "recompile"),
                                             KILN_LOAD_CHECK_RECOMPILED);
   INFO(started.child.reason() << started.report);
@@ -169,7 +169,7 @@ TEST_CASE("a forced recompilation shows in the bytes alone") {
 }
 
 TEST_CASE("a launch that is skipped computes nothing and says success") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = faulty().start_with(fault("clEnqueueNDRangeKernel", "skip"));
   INFO(started.child.reason() << started.report);
   CHECK(started.rung == "exact");
@@ -177,7 +177,7 @@ TEST_CASE("a launch that is skipped computes nothing and says success") {
 }
 
 TEST_CASE("a slow compiler takes the time that the script says") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started =
       faulty().start_with(fault("clBuildProgram", "slow", "form = \"binary\"\nmilliseconds = 300"));
   REQUIRE(started.rung == "exact");
@@ -186,7 +186,7 @@ TEST_CASE("a slow compiler takes the time that the script says") {
 }
 
 TEST_CASE("a driver whose binaries are reported empty or huge still loads") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const size : {"0", "1", "1099511627776"}) {
     const Start started = faulty().start_with(
         fault("clGetProgramInfo", "wrong_size",
@@ -199,7 +199,7 @@ TEST_CASE("a driver whose binaries are reported empty or huge still loads") {
 }
 
 TEST_CASE("a device that has IL but lacks the entry point takes source") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
   const std::string pack = build_pack(driver, triple_program());
   std::string old = computing_device("il = \"SPIR-V_1.0\"\nextensions = \"cl_khr_il_program\"");
@@ -214,7 +214,7 @@ TEST_CASE("a device that has IL but lacks the entry point takes source") {
 }
 
 TEST_CASE("an entry point that is null where the version promises it kills the caller") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
   const std::string pack = build_pack(driver, triple_program());
   driver.rewrite("absent = [\"clCreateProgramWithIL\"]\n" +
@@ -223,7 +223,7 @@ TEST_CASE("an entry point that is null where the version promises it kills the c
 }
 
 TEST_CASE("an extension query that fails leaves a device without extensions") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = faulty().start_with(
       fault("clGetDeviceInfo", "error", "query = \"CL_DEVICE_EXTENSIONS\"\ncode = -30"));
   INFO(started.child.reason() << started.report);

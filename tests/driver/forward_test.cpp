@@ -28,7 +28,7 @@ bool holds(const std::string &text, const std::string &part) {
 }  // namespace
 
 TEST_CASE("a scripted device computes right values from source, IL and its own binary") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("il = \"SPIR-V_1.0\""));
   const std::string pack = build_pack(driver, triple_program());
   const struct {
@@ -47,7 +47,7 @@ TEST_CASE("a scripted device computes right values from source, IL and its own b
 }
 
 TEST_CASE("a binary of another model, driver or revision is refused with -42 by default") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const rule :
        {"model = \"another\"", "driver_version = \"2.0\"", "revision = 7"}) {
     const Start started = start_with_binary_rules(rule);
@@ -59,7 +59,7 @@ TEST_CASE("a binary of another model, driver or revision is refused with -42 by 
 }
 
 TEST_CASE("a refusal has the code and the place that the script says") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *at;
     const char *function;
@@ -78,7 +78,7 @@ TEST_CASE("a refusal has the code and the place that the script says") {
 }
 
 TEST_CASE("a silent recompilation succeeds in every status and shows in the binary") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const rule : {"model = \"another\"\nother_model = \"recompile\"",
                                  "driver_version = \"2.0\"\nother_driver = \"recompile\"",
                                  "revision = 7\nother_revision = \"recompile\""}) {
@@ -91,7 +91,7 @@ TEST_CASE("a silent recompilation succeeds in every status and shows in the bina
 }
 
 TEST_CASE("a stale binary that is accepted natively comes back verbatim") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = start_with_binary_rules("revision = 7\nother_revision = \"accept\"");
   INFO(started.child.reason() << started.report);
   CHECK(started.rung == "exact");
@@ -100,7 +100,7 @@ TEST_CASE("a stale binary that is accepted natively comes back verbatim") {
 }
 
 TEST_CASE("a stale binary that computes wrong values looks like success") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = start_with_binary_rules("model = \"x\"\nother_model = \"wrong\"");
   INFO(started.child.reason() << started.report);
   CHECK(started.rung == "exact");
@@ -109,7 +109,7 @@ TEST_CASE("a stale binary that computes wrong values looks like success") {
 }
 
 TEST_CASE("a stale binary ends the process where the script says") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const struct {
     const char *response;
     kiln::builder::ChildEnd end;
@@ -130,7 +130,7 @@ TEST_CASE("a stale binary ends the process where the script says") {
 }
 
 TEST_CASE("a binary without source inside cannot be recompiled and is refused") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("[platform.device.binary]\nsource = false"));
   const std::string pack = build_pack(driver, triple_program());
   driver.rewrite(
@@ -141,7 +141,7 @@ TEST_CASE("a binary without source inside cannot be recompiled and is refused") 
 }
 
 TEST_CASE("the log counts the calls of every process") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device(""));
   const std::string pack = build_pack(driver, triple_program());
   const std::size_t before = driver.calls("clCreateProgramWithBinary");

@@ -7,7 +7,7 @@
 using namespace kiln::test;
 
 TEST_CASE("every platform, device, context and program that a query returns is known") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(two_devices(""), [] {
     const Machine machine = open_machine();
     cl_program program = build(machine);
@@ -50,7 +50,7 @@ TEST_CASE("every platform, device, context and program that a query returns is k
 }
 
 TEST_CASE("buffers, wait lists, maps and profiling work across two kernels") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(computing_device(""), [] {
     const Machine machine = open_machine();
     cl_program program = build(machine);
@@ -91,7 +91,7 @@ TEST_CASE("buffers, wait lists, maps and profiling work across two kernels") {
 }
 
 TEST_CASE("images are read and written") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(computing_device(""), [] {
     const Machine machine = open_machine();
     cl_program program = build(machine);
@@ -124,7 +124,7 @@ TEST_CASE("images are read and written") {
 }
 
 TEST_CASE("images that the device says it has can be refused") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(
       computing_device("images = true\n[[fault]]\nat = \"clCreateImage\"\ndo = \"error\"\n"
                        "code = -10"),
@@ -144,7 +144,7 @@ TEST_CASE("images that the device says it has can be refused") {
 }
 
 TEST_CASE("a program that was released is no longer a program") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const json answer = in_child(computing_device(""), [] {
     const Machine machine = open_machine();
     cl_program program = build(machine);

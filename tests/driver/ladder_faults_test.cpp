@@ -46,7 +46,7 @@ void check_row(const Row &row, const std::string &failing, const std::string &ru
 }  // namespace
 
 TEST_CASE("each fault of a binary ends with right values from IL, stored for the next start") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string create = "clCreateProgramWithBinary";
   const Row rows[] = {
       {"NULL with success", fault(create, "null"), "the driver reported success without a program"},
@@ -79,7 +79,7 @@ TEST_CASE("each fault of a binary ends with right values from IL, stored for the
 }
 
 TEST_CASE("each fault of IL under a stale binary ends with right values from source") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string stale = "[platform.device.binary]\nrevision = 1\n";
   const std::string create = "clCreateProgramWithIL";
   const std::string on_il = "form = \"il\"\n";
@@ -114,7 +114,7 @@ TEST_CASE("each fault of IL under a stale binary ends with right values from sou
 }
 
 TEST_CASE("a build that fails on every rung is an error with a reason for each, and its log") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();
   const std::string faults = fault("clBuildProgram", "error", "code = -11\nlog = \"out of luck\"");
   const Start failed = machine().start_with(faults, machine().full(), with(overlay));
@@ -132,7 +132,7 @@ TEST_CASE("a build that fails on every rung is an error with a reason for each, 
 }
 
 TEST_CASE("a driver without the entry point for IL computes from source, and the report says so") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   std::string old = computing_device("il = \"SPIR-V_1.0\"\nextensions = \"cl_khr_il_program\"\n");
   const std::string version = "OpenCL 3.0 scripted";
   old.replace(old.find(version), version.size(), "OpenCL 1.2 scripted");
@@ -151,7 +151,7 @@ TEST_CASE("a driver without the entry point for IL computes from source, and the
 }
 
 TEST_CASE("machine code that comes only after clCreateKernel is what the overlay gets") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();
   const std::string late = "[platform.device.binary]\nlate = true\n";
   const Start first = machine().start_with(late, machine().base(), with(overlay));
@@ -166,7 +166,7 @@ TEST_CASE("machine code that comes only after clCreateKernel is what the overlay
 }
 
 TEST_CASE("a slow compile is a death where there is a deadline, and nothing at all without") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string slow =
       fault("clBuildProgram", "slow", kOnBinary + std::string("milliseconds = 60"));
   const std::string patient = machine().new_overlay();
@@ -192,7 +192,7 @@ TEST_CASE("a slow compile is a death where there is a deadline, and nothing at a
 }
 
 TEST_CASE("a silent recompilation is told, healed by the overlay, and looked for only once") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();
   const std::string stale =
       "[platform.device.binary]\nrevision = 1\nother_revision = \"recompile\"\n";
@@ -228,7 +228,7 @@ TEST_CASE("a silent recompilation is told, healed by the overlay, and looked for
 }
 
 TEST_CASE("a binary that the driver recompiles each time is healed once and then left alone") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = machine().new_overlay();
   const std::string always = fault("clCreateProgramWithBinary", "recompile");
   CHECK(machine().start_with(always, machine().full(), with(overlay)).rung == "exact");
@@ -244,7 +244,7 @@ TEST_CASE("a binary that the driver recompiles each time is healed once and then
 }
 
 TEST_CASE("a driver that gives no usable binary is used without an overlay entry") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string sizes = "query = \"CL_PROGRAM_BINARY_SIZES\"\n";
   const Row rows[] = {
       {"empty", fault("clGetProgramInfo", "wrong_size", sizes + "size = 0"),

@@ -377,7 +377,7 @@ std::size_t markers_in(const std::string &overlay) {
 }  // namespace
 
 TEST_CASE("a build on an H200 packs a final cubin for its compute capability, and the PTX") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const packs::Contents contents = read_pack(nvidia().full());
   REQUIRE(contents.targets.size() == 1);
   const packs::Target &target = contents.targets[0];
@@ -406,7 +406,7 @@ TEST_CASE("a build on an H200 packs a final cubin for its compute capability, an
 }
 
 TEST_CASE("a cubin whose first launch compiles is packed, and said to be not final") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string slow =
       fault("clEnqueueNDRangeKernel", "slow", "nth = 1\nform = \"cubin\"\nmilliseconds = 50\n");
   const Build build = nvidia().build(with_binary(slow), nvidia().path("slow.kiln"));
@@ -423,7 +423,7 @@ TEST_CASE("a cubin whose first launch compiles is packed, and said to be not fin
 }
 
 TEST_CASE("without finishing there is PTX alone, and both packs load") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   BuildOptions plainly;
   plainly.finish = false;
   const std::string plain = nvidia().path("plain.kiln");
@@ -460,7 +460,7 @@ TEST_CASE("without finishing there is PTX alone, and both packs load") {
 }
 
 TEST_CASE("a driver update keeps the exact rung, and an earlier driver's reason names both") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Run later = nvidia().start(with_driver(kLaterDriver), nvidia().full());
   {
     SHOW(later);
@@ -501,7 +501,7 @@ TEST_CASE("a driver update keeps the exact rung, and an earlier driver's reason 
 }
 
 TEST_CASE("PTX of a language that an earlier driver does not know leads on to the source") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   Gpu earlier = with_driver(kEarlierDriver);
   earlier.ptx = "8.5";
   const Run run = nvidia().start(earlier, nvidia().full());
@@ -515,7 +515,7 @@ TEST_CASE("PTX of a language that an earlier driver does not know leads on to th
 }
 
 TEST_CASE("a GPU of a later minor compute capability takes the cubin where that is asked for") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Run without = nvidia().start(with_capability(91), nvidia().full());
   {
     SHOW(without);
@@ -534,7 +534,7 @@ TEST_CASE("a GPU of a later minor compute capability takes the cubin where that 
 }
 
 TEST_CASE("an earlier GPU takes neither cubin nor PTX") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const unsigned capability : {80u, 89u}) {
     const Run run = nvidia().start(with_capability(capability), nvidia().full(),
                                    from("", KILN_LOAD_COMPATIBLE));
@@ -549,7 +549,7 @@ TEST_CASE("an earlier GPU takes neither cubin nor PTX") {
 }
 
 TEST_CASE("a GPU of a later architecture compiles the PTX once, and has its own cubin then") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Gpu later = with_capability(100);
   for (const bool by_release : {false, true}) {
     const std::string overlay = nvidia().new_overlay();
@@ -594,7 +594,7 @@ TEST_CASE("a GPU of a later architecture compiles the PTX once, and has its own 
 }
 
 TEST_CASE("what an application leaves behind that ends before it finished, the next improves") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   How hasty = from(overlay);
   hasty.end = true;
@@ -626,7 +626,7 @@ TEST_CASE("what an application leaves behind that ends before it finished, the n
 }
 
 TEST_CASE("the first start of a pack with source alone leaves a cubin when it is released") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   CHECK(nvidia().start(Gpu(), nvidia().base(), from(overlay)).rung == "source");
   const Run second = nvidia().start(Gpu(), nvidia().base(), from(overlay));
@@ -660,7 +660,7 @@ TEST_CASE("the first start of a pack with source alone leaves a cubin when it is
 }
 
 TEST_CASE("an overlay's PTX gives way to the pack's final cubin") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   How hasty = from(overlay);
   hasty.end = true;
@@ -674,7 +674,7 @@ TEST_CASE("an overlay's PTX gives way to the pack's final cubin") {
 }
 
 TEST_CASE("a linker that does its work badly costs a job its cubin alone") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string other =
       "[[platform]]\nname = \"Scripted platform\"\n[[platform.device]]\nforward = true\n"
       "name = \"Scripted GPU\"\nvendor = \"Kiln\"\nversion = \"OpenCL 3.0 scripted\"\n"
@@ -752,7 +752,7 @@ std::string unfinished_reason(const Gpu &gpu) {
 }  // namespace
 
 TEST_CASE("a libcuda without the linker's functions costs a job its cubin alone") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   Gpu gpu;
   gpu.library = KILN_FAKE_CUDA_OLD;
   CHECK(unfinished_reason(gpu) == "it could not be finished: libcuda.so.1 has no cuLinkComplete");
@@ -760,20 +760,17 @@ TEST_CASE("a libcuda without the linker's functions costs a job its cubin alone"
 
 // Run alone by ctest, without the fake's folder.
 TEST_CASE("a machine without libcuda packs PTX and says why", "[.none]") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ChildResult child =
       nvidia().process(Gpu(), []() -> json { return dlopen("libcuda.so.1", RTLD_NOW) != nullptr; });
-  if (child.answer == true) {
-    std::cout << "SKIP: this machine has a libcuda.so.1\n";
-    return;
-  }
+  if (child.answer == true) KILN_SKIP("this machine has a libcuda.so.1");
   CHECK(unfinished_reason(Gpu()) ==
         "it could not be finished: no libcuda.so.1: cannot open shared object file: No such file "
         "or directory");
 }
 
 TEST_CASE("a linker that dies in the application is not tried again") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const way : {"segv", "abort,later", "exit"}) {
     const std::string overlay = nvidia().new_overlay();
     const Gpu deadly = [&] {
@@ -826,7 +823,7 @@ std::vector<std::string> other_programs() {
 }  // namespace
 
 TEST_CASE("two programs that the linker died of do not stop others from being kept") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   const std::vector<std::string> packs_of = other_programs();
   for (int i = 0; i < 2; ++i) {
@@ -848,7 +845,7 @@ TEST_CASE("two programs that the linker died of do not stop others from being ke
 }
 
 TEST_CASE("a linker that refuses in the application leaves the PTX, and its log in the notice") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   const Run first = nvidia().start(with_linker("refuse"), nvidia().base(), from(overlay));
   {
@@ -867,7 +864,7 @@ TEST_CASE("a linker that refuses in the application leaves the PTX, and its log 
 }
 
 TEST_CASE("a damaged cubin in a pack never reaches the driver") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string good = [] {
     std::ifstream file(nvidia().full(), std::ios::binary);
     return std::string((std::istreambuf_iterator<char>(file)), {});
@@ -895,7 +892,7 @@ TEST_CASE("a damaged cubin in a pack never reaches the driver") {
 }
 
 TEST_CASE("a cubin of another architecture under this device's key is refused, and PTX serves") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   packs::Contents forged = read_pack(nvidia().full());
   packs::Target &target = forged.targets[0];
   const std::string payload = shapes::read_cubin(bytes_of(target.binaries[0].blob))->payload;
@@ -920,7 +917,7 @@ TEST_CASE("a cubin of another architecture under this device's key is refused, a
 }
 
 TEST_CASE("sixty damaged cubins with the right hashes cost a process each at most") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   packs::Contents forged = read_pack(nvidia().full());
   packs::Target &target = forged.targets[0];
   const std::string cubin = bytes_of(target.binaries[0].blob);
@@ -964,7 +961,7 @@ TEST_CASE("sixty damaged cubins with the right hashes cost a process each at mos
 }
 
 TEST_CASE("a driver that dies at a cubin's first launch is given the PTX from then on") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const way : {"segv", "abort", "exit"}) {
     const std::string overlay = nvidia().new_overlay();
     const Gpu deadly = with_binary(fault("clEnqueueNDRangeKernel", way, "form = \"cubin\""));
@@ -999,7 +996,7 @@ TEST_CASE("a driver that dies at a cubin's first launch is given the PTX from th
 }
 
 TEST_CASE("a cubin of the overlay that kills at its first launch is not made again and again") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   const Gpu deadly = with_binary(fault("clEnqueueNDRangeKernel", "segv", "form = \"cubin\""));
   CHECK(nvidia().start(deadly, nvidia().base(), from(overlay)).rung == "source");
@@ -1026,7 +1023,7 @@ TEST_CASE("a cubin of the overlay that kills at its first launch is not made aga
 }
 
 TEST_CASE("two programs that died at their first launch do not stop others from being kept") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   const std::vector<std::string> packs_of = other_programs();
   const Gpu deadly = with_binary(fault("clEnqueueNDRangeKernel", "segv"));
@@ -1041,7 +1038,7 @@ TEST_CASE("two programs that died at their first launch do not stop others from 
 }
 
 TEST_CASE("a launch that is refused in good order leaves the next one marked") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   How how = from(nvidia().new_overlay());
   how.retry = true;
   const Gpu deadly = with_binary(fault("clEnqueueNDRangeKernel", "error", "nth = 1\ncode = -52") +
@@ -1056,7 +1053,7 @@ TEST_CASE("a launch that is refused in good order leaves the next one marked") {
 }
 
 TEST_CASE("what the driver refuses of its own linker is not linked at each start") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const auto links = [] { return nvidia().driver().calls("cuLinkAddData_v2"); };
   const std::string log = ",log=" + nvidia().path("calls");
   for (const bool refuses_cubin : {true, false}) {
@@ -1076,7 +1073,7 @@ TEST_CASE("what the driver refuses of its own linker is not linked at each start
 }
 
 TEST_CASE("launches that end well and processes that launch nothing leave no marker") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const bool end : {false, true}) {
     const std::string launched = nvidia().new_overlay();
     How how = from(launched);
@@ -1103,7 +1100,7 @@ TEST_CASE("launches that end well and processes that launch nothing leave no mar
 }
 
 TEST_CASE("a process that ends right after its first result has not died of the launch") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (int i = 0; i < 20; ++i) {
     How how = from(nvidia().new_overlay());
     how.abrupt = true;
@@ -1121,7 +1118,7 @@ TEST_CASE("a process that ends right after its first result has not died of the 
 
 TEST_CASE(
     "code for a later architecture is made beside the device's own, and marked as never run") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string pack = nvidia().path("also.kiln");
   BuildOptions options;
   options.also = {1000};
@@ -1164,7 +1161,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an architecture that the linker cannot make is a failure by name, and nothing is lost") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   BuildOptions options;
   options.also = {800, 1000};
   const std::string pack = nvidia().path("also-bad.kiln");
@@ -1182,7 +1179,7 @@ TEST_CASE("an architecture that the linker cannot make is a failure by name, and
 }
 
 TEST_CASE("a linker that dies over a later architecture leaves the device's own PTX") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   for (const char *const way : {"segv", "hang"}) {
     for (const bool finish : {true, false}) {
       BuildOptions options;
@@ -1203,7 +1200,7 @@ TEST_CASE("a linker that dies over a later architecture leaves the device's own 
 }
 
 TEST_CASE("a build after one without finishing finishes, and one after that does nothing") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   BuildOptions plainly;
   plainly.finish = false;
   const std::string plain = nvidia().path("step-1.kiln");
@@ -1236,7 +1233,7 @@ TEST_CASE("a build after one without finishing finishes, and one after that does
 }
 
 TEST_CASE("a build where the linker is there finishes what one without it could not") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   Gpu without;
   without.library = KILN_FAKE_CUDA_OLD;
   const std::string pack = nvidia().path("no-linker.kiln");
@@ -1253,7 +1250,7 @@ TEST_CASE("a build where the linker is there finishes what one without it could 
 }
 
 TEST_CASE("code for other architectures stays when a program is added") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   BuildOptions options;
   options.also = {1000};
   packs::Contents two = launchable();
@@ -1277,7 +1274,7 @@ TEST_CASE("code for other architectures stays when a program is added") {
 }
 
 TEST_CASE("final code that a device made itself stays where another makes code for it") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string there = nvidia().path("there.kiln");
   const Build own = nvidia().build(with_capability(100), there);
   REQUIRE(own.target("=10.0").binaries.at(0).finish.finality == Finality::yes);
@@ -1291,7 +1288,7 @@ TEST_CASE("final code that a device made itself stays where another makes code f
 }
 
 TEST_CASE("of the PTX for several architectures the highest that fits is taken") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   packs::Contents both = read_pack(nvidia().full());
   const Build older = nvidia().build(with_capability(80), nvidia().path("ampere.kiln"));
   REQUIRE(packs::merge(older.contents, &both).message == "");
@@ -1317,7 +1314,7 @@ TEST_CASE("of the PTX for several architectures the highest that fits is taken")
 }
 
 TEST_CASE("packs of two drivers merge into one target with the earlier driver's cubin") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string later = nvidia().path("later.kiln");
   nvidia().build(with_driver(kLaterDriver), later);
   const packs::Contents old_pack = read_pack(nvidia().full());
@@ -1342,7 +1339,7 @@ TEST_CASE("packs of two drivers merge into one target with the earlier driver's 
 }
 
 TEST_CASE("an overlay's PTX is exported as an intermediate, its cubin as a binary") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string overlay = nvidia().new_overlay();
   How hasty = from(overlay);
   hasty.end = true;

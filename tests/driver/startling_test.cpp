@@ -51,7 +51,7 @@ void damage_binary(const std::string &path) {
 }  // namespace
 
 TEST_CASE("a corrupt binary that would kill the driver never reaches it") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const ScriptedDriver driver(computing_device("[platform.device.binary]\ncorrupt = \"segv\""));
   const std::string pack = build_pack(driver, triple_program());
   const std::size_t before = driver.calls("clCreateProgramWithBinary");
@@ -64,7 +64,7 @@ TEST_CASE("a corrupt binary that would kill the driver never reaches it") {
 }
 
 TEST_CASE("NEO takes another GPU's binary with success, and has recompiled it") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started =
       update("[platform.device.binary]\nmodel = \"skl\"",
              "[platform.device.binary]\nmodel = \"tgllp\"\nother_model = \"recompile\"");
@@ -75,7 +75,7 @@ TEST_CASE("NEO takes another GPU's binary with success, and has recompiled it") 
 }
 
 TEST_CASE("NEO takes the binary of a GPU of its group as it is, and it comes back verbatim") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = update("[platform.device.binary]\nmodel = \"skl\"",
                                "[platform.device.binary]\nmodel = \"kbl\"\n"
                                "accepts = [\"skl\", \"cfl\"]\nother_model = \"recompile\"");
@@ -86,7 +86,7 @@ TEST_CASE("NEO takes the binary of a GPU of its group as it is, and it comes bac
 }
 
 TEST_CASE("a rollback of NEO ends the process in clBuildProgram with code 1") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = update("",
                                "[platform.device.binary]\nrevision = 20\n"
                                "other_revision = \"exit\"\nat = \"build\"");
@@ -95,7 +95,7 @@ TEST_CASE("a rollback of NEO ends the process in clBuildProgram with code 1") {
 }
 
 TEST_CASE("a rollback of rusticl aborts the process") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started =
       update("", "[platform.device.binary]\nrevision = 22\nother_revision = \"abort\"");
   CHECK(started.child.end == ChildEnd::crashed);
@@ -103,7 +103,7 @@ TEST_CASE("a rollback of rusticl aborts the process") {
 }
 
 TEST_CASE("a driver update with every name unchanged is refused, and the source computes") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = update("", "[platform.device.binary]\nrevision = 8");
   INFO(started.child.reason() << started.report);
   CHECK(holds(started.reason("exact"), "CL_INVALID_BINARY"));
@@ -112,7 +112,7 @@ TEST_CASE("a driver update with every name unchanged is refused, and the source 
 }
 
 TEST_CASE("Apple says -30 for a binary of the system before") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = update("", "[platform.device.binary]\nrevision = 8\nrefusal = -30");
   INFO(started.child.reason() << started.report);
   CHECK(holds(started.reason("exact"), "CL_INVALID_VALUE (-30)"));
@@ -120,14 +120,14 @@ TEST_CASE("Apple says -30 for a binary of the system before") {
 }
 
 TEST_CASE("Mali dies inside clCreateProgramWithBinary") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Start started = update("", "[[fault]]\nat = \"clCreateProgramWithBinary\"\ndo = \"segv\"");
   CHECK(started.child.end == ChildEnd::crashed);
   CHECK(started.child.code == SIGSEGV);
 }
 
 TEST_CASE("a binary that the builder takes is machine code also where that comes late") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string late = "[platform.device.binary]\nlate = true";
   const Start started = update(late, late);
   INFO(started.child.reason() << started.report);
@@ -137,7 +137,7 @@ TEST_CASE("a binary that the builder takes is machine code also where that comes
 }
 
 TEST_CASE("rusticl 22.3 dies when the binary's size is asked before a build, and nobody asks") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string dies =
       "[[fault]]\nat = \"clGetProgramInfo\"\nquery = \"CL_PROGRAM_BINARY_SIZES\"\n"
       "unbuilt = true\ndo = \"abort\"";
@@ -148,7 +148,7 @@ TEST_CASE("rusticl 22.3 dies when the binary's size is asked before a build, and
 }
 
 TEST_CASE("AMD takes IL that it does not support, and the program is empty") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string amd =
       "il = \"SPIR-V_1.0\"\n[[fault]]\nat = \"clCreateProgramWithIL\"\ndo = \"empty\"";
   const Start started = update(amd, amd, KILN_LOAD_NO_BINARY);
@@ -159,7 +159,7 @@ TEST_CASE("AMD takes IL that it does not support, and the program is empty") {
 }
 
 TEST_CASE("a device that says it has images and refuses them still loads and computes") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const std::string refuses =
       "images = true\n[[fault]]\nat = \"clCreateImage\"\ndo = \"error\"\ncode = -10";
   const Start started = update(refuses, refuses);
@@ -168,7 +168,7 @@ TEST_CASE("a device that says it has images and refuses them still loads and com
 }
 
 TEST_CASE("an Adreno 740 refuses the binary of a 730, and its own pack misses that target") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const auto adreno = [](const std::string &model) {
     return "[[platform]]\nname = \"QUALCOMM Snapdragon(TM)\"\n[[platform.device]]\n"
            "forward = true\nname = \"QUALCOMM Adreno(TM) " +

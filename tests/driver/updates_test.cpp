@@ -87,7 +87,7 @@ nlohmann::json choose_here(const std::string &pack) {
 }  // namespace
 
 TEST_CASE("a driver whose file was replaced under unchanged strings has proven nothing") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   install_driver(0);
   CHECK(start_full("", wishes).rung == "exact");
@@ -107,7 +107,7 @@ TEST_CASE("a driver whose file was replaced under unchanged strings has proven n
 }
 
 TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the next one") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   install_driver(0);
   CHECK(start_full("", wishes).rung == "exact");
@@ -130,7 +130,7 @@ TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the n
 }
 
 TEST_CASE("a system update that shows nowhere and refuses binaries gets the entry replaced") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   CHECK(start_full(kRefuses, wishes).rung == "il");  // the pack's binary is stale
   CHECK(start_full(kRefuses, wishes).rung == "overlay");
@@ -152,7 +152,7 @@ TEST_CASE("a system update that shows nowhere and refuses binaries gets the entr
 
 // What was proven is not looked at again: that is the price of starts without a write.
 TEST_CASE("a system update that shows nowhere and recompiles computes right, and a check heals") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   CHECK(start_full("", wishes).rung == "exact");
   const Start updated = start_full(kRecompiles, wishes);
@@ -173,7 +173,7 @@ TEST_CASE("a system update that shows nowhere and recompiles computes right, and
 }
 
 TEST_CASE("a driver update leaves the old driver's entries, and the rollback finds them") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   const Wishes wishes = with(machine().new_overlay());
   const auto start_version = [&](const std::string &version, const std::string &pack) {
     set_version(version);
@@ -202,7 +202,7 @@ TEST_CASE("a driver update leaves the old driver's entries, and the rollback fin
 }
 
 TEST_CASE("a driver update keeps the choice of variant and the work-group size") {
-  if (!have_pocl()) return;
+  KILN_NEEDS_POCL();
   packs::Contents contents = triple_program();
   packs::Variant other = triple_variant("other");
   other.name = "other";

@@ -16,17 +16,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// Catch2 2 cannot skip: the test says so and passes.
-#ifdef SKIP
-#define KILN_SKIP(reason) SKIP(reason)
-#else
-#define KILN_SKIP(reason)  \
-  do {                     \
-    WARN("SKIP: " reason); \
-    return;                \
-  } while (false)
-#endif
-
 namespace kiln::packs {
 
 // So that a failed check shows the fault's word.

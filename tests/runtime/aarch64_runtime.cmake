@@ -1,7 +1,8 @@
-# The runtime alone, cross-built for AArch64, its quick tests run under qemu. Prints SKIP,
+# The runtime alone, cross-built for AArch64, its quick tests run under qemu. Skipped,
 # with the reason, where a part is missing.
 #   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache]
 #         -P aarch64_runtime.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 find_program(cxx aarch64-linux-gnu-g++)
 find_program(qemu NAMES qemu-aarch64-static qemu-aarch64)
 set(root $ENV{KILN_ARM64_ROOT})
@@ -14,8 +15,7 @@ foreach(part "cxx;aarch64-linux-gnu-g++" "qemu;qemu-aarch64-static" "root;the ar
   list(GET part 0 variable)
   list(GET part 1 what)
   if(NOT ${variable} OR NOT EXISTS ${${variable}})
-    # A CMake script cannot choose its exit code: the test looks for the word.
-    message("SKIP: ${what} is not here")
+    skip("${what} is not here")
     return()
   endif()
 endforeach()

@@ -1,5 +1,5 @@
 # Compiles, without output, the sources that have code for Android alone, as Clang for Android
-# does, over the headers of AArch64 Linux: there is no NDK here. Prints SKIP, with the reason,
+# does, over the headers of AArch64 Linux: there is no NDK here. Skipped, with the reason,
 # where a part is missing.
 #   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... -P android_syntax.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
@@ -11,7 +11,7 @@ if(NOT root)
     OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 if(NOT clang OR NOT standard_library OR NOT EXISTS "${root}/usr/include")
-  message("SKIP: wanted are clang++, g++-aarch64-linux-gnu and the arm64 -dev packages")
+  skip("wanted are clang++, g++-aarch64-linux-gnu and the arm64 -dev packages")
   return()
 endif()
 

@@ -3,7 +3,7 @@
 #   cmake -DCHECKER=thread|address -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] -P checked.cmake
 #     builds the tests with that sanitizer in WORK/build first
 #   cmake -DCHECKER=valgrind -DPROGRAMS=folder -DKILN_SOURCE=... -DWORK=... -P checked.cmake
-#     takes them as they lie in PROGRAMS; prints SKIP where there is no valgrind
+#     takes them as they lie in PROGRAMS; is skipped where there is no valgrind
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 set(suppressions ${KILN_SOURCE}/tests/support/suppressions)
 set(pack ${KILN_SOURCE}/tests/runtime/runtime.kiln)
@@ -13,7 +13,7 @@ set(rounds 24)
 if(CHECKER STREQUAL "valgrind")
   find_program(valgrind valgrind)
   if(NOT valgrind)
-    message("SKIP: valgrind is not here")
+    skip("valgrind is not here")
     return()
   endif()
   # PoCL leaves its threads' stacks and LLVM its tables to the end of the process: reachable.

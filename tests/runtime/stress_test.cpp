@@ -120,8 +120,10 @@ std::vector<Device> open_devices(std::size_t threads) {
   for (std::size_t thread = 0; thread < threads; ++thread) {
     if (devices[thread] != nullptr) continue;
     require(devices[0] == nullptr, "every thread finds the device", errors[thread].message);
-    std::printf("SKIP: %s\n", errors[thread].message);
-    std::exit(77);
+    const kiln_status status = errors[thread].status;
+    const bool none = status == KILN_ERROR_NO_OPENCL || status == KILN_ERROR_NO_DEVICE;
+    std::printf("%s: %s\n", none ? "SKIP" : "FAIL", errors[thread].message);
+    std::exit(none ? 77 : 1);
   }
   return devices;
 }

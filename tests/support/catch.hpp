@@ -1,4 +1,4 @@
-// Catch2, whichever of its major versions is installed.
+// Catch2, whichever of its major versions is installed, and the skipping of tests.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -7,3 +7,26 @@ using Catch::Approx;  // as Catch2 2 has it
 #else
 #include <catch2/catch.hpp>
 #endif
+
+#include <string>
+
+namespace kiln::test {
+
+inline constexpr int kExitSkipped = 77;  // what ctest reads as "Skipped"
+
+// Says why something could not run. The executable then exits with 77, unless anything failed:
+// a failure is never hidden behind a skip, nor a skip behind what else passed.
+void record_skip(const std::string &reason);
+
+// The same where nothing can run without it: ends the process here, with 77 or, if something
+// failed before, with 1.
+[[noreturn]] void skip_all(const std::string &reason);
+
+}  // namespace kiln::test
+
+// Ends a test case, or the section that it is in, for that reason.
+#define KILN_SKIP(reason)              \
+  do {                                 \
+    ::kiln::test::record_skip(reason); \
+    return;                            \
+  } while (false)

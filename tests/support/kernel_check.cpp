@@ -8,7 +8,10 @@
 // of the pairs of widths and heights over 16, for slow devices. --special takes the variants alone
 // that need half precision, sub-groups or integer dot products.
 //
-// Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 5 no device.
+// Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 77 no OpenCL
+// library, or no such device.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -137,14 +140,15 @@ int main(int argc, char **argv) {
   }
   const auto listed = builder::list_devices();
   if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
-    fmt::print("SKIP: {}\n", error->text);
-    return 5;
+    const bool none = dlopen("libOpenCL.so.1", RTLD_NOW) == nullptr;
+    fmt::print("{}: {}\n", none ? "SKIP" : "FAIL", error->text);
+    return none ? 77 : 1;
   }
   const auto devices =
       builder::select_devices(std::get<std::vector<builder::DeviceInfo>>(listed), arguments.device);
   if (devices.empty()) {
     fmt::print("SKIP: no device is \"{}\"\n", arguments.device);
-    return 5;
+    return 77;
   }
   fmt::print("{}\n", devices[0].label());
   return check_all(arguments, devices[0], contents);

@@ -10,6 +10,7 @@
 #include "builder/device/device_list.hpp"
 #include "kiln/packs/hash.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
 
 using namespace kiln;
@@ -50,13 +51,10 @@ const test::ScriptedDriver &driver() {
   return made;
 }
 
-std::optional<DeviceInfo> scripted_pocl() {
+DeviceInfo scripted_pocl() {
   driver().use();
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) {
-    std::cout << "SKIP: " << error->text << "\n";
-    return std::nullopt;
-  }
+  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
   return std::get<0>(listed).front();
 }
 
@@ -121,9 +119,9 @@ bool starts_with(const std::string &text, const std::string &start) {
 }  // namespace
 
 TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
-  const auto device = scripted_pocl();
-  if (!device) return;
-  Workshop shop(*device);
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop(device);
   struct Expected {
     CrossResult result;
     const char *reason;
@@ -163,9 +161,9 @@ TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
 }
 
 TEST_CASE("the worst of a target's binaries counts, and none is tried after a crash") {
-  const auto device = scripted_pocl();
-  if (!device) return;
-  Workshop shop(*device);
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop(device);
   shop.add_target("x", {shop.deadly("recompile"), shop.own(1)});
   shop.add_target("y", {shop.own(0), shop.given(1, packs::Bytes(1000, 1))});
   shop.add_target("z", {shop.deadly("exit"), shop.own(1)});
@@ -177,9 +175,9 @@ TEST_CASE("the worst of a target's binaries counts, and none is tried after a cr
   CHECK(outcomes[1].binaries == 2);
   CHECK(outcomes[2].result == CrossResult::crashed);
   CHECK(outcomes[2].binaries == 1);
-  const packs::Contents records = records_of(shop.contents, {*device}, outcomes);
+  const packs::Contents records = records_of(shop.contents, {device}, outcomes);
   REQUIRE(records.cross_checks.size() == 3);
-  const std::string key = runtime::key_text(device->description.key);
+  const std::string key = runtime::key_text(device.description.key);
   const std::string &target = shop.contents.targets[1].key;
   const packs::CrossCheck second{packs::xxh3(key.data(), key.size()),
                                  packs::xxh3(target.data(), target.size()), 2};
@@ -189,15 +187,15 @@ TEST_CASE("the worst of a target's binaries counts, and none is tried after a cr
 TEST_CASE(
     "only what can be tried is tried: other keys, the profile, known variants, what the "
     "device can run") {
-  const auto device = scripted_pocl();
-  if (!device) return;
-  Workshop shop(*device);
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop(device);
   packs::Variant &demanding = shop.contents.programs[0].variants[1];
   demanding.requirements = {"extension:cl_no_such_extension"};
   packs::Binary unknown = shop.own(0);
   unknown.variant = {};
   shop.add_target("exact", {shop.own(0)});
-  shop.contents.targets[0].key = runtime::key_text(device->description.key);
+  shop.contents.targets[0].key = runtime::key_text(device.description.key);
   shop.add_target("foreign", {shop.own(0)}, "intel");
   shop.add_target("unknown", {unknown});
   shop.add_target("demanding", {shop.own(1)});

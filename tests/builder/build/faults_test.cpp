@@ -10,6 +10,7 @@
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
 
 using namespace kiln;
@@ -82,17 +83,14 @@ text = "kiln_test_lie"
 do = "lie"
 )";
 
-std::optional<DeviceInfo> device_of(const test::ScriptedDriver &driver) {
+DeviceInfo device_of(const test::ScriptedDriver &driver) {
   driver.use();
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) {
-    std::cout << "SKIP: " << error->text << "\n";
-    return std::nullopt;
-  }
+  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
   return std::get<0>(listed).front();
 }
 
-std::optional<DeviceInfo> scripted_pocl() {
+DeviceInfo scripted_pocl() {
   static const test::ScriptedDriver driver(kScript);
   return device_of(driver);
 }
@@ -129,11 +127,11 @@ bool starts_with(const std::string &text, const std::string &start) {
 }  // namespace
 
 TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name and no other") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   BuildOptions options;
   options.timeout = std::chrono::seconds(10);
-  const BuildResult result = build_on_devices(faulty(), {*device}, {}, options, nullptr);
+  const BuildResult result = build_on_devices(faulty(), {device}, {}, options, nullptr);
   CHECK(result.compiled == 2);
   CHECK(result.contents.targets.size() == 1);
   CHECK(result.failures.size() == 6);
@@ -146,7 +144,7 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
   CHECK(failure_of(result, "g_wrong").find("undeclared") != std::string::npos);
 
   options.jobs = 4;
-  const BuildResult beside = build_on_devices(faulty(), {*device}, {}, options, nullptr);
+  const BuildResult beside = build_on_devices(faulty(), {device}, {}, options, nullptr);
   CHECK(report(beside) == report(result));
   CHECK(binaries(beside) == binaries(result));
   CHECK(binaries(beside) == std::vector<packs::Name>{faulty().programs[0].variants.front().hash,
@@ -154,8 +152,8 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
 }
 
 TEST_CASE("a job that hangs holds up none of those beside it, and is the one that is named") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   packs::Contents base;
   base.programs = {{"fill",
                     "",
@@ -169,14 +167,14 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
     const std::string line = fmt::format("{} {}/{}", job.substr(0, job.find(' ')), done, all);
     if (told.empty() || told.back() != line) told.push_back(line);
   };
-  const BuildResult result = build_on_devices(base, {*device}, {}, options, progress);
+  const BuildResult result = build_on_devices(base, {device}, {}, options, progress);
   CHECK(result.compiled == 2);
   CHECK(told == std::vector<std::string>{"fill/a_hang 0/3", "fill/a_hang 1/3", "fill/a_hang 2/3"});
 }
 
 TEST_CASE("targets of an earlier pack that were not built now are kept where still of use") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   const packs::Variant good = variant("a_good", "out[0] = 1;");
   packs::Contents base;
   base.programs = {{"fill", "", {good}}};
@@ -187,7 +185,7 @@ TEST_CASE("targets of an earlier pack that were not built now are kept where sti
       {variant("gone", "out[0] = 9;").hash, packs::BlobSource(bytes("stale")), "", {}});
   packs::Contents earlier;
   earlier.targets = {other};
-  const BuildResult result = build_on_devices(base, {*device}, earlier, {}, nullptr);
+  const BuildResult result = build_on_devices(base, {device}, earlier, {}, nullptr);
   REQUIRE(result.contents.targets.size() == 2);
   CHECK(result.contents.targets[1].key == other.key);
   REQUIRE(result.contents.targets[1].binaries.size() == 1);

@@ -27,14 +27,17 @@ const char *const kSource =
     "  write_imagef(out, p, read_imagef(in, nearest, p) * w);\n"
     "}\n";
 
-std::optional<Toolchain> toolchain_or_skip() {
-  auto found = find_toolchain({});
-  if (const auto *error = std::get_if<ToolchainError>(&found)) {
-    std::cout << "SKIP: " << error->text;
-    return std::nullopt;
-  }
-  return std::get<Toolchain>(found);
+// This machine's compiler, or why there is none.
+const std::variant<Toolchain, ToolchainError> &found_toolchain() {
+  static const auto found = find_toolchain({});
+  return found;
 }
+
+#define NEEDS_TOOLCHAIN()                                                    \
+  if (const auto *error = std::get_if<ToolchainError>(&found_toolchain())) { \
+    KILN_SKIP(error->text);                                                  \
+  }                                                                          \
+  const auto *toolchain = &std::get<Toolchain>(found_toolchain())
 
 HostCompileRequest request_of(const std::string &source, const std::string &options) {
   HostCompileRequest request;
@@ -145,8 +148,7 @@ TEST_CASE("A missing spirv-val is an error that names its package") {
 }
 
 TEST_CASE("Kernels become a valid module of the version and address size asked for") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   for (const std::uint32_t bits : {32u, 64u}) {
     for (const std::uint32_t version : {0x00010000u, 0x00010200u}) {
       HostCompileRequest request = request_of(kSource, "-DFACTOR=3 -cl-vendor-only");
@@ -167,8 +169,7 @@ TEST_CASE("Kernels become a valid module of the version and address size asked f
 }
 
 TEST_CASE("The bytes do not depend on the working folder and hold no path") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   TemporaryFolder folder;
   const HostCompileRequest request = request_of(kSource, "-DFACTOR=3 -cl-kernel-arg-info");
   const auto first = compiled(*toolchain, request).spirv;
@@ -186,8 +187,7 @@ TEST_CASE("The bytes do not depend on the working folder and hold no path") {
 }
 
 TEST_CASE("Clang's messages name the file as it is opened") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   const std::string body = "__kernel void k(__global int *a) {\n  a[0] = missing;\n}\n";
   HostCompileRequest request = request_of("#line 1 \"../a.cl\"\n" + body, "");
   request.diagnostics_source = "#line 1 \"src/a.cl\"\n" + body;
@@ -201,8 +201,7 @@ TEST_CASE("Clang's messages name the file as it is opened") {
 }
 
 TEST_CASE("Warnings come with the module") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   const std::string source = "#line 1 \"a.cl\"\n#warning look\n__kernel void k() {}\n";
   CHECK(compiled(*toolchain, request_of(source, "")).warnings ==
         "a.cl:1:2: warning: look [-W#warnings]\n#warning look\n ^\n1 warning generated.\n");
@@ -211,15 +210,13 @@ TEST_CASE("Warnings come with the module") {
 }
 
 TEST_CASE("The date is refused, since packs are to be reproducible") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   const std::string source = "__constant char day[] = __DATE__;\n__kernel void k() {}\n";
   CHECK(refused(*toolchain, request_of(source, "")).stage == HostStage::compile);
 }
 
 TEST_CASE("A function that nothing defines is a fault of linking, with or without a prelude") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   HostCompileRequest request = request_of(
       "#line 1 \"a.cl\"\n__kernel void k(__global int *a) { a[0] = vendor_dot(a[1]); }\n", "");
   CHECK(refused(*toolchain, request).stage == HostStage::compile);
@@ -230,8 +227,7 @@ TEST_CASE("A function that nothing defines is a fault of linking, with or withou
 }
 
 TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of the author") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   const std::string source =
       "uint __attribute__((overloadable)) intel_sub_group_shuffle(uint, uint);\n"
       "__kernel void k(__global uint *a) { a[0] = intel_sub_group_shuffle(a[1], 3); }\n";
@@ -247,8 +243,7 @@ TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of t
 }
 
 TEST_CASE("A wrong request and a hanging tool are faults of their own") {
-  const auto toolchain = toolchain_or_skip();
-  if (!toolchain) return;
+  NEEDS_TOOLCHAIN();
   HostCompileRequest request = request_of(kSource, "-DA=\"x");
   CHECK(refused(*toolchain, request).stage == HostStage::options);
   request = request_of(kSource, "");

@@ -8,6 +8,7 @@
 #include "builder/device/device_list.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
 
 using namespace kiln;
@@ -30,14 +31,11 @@ const test::ScriptedDriver &driver() {
   return made;
 }
 
-std::optional<DeviceInfo> scripted_pocl() {
+DeviceInfo scripted_pocl() {
   driver().use();
   driver().rewrite(kMachine);
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) {
-    std::cout << "SKIP: " << error->text << "\n";
-    return std::nullopt;
-  }
+  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
   return std::get<0>(listed).front();
 }
 
@@ -100,15 +98,15 @@ bool starts_with(const std::string &text, const std::string &start) {
 }  // namespace
 
 TEST_CASE("a variant that kills the driver or does nothing is told, and costs no other") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   Workshop shop({copying("good"), copying("dies"), copying("hangs"), copying("idle"),
                  copying("refused"), copying("lacking")});
   shop.contents.programs[0].variants.back().requirements = {"extension:cl_no_such_extension"};
   shop.options.sizes = {{48, 32, 1}, {96, 64, 1}};
   driver().rewrite(kMachine + fault("segv", "dies") + fault("hang", "hangs") +
                    fault("skip", "idle") + fault("error", "refused"));
-  const TunedDevice tuned = shop.tuned(*device);
+  const TunedDevice tuned = shop.tuned(device);
   REQUIRE(tuned.error.empty());
   REQUIRE(tuned.sizes.size() == 2);
   CHECK(variant(tuned, "good").reason.empty());
@@ -130,12 +128,12 @@ TEST_CASE("a variant that kills the driver or does nothing is told, and costs no
 }
 
 TEST_CASE("sizes that the driver refuses are skipped, and the best is one that it takes") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   Workshop shop({copying("good")});
   // After the check and the warm-up, in the search.
   driver().rewrite(kMachine + fault("error", "good", "code = -5\nnth = 7\n"));
-  const TunedDevice tuned = shop.tuned(*device);
+  const TunedDevice tuned = shop.tuned(device);
   const TunedVariant &good = variant(tuned, "good");
   REQUIRE(good.reason.empty());
   REQUIRE(good.kernels.size() == 1);
@@ -148,11 +146,11 @@ TEST_CASE("sizes that the driver refuses are skipped, and the best is one that i
 }
 
 TEST_CASE("what is measured is within the kernel's limits and has times") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   Workshop shop({copying("good")});
   driver().rewrite(kMachine);
-  const TunedDevice tuned = shop.tuned(*device);
+  const TunedDevice tuned = shop.tuned(device);
   const TunedVariant &good = variant(tuned, "good");
   REQUIRE(good.reason.empty());
   CHECK(good.nanoseconds > 0);
@@ -165,29 +163,29 @@ TEST_CASE("what is measured is within the kernel's limits and has times") {
   for (const TunedPoint &point : kernel.points) {
     CHECK(point.nanoseconds > 0);
     CHECK(point.local[0] * point.local[1] * point.local[2] <=
-          device->capabilities.max_work_group_size);
+          device.capabilities.max_work_group_size);
     has_best = has_best || point.local == kernel.local;
   }
   CHECK(has_best);
 }
 
 TEST_CASE("a device that is gone gives no tunings and says so") {
-  auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  DeviceInfo device = scripted_pocl();
   Workshop shop({copying("good")});
-  device->index = 7;
-  const TunedDevice tuned = shop.tuned(*device);
+  device.index = 7;
+  const TunedDevice tuned = shop.tuned(device);
   CHECK(tuned.error == "the device is gone");
   CHECK(tuning_rows(tuned).empty());
 }
 
 TEST_CASE("a used-up budget leaves the rest unmeasured, and says so") {
-  const auto device = scripted_pocl();
-  if (!device) return;
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
   Workshop shop({copying("a"), copying("b"), copying("c")});
   driver().rewrite(kMachine);
   shop.options.budget_seconds = 1e-3;
-  const TunedDevice tuned = shop.tuned(*device);
+  const TunedDevice tuned = shop.tuned(device);
   CHECK(variant(tuned, "b").reason == "the budget was used up");
   CHECK(variant(tuned, "c").reason == "the budget was used up");
   for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "a");

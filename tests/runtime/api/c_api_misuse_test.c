@@ -222,8 +222,9 @@ int main(int argc, char **argv) {
   }
   if (kiln_opencl_open(NULL, 0, &opencl, &e) != KILN_OK ||
       kiln_device_open(opencl, 0, &device, &e) != KILN_OK) {
-    printf("SKIP: %s\n", e.message);
-    return 77;
+    const int none = e.status == KILN_ERROR_NO_OPENCL || e.status == KILN_ERROR_NO_DEVICE;
+    printf("%s: %s\n", none ? "SKIP" : "FAIL", e.message);
+    return none ? 77 : 1;
   }
   SUCCEEDS(kiln_pack_open_file(argv[1], &pack, &e));
   SUCCEEDS(kiln_loader_create(device, pack, NULL, &loader, &e));

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/runtime/overlay/overlay_fixture.hpp"
+#include "tests/support/plain_user.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -245,18 +246,20 @@ TEST_CASE_METHOD(Fixture,
   };
   const int full = start_on("size=64k,mode=700", 0, "No space left on device");
   if (full == kCannot) {
-    WARN("this user cannot mount: a full and a read-only disk were not tried");
+    record_skip("this user cannot mount: a full and a read-only disk were not tried");
   } else {
     CHECK(full == 0);
     CHECK(start_on("mode=700", MS_RDONLY, "Read-only file system") == 0);
   }
-  if (geteuid() != 0) {
-    fs::permissions(overlay, fs::perms::owner_read | fs::perms::owner_exec);
-    const Start start(base, overlay);
-    CHECK(mentions(start.notices.text(KILN_NOTICE_NOT_STORED), "Permission denied"));
-    fs::permissions(overlay, fs::perms::owner_all);
-    return;
-  }
+  const std::string said = as_plain_user([&] {
+    const TemporaryFolder closed;
+    fs::permissions(closed.path(), fs::perms::owner_read | fs::perms::owner_exec);
+    const Start start(base, closed.path());
+    fs::permissions(closed.path(), fs::perms::owner_all);
+    return start.notices.text(KILN_NOTICE_NOT_STORED);
+  });
+  CHECK(mentions(said, "Permission denied"));
+  if (geteuid() != 0) return;
   overlay = "/sys";  // of root, who may not write there either
   const Start start(base, overlay);
   CHECK(start.load.rung() == KILN_RUNG_IL);
