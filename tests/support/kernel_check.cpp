@@ -136,12 +136,11 @@ int main(int argc, char **argv) {
     return 4;
   }
   const auto listed = builder::list_devices();
-  if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
-    fmt::print("SKIP: {}\n", error->text);
+  if (!listed.ok()) {
+    fmt::print("SKIP: {}\n", listed.status().message);
     return 5;
   }
-  const auto devices =
-      builder::select_devices(std::get<std::vector<builder::DeviceInfo>>(listed), arguments.device);
+  const auto devices = builder::select_devices(*listed, arguments.device);
   if (devices.empty()) {
     fmt::print("SKIP: no device is \"{}\"\n", arguments.device);
     return 5;
