@@ -4,13 +4,12 @@
 
 namespace kiln::builder {
 
-std::string write_whole_file(const std::string &path, std::string_view bytes) {
+Status write_whole_file(const std::string &path, std::string_view bytes) {
   packs::OutputFile file;
-  if (packs::Status s = file.open(path); !s.ok()) return s.message;
+  if (Status s = file.open(path); !s.ok()) return s;
   const auto *data = reinterpret_cast<const std::uint8_t *>(bytes.data());
-  if (packs::Status s = file.append({data, bytes.size()}); !s.ok()) return s.message;
-  const packs::Status status = file.commit();
-  return status.ok() ? std::string() : status.message;
+  if (Status s = file.append({data, bytes.size()}); !s.ok()) return s;
+  return file.commit();
 }
 
 }  // namespace kiln::builder

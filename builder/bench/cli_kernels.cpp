@@ -46,14 +46,13 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether the pack has what is asked for.
-bool knows(const packs::Contents &contents, const Options &options) {
+// Whether the pack has what is asked for. Fails with Code::bad_argument.
+Status knows(const packs::Contents &contents, const Options &options) {
   const auto programs = names_of(contents.programs);
   for (const std::string &name : options.programs) {
     if (contains(programs, name)) continue;
-    complain(fmt::format("{} has no program {}: {}", options.pack, name,
-                         builder::expected_one_of(name, programs)));
-    return false;
+    return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.pack, name,
+                                            builder::expected_one_of(name, programs))};
   }
   std::vector<std::string> variants;
   for (const packs::Program &program : contents.programs) {
@@ -62,36 +61,34 @@ bool knows(const packs::Contents &contents, const Options &options) {
       if (!contains(variants, name)) variants.push_back(name);
     }
   }
-  if (options.variant.empty() || contains(variants, options.variant)) return true;
-  complain(fmt::format("no program has a variant {}: {}", options.variant,
-                       builder::expected_one_of(options.variant, variants)));
-  return false;
+  if (options.variant.empty() || contains(variants, options.variant)) return {};
+  return {Code::bad_argument, fmt::format("no program has a variant {}: {}", options.variant,
+                                          builder::expected_one_of(options.variant, variants))};
 }
 
-// Whether this machine can hold the problems.
-bool fits(const packs::Contents &contents, const builder::KernelBenchOptions &request) {
+// Whether this machine can hold the problems. Fails with Code::failed.
+Status fits(const packs::Contents &contents, const builder::KernelBenchOptions &request) {
   for (const packs::Program &program : contents.programs) {
     if (!request.programs.empty() && !contains(request.programs, program.name)) continue;
     for (const builder::Size &size : request.sizes) {
       const std::uint64_t w = size.width, h = size.height, d = size.depth;
       const bool countable = std::max({w * h, w * d, h * d}) <= kMostBytes;
       if (countable && builder::bytes_moved(program, size) <= kMostBytes) continue;
-      complain(fmt::format("{} of {} has more than {} bytes of inputs and outputs", program.name,
-                           builder::size_text(size), kMostBytes));
-      return false;
+      return {Code::failed, fmt::format("{} of {} has more than {} bytes of inputs and outputs",
+                                        program.name, builder::size_text(size), kMostBytes)};
     }
   }
-  return true;
+  return {};
 }
 
-// What the options ask for; complains and gives nothing when they ask for nonsense.
-std::optional<builder::KernelBenchOptions> make_request(const Options &options) {
+// What the options ask for. Fails with Code::bad_argument when they ask for nonsense.
+Result<builder::KernelBenchOptions> make_request(const Options &options) {
   builder::KernelBenchOptions request;
   request.pack_path = options.pack;
   request.programs = options.programs;
   request.variant = options.variant;
   const auto sizes = read_sizes(options.sizes);
-  if (!sizes) return std::nullopt;
+  if (!sizes.ok()) return sizes.status();
   request.sizes = *sizes;
   request.rule.precision = options.precision;
   if (options.rounds != 0) {
@@ -99,22 +96,22 @@ std::optional<builder::KernelBenchOptions> make_request(const Options &options) 
   }
   if (!options.budget.empty()) {
     const auto budget = read_budget(options.budget);
-    if (!budget) return std::nullopt;
+    if (!budget.ok()) return budget.status();
     request.budget_seconds = *budget;
   }
   return request;
 }
 
-// A document that another command printed; null where the path is empty. Complains and gives
-// nothing for a file that holds no such thing.
-std::optional<json> read_document(const std::string &path, int schema) {
+// A document that another command printed; null where the path is empty. Fails with Code::failed
+// for a file that holds no such thing.
+Result<json> read_document(const std::string &path, int schema) {
   if (path.empty()) return json();
   std::ifstream file(path);
   json document = json::parse(file, nullptr, false);
   if (document.is_object() && document.value("schema", json()) == schema) return document;
-  complain(file.is_open() ? fmt::format("{}: not JSON of schema {}", path, schema)
-                          : path + ": cannot be read");
-  return std::nullopt;
+  return Status(Code::failed, file.is_open()
+                                  ? fmt::format("{}: not JSON of schema {}", path, schema)
+                                  : path + ": cannot be read");
 }
 
 std::string conditions(const builder::KernelBenchOptions &request) {
@@ -131,24 +128,26 @@ std::string conditions(const builder::KernelBenchOptions &request) {
 
 int run(const Options &options) {
   const auto request = make_request(options);
-  if (!request) return kUsage;
+  if (!request.ok()) return fail(request.status());
   if (options.html.empty() && !(options.tuning.empty() && options.startup.empty())) {
-    complain("--tuning and --startup need --html");
-    return kUsage;
+    return fail({Code::bad_argument, "--tuning and --startup need --html"});
   }
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
-  if (!knows(open->contents, options)) return kUsage;
-  if (!fits(open->contents, *request)) return kSomeFailed;
+  if (!open.ok()) return fail(open.status());
+  if (Status s = knows(open->contents, options); !s.ok()) return fail(s);
+  if (Status s = fits(open->contents, *request); !s.ok()) return fail(s);
   const auto tuning = read_document(options.tuning, 1);
   const auto startup = read_document(options.startup, 2);
-  if (!tuning || !startup) return kSomeFailed;
+  if (!tuning.ok() || !startup.ok()) {
+    if (!tuning.ok() && !startup.ok()) complain(tuning.status().message);
+    return fail(startup.ok() ? tuning.status() : startup.status());
+  }
   if (!options.html.empty()) {
-    const int code = check_output(options.html, {options.pack, options.tuning, options.startup});
-    if (code != kDone) return code;
+    Status status = check_output(options.html, {options.pack, options.tuning, options.startup});
+    if (!status.ok()) return fail(status);
   }
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   json document = {{"schema", 1}, {"conditions", conditions(*request)}, {"devices", json::array()}};
   if (!options.json) print(document["conditions"].get<std::string>() + "\n");
   int exit_code = kDone;
@@ -162,10 +161,9 @@ int run(const Options &options) {
   }
   if (options.json) print(document);
   if (options.html.empty()) return exit_code;
-  const std::string error =
+  const Status status =
       builder::write_whole_file(options.html, builder::bench_page(document, *tuning, *startup));
-  if (!error.empty()) complain(error);
-  return error.empty() ? exit_code : kSomeFailed;
+  return status.ok() ? exit_code : fail(as_failed(status));
 }
 
 void add_stop_options(CLI::App *sub, Options *options) {

@@ -24,9 +24,9 @@ std::string row_text(const builder::LaunchRow &row) {
 
 int run(const Options &options) {
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   builder::LaunchBenchOptions launch;
   launch.pack_path = options.pack;
   launch.program = options.program;

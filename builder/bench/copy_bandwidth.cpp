@@ -57,7 +57,7 @@ std::uint64_t copy_size(const runtime::OpenCL &cl, cl_device_id id) {
 class Copier {
  public:
   std::string prepare(const DeviceInfo &info) {
-    if (std::string error = child_.open(info); !error.empty()) return error;
+    if (const Status s = child_.open(info); !s.ok()) return s.message;
     opened = true;
     const runtime::OpenCL &cl = this->cl();
     copy_ = find_copy(cl);

@@ -50,8 +50,7 @@ class Problems {
 
   const std::vector<Plane> &expected(const packs::Variant &variant, const Size &size,
                                      const std::vector<Plane> &inputs) {
-    std::string unknown;
-    Parameters parameters = all_parameters(variant, {}, &unknown);
+    Parameters parameters = all_parameters(variant, {});
     for (const Expected &known : expected_) {
       if (known.size == size && known.parameters == parameters) return known.planes;
     }
@@ -70,7 +69,7 @@ std::string unavailable(const packs::Variant &variant, const DeviceInfo &device)
   if (auto missing = runtime::missing_requirement(variant.requirements, device.capabilities)) {
     return *missing;
   }
-  return not_launched(variant);
+  return not_launched(variant).value_or("");
 }
 
 std::vector<Size> sizes_of(const packs::Program &program, const KernelBenchOptions &options) {

@@ -7,6 +7,7 @@
 #include "builder/launch/workbench.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -31,74 +32,74 @@ struct Subject {
 };
 
 // Loads the variant that the runtime chooses and gives its first kernel what the manifest says.
-std::string load_program(Subject *s, const packs::Program &program) {
+Status load_program(Subject *s, const packs::Program &program) {
   kiln::Loaded loaded = s->bench.loader.load(program.name);
-  if (!loaded.program) return loaded.program.error().message;
+  if (!loaded.program) return status_of(loaded.program.error());
   s->program = program.name;
   s->variant = loaded.program->variant();
   const packs::Variant *variant = find_variant(program, s->variant);
-  if (variant == nullptr) return "the pack changed while it was in use";
-  auto planned = plan_workload(program, *variant, kSize, {});
-  if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+  if (variant == nullptr) return pack_changed();
+  const auto workload = plan_workload(program, *variant, kSize, {});
+  if (!workload.ok()) return workload.status();
   s->session.emplace(s->bench.cl(), s->bench.loader, s->bench.queue);
-  std::string error = s->session->load(*loaded.program, *variant);
-  return error.empty() ? s->session->bind(std::get<Workload>(planned)) : error;
+  Status status = s->session->load(*loaded.program, *variant);
+  return status.ok() ? s->session->bind(*workload) : status;
 }
 
-std::string prepare(const DeviceInfo &info, const LaunchBenchOptions &options, Subject *s) {
-  std::string error = s->bench.open(info, options.pack_path);
-  if (!error.empty()) return error;
-  error = "the pack has no programs";
+Status prepare(const DeviceInfo &info, const LaunchBenchOptions &options, Subject *s) {
+  Status status = s->bench.open(info, options.pack_path);
+  if (!status.ok()) return status;
+  status = {Code::not_in_pack, "the pack has no programs"};
   for (const packs::Program &program : s->bench.contents.programs) {
     if (!options.program.empty() && program.name != options.program) continue;
-    error = load_program(s, program);
-    if (error.empty()) return {};
+    status = load_program(s, program);
+    if (status.ok()) return {};
   }
-  return error;
+  return status;
 }
 
 // One way of launching: runs `launches` of them, and says what failed.
 struct Way {
-  std::function<std::string()> run;
+  std::function<Status()> run;
   std::vector<double> nanoseconds;  // of each launch, by round
 };
 
-std::string bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t launches,
-                          cl_event *event) {
+Status bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t launches,
+                     cl_event *event) {
   const cl_command_queue queue = s.bench.queue.cl();
   const cl_kernel kernel = s.kernel().cl();
   for (std::size_t i = 0; i < launches; ++i) {
     cl_event next = nullptr;
     const cl_int code = s.bench.cl().clEnqueueNDRangeKernel(
         queue, kernel, range.dimensions, nullptr, range.global, range.local, 0, nullptr, &next);
-    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code).message;
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code);
     if (*event != nullptr) s.bench.cl().clReleaseEvent(*event);
     *event = next;
   }
   return {};
 }
 
-std::string kiln_launches(const Subject &s, std::size_t launches, kiln_event **event) {
+Status kiln_launches(const Subject &s, std::size_t launches, kiln_event **event) {
   kiln_error error{};
   const kiln_ndrange range = s.range();
   for (std::size_t i = 0; i < launches; ++i) {
     if (kiln_launch(s.bench.queue.get(), s.kernel().get(), &range, nullptr, 0, event, &error) !=
         KILN_OK) {
-      return error.message;
+      return status_of(error);
     }
   }
   return {};
 }
 
-std::string measure(const Subject &s, const LaunchBenchOptions &options, Way (&ways)[3]) {
+Status measure(const Subject &s, const LaunchBenchOptions &options, Way (&ways)[3]) {
   for (std::size_t round = 0; round <= options.rounds; ++round) {
     for (std::size_t turn = 0; turn < 3; ++turn) {
       Way &way = ways[(round + turn) % 3];  // so that none is always first after the wait
       const auto start = Clock::now();
-      std::string error = way.run();
+      Status status = way.run();
       const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
-      if (error.empty()) error = text_of(s.bench.queue.finish());
-      if (!error.empty()) return error;
+      if (status.ok()) status = status_of(s.bench.queue.finish());
+      if (!status.ok()) return status;
       // The first round makes what later ones use again.
       if (round > 0) {
         way.nanoseconds.push_back(taken.count() / static_cast<double>(options.launches));
@@ -119,26 +120,26 @@ const char *recording_name(kiln_recording kind) {
 
 json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options) {
   Subject s;
-  std::string error = prepare(info, options, &s);
-  if (!error.empty()) return {{"error", error}};
+  Status status = prepare(info, options, &s);
+  if (!status.ok()) return to_json(status);
   auto planned = s.kernel().plan(s.range());
   kiln::Sequence sequence;
-  error = take(kiln::Sequence::begin(s.bench.queue), &sequence);
-  for (std::size_t i = 0; i < options.launches && error.empty(); ++i) {
-    error = text_of(sequence.add(s.kernel(), s.range()));
+  status = take(kiln::Sequence::begin(s.bench.queue), &sequence);
+  for (std::size_t i = 0; i < options.launches && status.ok(); ++i) {
+    status = status_of(sequence.add(s.kernel(), s.range()));
   }
-  if (error.empty()) error = text_of(sequence.end());
-  if (!error.empty()) return {{"error", error}};
+  if (status.ok()) status = status_of(sequence.end());
+  if (!status.ok()) return to_json(status);
   cl_event bare = nullptr;
   kiln_event *event = nullptr;
   kiln::Event whole;
   Way ways[3] = {{[&] { return bare_launches(s, *planned, options.launches, &bare); }, {}},
                  {[&] { return kiln_launches(s, options.launches, &event); }, {}},
-                 {[&] { return text_of(sequence.run(&whole)); }, {}}};
-  error = measure(s, options, ways);
+                 {[&] { return status_of(sequence.run(&whole)); }, {}}};
+  status = measure(s, options, ways);
   kiln_event_release(event);
   if (bare != nullptr) s.bench.cl().clReleaseEvent(bare);
-  if (!error.empty()) return {{"error", error}};
+  if (!status.ok()) return to_json(status);
   return {{"program", s.program},
           {"variant", s.variant},
           {"recording", recording_name(sequence.kind())},
@@ -154,8 +155,7 @@ LaunchRow bench_launch(const DeviceInfo &device, const LaunchBenchOptions &optio
   row.device = device.label();
   const ChildResult child =
       run_isolated([&] { return measure_in_child(device, options); }, options.timeout);
-  if (!child.ok()) row.error = child.reason();
-  if (child.ok()) row.error = child.answer.value("error", "");
+  row.error = child.status().message;
   if (!row.error.empty()) return row;
   row.program = child.answer["program"];
   row.variant = child.answer["variant"];

@@ -11,6 +11,7 @@
 #include "builder/bench/copy_bandwidth.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::builder {
@@ -48,19 +49,18 @@ class Subject {
  public:
   explicit Subject(const VariantTask &task) : task_(task) {}
 
-  std::string open(std::string *rung) {
-    std::string error = bench_.open(*task_.device, task_.pack_path);
-    if (!error.empty()) return error;
+  Status open(std::string *rung) {
+    if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
     kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
-    if (!loaded.program) return loaded.program.error().message;
+    if (!loaded.program) return status_of(loaded.program.error());
     *rung = runtime::rung_name(loaded.report.rung());
     session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
     return session_->load(*loaded.program, *task_.variant);
   }
 
   // Fills `out`; the error is one that ends all of it.
-  std::string measure(const MeasuredProblem &problem, VariantTime *out) {
-    if (std::string error = check_once(problem.check, out); !error.empty()) return error;
+  Status measure(const MeasuredProblem &problem, VariantTime *out) {
+    if (Status s = check_once(problem.check, out); !s.ok()) return s;
     if (out->check == Check::wrong) {
       out->reason = wrong_;
       out->failed = true;
@@ -72,43 +72,40 @@ class Subject {
                                 pixels * per_element_ / 1e9);
       return {};
     }
-    std::string error = find_limit(problem.size, &out->reason);
-    if (!error.empty() || !out->reason.empty()) return error;
-    error = bind(problem.size, *problem.inputs, 0);
-    if (error.empty()) error = warm_up(out);
-    if (error.empty() && out->reason.empty()) error = sample(out);
+    Status status = find_limit(problem.size, &out->reason);
+    if (!status.ok() || !out->reason.empty()) return status;
+    status = bind(problem.size, *problem.inputs, 0);
+    if (status.ok()) status = warm_up(out);
+    if (status.ok() && out->reason.empty()) status = sample(out);
     if (out->time.samples != 0) per_element_ = out->time.median / pixels;
-    return error;
+    return status;
   }
 
  private:
-  std::string plan(const Size &size, Workload *out) const {
-    auto planned = plan_workload(*task_.program, *task_.variant, size, {});
-    if (const auto *why = std::get_if<std::string>(&planned)) return *why;
-    *out = std::move(std::get<Workload>(planned));
-    return {};
+  Status plan(const Size &size, Workload *out) const {
+    return plan_workload(*task_.program, *task_.variant, size, {}).move_to(out);
   }
 
   // What of the problem is too large for the device, if anything is.
-  std::string find_limit(const Size &size, std::string *reason) const {
+  Status find_limit(const Size &size, std::string *reason) const {
     Workload workload;
-    std::string error = plan(size, &workload);
-    if (error.empty()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload);
-    return error;
+    Status status = plan(size, &workload);
+    if (status.ok()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload).message;
+    return status;
   }
 
-  std::string bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
+  Status bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
     Workload workload;
-    std::string error = plan(size, &workload);
-    if (error.empty()) error = session_->bind(workload);
-    if (error.empty()) error = session_->upload(inputs);
-    return error.empty() ? session_->fill_outputs(fill) : error;
+    Status status = plan(size, &workload);
+    if (status.ok()) status = session_->bind(workload);
+    if (status.ok()) status = session_->upload(inputs);
+    return status.ok() ? session_->fill_outputs(fill) : status;
   }
 
-  std::string check_once(const CheckedProblem &problem, VariantTime *out) {
+  Status check_once(const CheckedProblem &problem, VariantTime *out) {
     if (problem.expected->empty()) return {};
     if (checked_ != problem.size) {
-      if (std::string error = compare(problem); !error.empty()) return error;
+      if (Status s = compare(problem); !s.ok()) return s;
       checked_ = problem.size;
     }
     out->check = check_;
@@ -116,13 +113,13 @@ class Subject {
     return {};
   }
 
-  std::string compare(const CheckedProblem &problem) {
+  Status compare(const CheckedProblem &problem) {
     Launched launched;
     std::vector<Plane> outputs;
-    std::string error = bind(problem.size, *problem.inputs, kUnwritten);
-    if (error.empty()) error = session_->launch({}, &launched);
-    if (error.empty()) error = session_->download(program_shape(*task_.program), &outputs);
-    if (!error.empty()) return error;
+    Status status = bind(problem.size, *problem.inputs, kUnwritten);
+    if (status.ok()) status = session_->launch({}, &launched);
+    if (status.ok()) status = session_->download(program_shape(*task_.program), &outputs);
+    if (!status.ok()) return status;
     check_ = Check::exact;
     for (std::size_t i = 0; i < problem.expected->size(); ++i) {
       const Difference d = difference(outputs[i], (*problem.expected)[i], task_.variant->tolerance);
@@ -134,11 +131,11 @@ class Subject {
     return {};
   }
 
-  std::string warm_up(VariantTime *out) {
+  Status warm_up(VariantTime *out) {
     Launched launched;
     double spent = 0;
     for (int i = 0; i < 2 || spent < kWarmUpNanoseconds; ++i) {
-      if (std::string error = session_->launch({}, &launched); !error.empty()) return error;
+      if (Status s = session_->launch({}, &launched); !s.ok()) return s;
       spent += launched.host_nanoseconds;
       if (launched.host_nanoseconds > (i == 0 ? kMostFirstNanoseconds : task_.most_nanoseconds)) {
         out->reason = too_slow(launched.host_nanoseconds);
@@ -152,15 +149,15 @@ class Subject {
   }
 
   // One word, or where the stages differ one for each.
-  std::string find_local_sources(VariantTime *out) {
+  Status find_local_sources(VariantTime *out) {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < session_->kernels().size(); ++i) {
       const Stage &stage = session_->workload().stages[i];
       const kiln_ndrange range{
           stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
       kiln_local_source source{};
-      std::string error = take(session_->kernels()[i].local_source(range), &source);
-      if (!error.empty()) return error;
+      Status status = take(session_->kernels()[i].local_source(range), &source);
+      if (!status.ok()) return status;
       words.emplace_back(local_source_name(source));
     }
     if (std::equal(words.begin() + 1, words.end(), words.begin())) words.resize(1);
@@ -168,13 +165,13 @@ class Subject {
     return {};
   }
 
-  std::string sample(VariantTime *out) {
+  Status sample(VariantTime *out) {
     Sampler by_device(task_.rule);
     Sampler by_host(task_.rule);
     out->wall = task_.wall;
     Launched launched;
     while (!(out->wall ? by_host : by_device).enough()) {
-      if (std::string error = session_->launch({}, &launched); !error.empty()) return error;
+      if (Status s = session_->launch({}, &launched); !s.ok()) return s;
       const double device = launched.device_nanoseconds();
       out->wall = out->wall || !sensible_time(device, launched.host_nanoseconds);
       by_device.add(device);
@@ -236,13 +233,13 @@ std::vector<std::size_t> by_size(const std::vector<MeasuredProblem> &problems) {
 json measure_in_child(const VariantTask &task) {
   Subject subject(task);
   std::string rung;
-  if (std::string error = subject.open(&rung); !error.empty()) return {{"error", error}};
+  if (const Status s = subject.open(&rung); !s.ok()) return builder::to_json(s);
   json times = json::array();
   for (const std::size_t i : by_size(task.problems)) {
     VariantTime time;
-    const std::string error = subject.measure(task.problems[i], &time);
-    if (!error.empty()) {
-      time.reason = error;
+    const Status status = subject.measure(task.problems[i], &time);
+    if (!status.ok()) {
+      time.reason = status.message;
       time.failed = true;
     }
     times[i] = to_json(time);
@@ -270,7 +267,7 @@ json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
                      const std::string &program, const std::vector<Size> &sizes) {
   Workbench bench;
   json names = json::array();
-  if (!bench.open(device, pack_path).empty()) return names;
+  if (!bench.open(device, pack_path).ok()) return names;
   for (const Size &size : sizes) {
     kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
     names.push_back(loaded.program ? loaded.program->variant() : std::string());
@@ -279,11 +276,6 @@ json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
 }
 
 }  // namespace
-
-const char *check_name(Check check) {
-  constexpr const char *kNames[] = {"unchecked", "exact", "within", "wrong"};
-  return kNames[static_cast<std::size_t>(check)];
-}
 
 VariantMeasurement measure_variant(const VariantTask &task) {
   ChildEnd end{};

@@ -7,15 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/device/device_info.hpp"
+#include "builder/launch/check.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/measure/sampler.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
-
-// Whether a result equals the C++ reference.
-enum class Check : std::uint8_t { unchecked, exact, within, wrong };
-const char *check_name(Check check);  // "exact"
 
 // A problem that the reference was run for.
 struct CheckedProblem {

@@ -6,6 +6,7 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "kiln/packs/hash.hpp"
 #include "runtime/load/build.hpp"
 
@@ -71,10 +72,10 @@ json answer(CrossResult result, const std::string &reason) {
   return {{"result", static_cast<std::uint32_t>(result)}, {"reason", reason}};
 }
 
-// In the child: {"result", "reason"}, or {"error"} where it did not come to the binary.
+// In the child: {"result", "reason"}, or a failed status where it did not come to the binary.
 json try_binary(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &bytes) {
   ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  if (const Status s = child.open(info); !s.ok()) return to_json(s);
   std::vector<runtime::ExpectedKernel> expected;
   for (const packs::Kernel &kernel : variant.kernels) {
     expected.push_back({kernel.name, kernel.arguments});
@@ -87,29 +88,28 @@ json try_binary(const DeviceInfo &info, const packs::Variant &variant, const pac
     return answer(built ? CrossResult::wrong : CrossResult::refused, outcome.error.message);
   }
   packs::Bytes now;
-  const packs::Status error =
-      runtime::program_binary(*child.device, outcome.built.program.get(), &now);
-  if (!error.ok()) {
+  const Status status = runtime::program_binary(*child.device, outcome.built.program.get(), &now);
+  if (!status.ok()) {
     return answer(CrossResult::recompiled,
-                  "what the driver made of it cannot be read: " + error.message);
+                  "what the driver made of it cannot be read: " + status.message);
   }
   if (now == bytes) return answer(CrossResult::native, "");
   return answer(CrossResult::recompiled, "the driver's binary afterwards is another");
 }
 
 // The runtime gives no empty blob to a driver.
-packs::Status take(const DeviceInfo &device, const packs::Variant &variant,
-                   const packs::Binary &binary, std::chrono::milliseconds timeout, Taken *taken) {
+Status take(const DeviceInfo &device, const packs::Variant &variant, const packs::Binary &binary,
+            std::chrono::milliseconds timeout, Taken *taken) {
   packs::Bytes bytes;
-  if (packs::Status status = binary.blob.read(&bytes); !status.ok()) return status;
+  if (Status status = binary.blob.read(&bytes); !status.ok()) return status;
   if (bytes.empty()) {
     *taken = {CrossResult::refused, "the pack's blob is empty", {}};
     return {};
   }
   ChildResult child = run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
-  if (child.end == ChildEnd::not_started || child.answer.contains("error")) {
-    const std::string text = child.ok() ? std::string(child.answer["error"]) : child.reason();
-    return packs::Status::error(packs::Code::io_error, text);
+  const Status status = child.status();
+  if (!status.ok() && (child.ok() || child.end == ChildEnd::not_started)) {
+    return {Code::io_error, status.message};
   }
   if (!child.ok()) {
     const std::string output = std::exchange(child.output, {});
@@ -124,9 +124,9 @@ packs::Status take(const DeviceInfo &device, const packs::Variant &variant,
 
 }  // namespace
 
-packs::Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
-                          const CrossCheckOptions &options, const CrossCheckProgress &progress,
-                          std::vector<CrossCheckOutcome> *outcomes) {
+Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
+                   const CrossCheckOptions &options, const CrossCheckProgress &progress,
+                   std::vector<CrossCheckOutcome> *outcomes) {
   const std::vector<Trial> trials = make_trials(contents, devices, options.all);
   std::size_t all = 0;
   for (const Trial &trial : trials) all += trial.binaries.size();

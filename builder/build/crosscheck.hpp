@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -39,9 +40,9 @@ using CrossCheckProgress =
 //
 // A blob of the pack that cannot be read gives its fault, a device that is gone io_error; then
 // there are no outcomes.
-packs::Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
-                          const CrossCheckOptions &options, const CrossCheckProgress &progress,
-                          std::vector<CrossCheckOutcome> *outcomes);
+Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
+                   const CrossCheckOptions &options, const CrossCheckProgress &progress,
+                   std::vector<CrossCheckOutcome> *outcomes);
 
 // The outcomes as a pack's records; nothing else is in the result.
 packs::Contents records_of(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,

@@ -5,6 +5,7 @@
 #include "builder/build/job.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
 
 namespace kiln::builder {
@@ -62,7 +63,7 @@ struct Task {
   const packs::Bytes &opening;
   State state = State::waiting;
   JobResult result{};  // once it is over; without a binary in it:
-  std::string error = "no process could be started";
+  Status status{Code::process, "no process could be started"};
 };
 
 const packs::Program &program_of(const packs::Contents &base, const Job &job) {
@@ -84,7 +85,7 @@ std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &device
       return job.device == d && job.need == Need::compile;
     });
     if (compiles && devices[d].description.finishing == runtime::Finishing::shader_cache) {
-      (void)harvest_opening(devices[d], options.timeout, &openings[d]);
+      (void)harvest_opening(devices[d], options.timeout).move_to(&openings[d]);
     }
   }
   return openings;
@@ -126,13 +127,9 @@ void tell(const std::vector<Task> &tasks, std::size_t done, const JobProgress &p
 
 void end_task(Task *task, const WorkerPool::Done &done) {
   task->state = Task::State::over;
-  if (!done.answer) {
-    task->error = "the process that ran the job died";
-  } else if (done.answer->contains("error")) {
-    task->error = (*done.answer)["error"];
-  } else {
-    task->result = job_result(task->variant, *done.answer);
-  }
+  task->status = done.answer ? status_from(*done.answer)
+                             : Status(Code::process, "the process that ran the job died");
+  if (task->status.ok()) task->result = job_result(task->variant, *done.answer);
 }
 
 void run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress) {
@@ -178,7 +175,7 @@ class Collector {
   void made(Task *task) {
     JobResult &made = task->result;
     if (!made.binary && !made.intermediate) {
-      result_.failures.push_back({task->name, std::move(task->error)});
+      result_.failures.push_back({task->name, std::move(task->status.message)});
       return;
     }
     ++result_.compiled;
@@ -205,7 +202,7 @@ class Collector {
     if (!also->binary) {
       result_.failures.push_back({task.name + ", for compute capability " +
                                       device.identity.text(runtime::Field::compute_capability),
-                                  std::move(also->error)});
+                                  std::move(also->status.message)});
       return;
     }
     packs::Target &target = target_of(device);

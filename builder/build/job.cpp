@@ -9,6 +9,7 @@
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -39,30 +40,31 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
           kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
 }
 
-// In the child: what make_binaries() says, with "log" and "kernels"; or {"error", "log"}.
+// In the child: what make_binaries() says, with "log" and "kernels"; or a failed status, with
+// "log" where the driver gave one.
 json compile_job(const JobRequest &request, const std::string &caches) {
   const packs::Variant &variant = request.variant;
   const packs::BlobSource *input = job_input(variant, request.device);
   if (input == nullptr) {
-    return {{"error", "the device takes neither the variant's source nor its IL"}};
+    return to_json(
+        Status(Code::requirement, "the device takes neither the variant's source nor its IL"));
   }
   packs::Bytes bytes;
-  if (const packs::Status status = input->read(&bytes); !status.ok()) {
-    return {{"error", status.message}};
-  }
+  if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
   use_driver_caches(caches);
   const bool is_source = variant.source && input == &*variant.source;
   ChildDevice child;
-  if (std::string error = child.open(request.device); !error.empty()) return {{"error", error}};
+  if (const Status s = child.open(request.device); !s.ok()) return to_json(s);
   const auto build = [&] {
     return runtime::build_program(*child.device, child.context.get(),
                                   is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
                                   variant.options, expected(variant));
   };
   const runtime::BuildOutcome outcome = build();
-  if (!outcome.error.ok()) return {{"error", outcome.error.message}, {"log", outcome.log}};
-  json answer = make_binaries(*child.device, request, outcome.built, build);
+  json answer = to_json(outcome.error);
+  if (outcome.error.ok()) answer = make_binaries(*child.device, request, outcome.built, build);
   answer["log"] = outcome.log;
+  if (!outcome.error.ok()) return answer;
   answer["kernels"] = json::array();
   for (const auto &kernel : outcome.built.kernels) {
     answer["kernels"].push_back(kernel_facts(*child.device, kernel.get()));
@@ -70,13 +72,13 @@ json compile_job(const JobRequest &request, const std::string &caches) {
   return answer;
 }
 
-// A child's answer, or the text of what went wrong.
-std::optional<std::string> complaint(const ChildResult &child) {
-  if (!child.ok()) return child.reason();
-  if (!child.answer.contains("error")) return std::nullopt;
-  std::string text = child.answer["error"];
+// The child's status, with the driver's log in the message.
+Status status_of(const ChildResult &child) {
+  Status status = child.status();
+  if (status.ok() || !child.ok()) return status;
   const std::string log = child.answer.value("log", "");
-  return log.empty() ? text : text + "\n" + log;
+  if (!log.empty()) status.message += "\n" + log;
+  return status;
 }
 
 }  // namespace
@@ -109,17 +111,19 @@ json run_job(const JobRequest &request) {
     const std::string death = made.reason();
     how.finish = false;
     made = compile(how);
-    if (made.ok() && !made.answer.contains("error")) {
+    if (made.status().ok()) {
       made.answer["finisher_died"] = "the process that finished it ended: " + death;
     }
   }
-  if (const auto text = complaint(made)) return {{"error", *text}};
+  if (const Status s = status_of(made); !s.ok()) return to_json(s);
   for (const std::uint32_t compute_capability : request.also) {
     if (also_died.empty()) break;
-    made.answer["also"].push_back({{"compute_capability", compute_capability},
-                                   {"error", "the process that made it ended: " + also_died}});
+    json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
+    also["compute_capability"] = compute_capability;
+    made.answer["also"].push_back(std::move(also));
   }
-  return prove_binaries(request, std::move(made.answer));
+  const auto proven = prove_binaries(request, std::move(made.answer));
+  return proven.ok() ? *proven : to_json(proven.status());
 }
 
 JobResult job_result(const packs::Variant &variant, const json &answer) {
@@ -132,8 +136,7 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
   };
   JobResult result{take(answer, "binary"), take(answer, "intermediate")};
   for (const json &also : answer.value("also", json::array())) {
-    result.also.push_back(
-        {also["compute_capability"], take(also, "binary"), also.value("error", "")});
+    result.also.push_back({also["compute_capability"], take(also, "binary"), status_from(also)});
   }
   return result;
 }

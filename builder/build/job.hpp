@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 #include "builder/finish/job_request.hpp"
 #include "kiln/packs/contents.hpp"
@@ -19,8 +20,8 @@ namespace kiln::builder {
 // null where it takes neither.
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
 
-// The job's answer: {"error"}, or what job_result() takes. As run_isolated asks, the caller is
-// single-threaded and has loaded no driver.
+// The job's answer: a failed status (status_json.hpp), or what job_result() takes. As run_isolated
+// asks, the caller is single-threaded and has loaded no driver.
 nlohmann::json run_job(const JobRequest &request);
 
 // What a job made: the final binary, or the driver's own; or where that is a form that the driver
@@ -29,7 +30,7 @@ struct JobResult {
   struct Also {
     std::uint32_t compute_capability = 0;
     std::optional<packs::Binary> binary{};
-    std::string error{};  // why there is none
+    Status status{};  // why there is none
   };
 
   std::optional<packs::Binary> binary{};

@@ -1,6 +1,7 @@
 #include "builder/build/plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "builder/finish/launch_sizes.hpp"
@@ -27,9 +28,10 @@ bool has_size(const packs::Finish &finish, const runtime::Size3 &size) {
   });
 }
 
-// What is left to do on an earlier binary or intermediate, as the reason to do it; empty: nothing.
-std::string left_to_finish(const packs::Binary *binary, const packs::Binary *intermediate,
-                           const TunedSizes &tuned, const DeviceInfo &device) {
+// What is left to do on an earlier binary or intermediate, as the reason to do it.
+std::optional<std::string> left_to_finish(const packs::Binary *binary,
+                                          const packs::Binary *intermediate,
+                                          const TunedSizes &tuned, const DeviceInfo &device) {
   const packs::Finish &finish = (binary != nullptr ? *binary : *intermediate).finish;
   switch (device.description.finishing) {
     case runtime::Finishing::linker:
@@ -39,21 +41,23 @@ std::string left_to_finish(const packs::Binary *binary, const packs::Binary *int
       }
       [[fallthrough]];
     case runtime::Finishing::shader_cache:
-      return finish.finisher.empty() ? "the earlier binary was not finished" : "";
+      if (finish.finisher.empty()) return "the earlier binary was not finished";
+      return std::nullopt;
     case runtime::Finishing::launches:
       if (finish.finisher.empty()) return "the earlier binary was not finished";
       for (const auto &[kernel, size] : tuned) {
         if (!has_size(finish, size)) return "a work-group size was tuned that it has no code for";
       }
-      return {};
-    default: return {};
+      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
-// Why there is something to do; empty where what is there serves.
-std::string left_to_do(const packs::Program &program, const packs::Variant &variant,
-                       const DeviceInfo &device, const std::vector<packs::Target> &earlier,
-                       const PlanOptions &options) {
+// Why there is something to do; nothing where what is there serves.
+std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
+                                      const DeviceInfo &device,
+                                      const std::vector<packs::Target> &earlier,
+                                      const PlanOptions &options) {
   const runtime::Description &d = device.description;
   const std::string key = runtime::key_text(d.key);
   const packs::Binary *binary = earlier_binary(earlier, key, variant.hash);
@@ -75,7 +79,7 @@ std::string left_to_do(const packs::Program &program, const packs::Variant &vari
              other.identity.text(runtime::Field::compute_capability) + " yet";
     }
   }
-  if (!options.finish) return {};
+  if (!options.finish) return std::nullopt;
   return left_to_finish(binary, intermediate,
                         tuned_sizes(options.tunings, program.name, variant.name, d.profile),
                         device);
@@ -89,11 +93,9 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
     job.reason = "the variant " + *lacks + ", which the device lacks";
     return job;
   }
-  job.reason = left_to_do(program, variant, device, earlier, options);
-  if (job.reason.empty()) {
-    job.need = Need::reuse;
-    job.reason = "the output has this binary already";
-  }
+  const auto reason = left_to_do(program, variant, device, earlier, options);
+  job.need = reason ? Need::compile : Need::reuse;
+  job.reason = reason.value_or("the output has this binary already");
   return job;
 }
 

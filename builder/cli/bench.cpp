@@ -18,7 +18,9 @@ struct Options {
 };
 
 std::string row_text(const builder::StartupRow &row) {
-  if (!row.error.empty()) return fmt::format("{}\n  no figures: {}\n", row.device, row.error);
+  if (!row.status.ok()) {
+    return fmt::format("{}\n  no figures: {}\n", row.device, row.status.message);
+  }
   const auto line = [&](const char *until, double builder::StartupTime::*time) {
     return fmt::format("  {:12} {:9.3f} {:9.3f} {:9.3f} {:9.3f} {:9.3f}\n", until, row.source.*time,
                        row.driver.*time, row.floor.*time, row.kiln.*time, row.overlay.*time);
@@ -42,23 +44,20 @@ std::string row_text(const builder::StartupRow &row) {
 }
 
 // Of --items.
-bool write_items(const std::string &path, const nlohmann::json &devices) {
-  if (path.empty()) return true;
+Status write_items(const std::string &path, const nlohmann::json &devices) {
+  if (path.empty()) return {};
   const nlohmann::json all{{"schema", 1}, {"devices", devices}};
-  const std::string error = builder::write_whole_file(path, all.dump(2) + "\n");
-  if (!error.empty()) complain(error);
-  return error.empty();
+  return as_failed(builder::write_whole_file(path, all.dump(2) + "\n"));
 }
 
 int run_startup(const Options &options) {
-  if (const int code = options.items.empty() ? kDone : check_output(options.items, {options.pack});
-      code != kDone) {
-    return code;
+  if (!options.items.empty()) {
+    if (Status s = check_output(options.items, {options.pack}); !s.ok()) return fail(s);
   }
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   builder::StartupOptions startup;
   startup.pack_path = options.pack;
   startup.program = options.program;
@@ -78,12 +77,12 @@ int run_startup(const Options &options) {
           progress("measuring " + device.label(), done, all);
         });
     end_progress();
-    if (!row.error.empty()) exit_code = kSomeFailed;
+    if (!row.status.ok()) exit_code = kSomeFailed;
     if (!options.json) print(row_text(row));
     rows.push_back(builder::to_json(row));
     items.push_back(builder::items_json(row));
   }
-  if (!write_items(options.items, items)) exit_code = kSomeFailed;
+  if (Status s = write_items(options.items, items); !s.ok()) exit_code = fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 2}, {"rounds", options.rounds}, {"devices", rows}});
   }

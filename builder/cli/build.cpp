@@ -45,14 +45,15 @@ std::string check_architecture(const std::string &text) {
   return "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits";
 }
 
-// The pack that stands at the output's place; empty where there is no file. Complains and gives
-// nothing for any other file: it may hold what cannot be made again.
-std::optional<packs::Contents> earlier_contents(const Options &options) {
+// The pack that stands at the output's place; empty where there is no file. Fails as open_pack()
+// does for any other file: it may hold what cannot be made again.
+Result<packs::Contents> earlier_contents(const Options &options) {
   if (options.fresh || !std::filesystem::exists(options.output)) return packs::Contents{};
   auto open = open_pack(options.output);
-  if (open) return std::move(open->contents);
-  complain("it is not replaced; give another output, or --fresh");
-  return std::nullopt;
+  if (open.ok()) return std::move(open->contents);
+  Status status = open.status();
+  status.message += "\nkiln: it is not replaced; give another output, or --fresh";
+  return status;
 }
 
 bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
@@ -89,22 +90,7 @@ void summarise(const Options &options, const builder::BuildResult &result) {
                        {"unfinished", unfinished}});
 }
 
-int run(const Options &options) {
-  int exit_code =
-      check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
-                                                              : std::vector<std::string>{});
-  if (exit_code != kDone) return exit_code;
-  const auto earlier = earlier_contents(options);
-  if (!earlier) return kBadPack;
-  std::vector<builder::VariantFailure> host_failures;
-  const auto base = read_input(options.input, options.tools, &exit_code, &host_failures);
-  if (!base) return exit_code;
-  const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
-  if (!options.also.empty() && !any_linker(*devices)) {
-    complain("--also needs a device of NVIDIA's that tells its compute capability");
-    return kUsage;
-  }
+builder::BuildOptions build_options(const Options &options) {
   builder::BuildOptions build;
   build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   build.finish = !options.no_finish;
@@ -113,8 +99,27 @@ int run(const Options &options) {
     build.also.push_back(*parse_architecture(architecture));
   }
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMostJobs));
+  return build;
+}
+
+int run(const Options &options) {
+  const Status writable =
+      check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
+                                                              : std::vector<std::string>{});
+  if (!writable.ok()) return fail(writable);
+  const auto earlier = earlier_contents(options);
+  if (!earlier.ok()) return fail(earlier.status());
+  const auto base = read_input(options.input, options.tools);
+  if (!base.ok()) return fail(base.status());
+  const auto devices = find_devices(options.selector);
+  if (!devices.ok()) return fail(devices.status());
+  if (!options.also.empty() && !any_linker(*devices)) {
+    return fail({Code::bad_argument,
+                 "--also needs a device of NVIDIA's that tells its compute capability"});
+  }
+  int exit_code = base->exit_code();
   builder::BuildResult result = builder::build_on_devices(
-      *base, *devices, *earlier, build,
+      base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
   packs::merge_records(*earlier, &result.contents);  // measurements outlive a build
@@ -125,11 +130,11 @@ int run(const Options &options) {
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", one.job, one.text));
   }
-  for (const builder::VariantFailure &failure : host_failures) {  // already told
-    result.failures.push_back({failure.program + "/" + failure.variant, failure.text});
+  for (const builder::VariantFailure &failure : base->failures) {  // already told
+    result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
   }
-  if (const int code = write_output(result.contents, options.output, options.write); code != kDone)
-    return code;
+  if (Status s = write_output(result.contents, options.output, options.write); !s.ok())
+    return fail(s);
   summarise(options, result);
   return exit_code;
 }

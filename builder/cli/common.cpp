@@ -24,48 +24,43 @@ void pass_on_once(const std::string &text, std::set<std::string> *told) {
   if (told->insert(text).second) pass_on(text);
 }
 
-// kDone, or the exit code for what failed.
-int tell_faults(const builder::BasePack &base) {
+void tell_faults(const builder::BasePack &base) {
   std::set<std::string> told;
   for (const std::string &warning : base.warnings) pass_on_once(warning, &told);
   for (const builder::VariantFailure &failure : base.failures) {
-    pass_on_once(failure.text, &told);
+    pass_on_once(failure.status.message, &told);
     if (base.bad_sources) continue;
     complain(fmt::format("{}/{} does not compile", failure.program, failure.variant));
   }
-  if (base.bad_sources) return kBadManifest;
-  return base.failures.empty() ? kDone : kSomeFailed;
 }
 
-std::optional<packs::Contents> compile_manifest(const std::string &path, const HostTools &tools,
-                                                int *exit_code,
-                                                std::vector<builder::VariantFailure> *failures) {
+// A whole text, printed as it is.
+Status told(Code code, const std::string &text) {
+  pass_on(text);
+  return {code, ""};
+}
+
+std::string with_code(const Status &status) {
+  return fmt::format("{} [{}]", status.message, packs::code_name(status.code));
+}
+
+Result<Input> compile_manifest(const std::string &path, const HostTools &tools) {
   const auto manifest = builder::read_manifest(path);
-  if (const auto *error = std::get_if<builder::ManifestError>(&manifest)) {
-    pass_on(error->text);
-    *exit_code = kBadManifest;
-    return std::nullopt;
-  }
+  if (!manifest.ok()) return told(Code::bad_input, manifest.status().message);
   builder::ToolchainRequest request;
   request.clang = tools.clang;
   request.llvm_spirv = tools.llvm_spirv;
   request.spirv_val = tools.spirv_val;
   const auto toolchain = builder::find_toolchain(request);
-  if (const auto *error = std::get_if<builder::ToolchainError>(&toolchain)) {
-    pass_on(error->text);
-    *exit_code = kNoDevice;
-    return std::nullopt;
-  }
+  if (!toolchain.ok()) return told(Code::no_device, toolchain.status().message);
   builder::BasePack base = builder::make_base_pack(
-      std::get<builder::Manifest>(manifest), path, std::get<builder::Toolchain>(toolchain),
-      [](const std::string &what, std::size_t done, std::size_t all) {
+      *manifest, path, *toolchain, [](const std::string &what, std::size_t done, std::size_t all) {
         progress("compiling " + what, done, all);
       });
   end_progress();
-  if (const int code = tell_faults(base); code != kDone) *exit_code = code;
-  if (base.bad_sources) return std::nullopt;
-  if (failures != nullptr) *failures = std::move(base.failures);
-  return std::move(base.contents);
+  tell_faults(base);
+  if (base.bad_sources) return Status(Code::bad_input, "");
+  return Input{std::move(base.contents), std::move(base.failures)};
 }
 
 }  // namespace
@@ -106,6 +101,33 @@ void end_progress() {
   std::fputs("\r\033[K", stderr);
 }
 
+int exit_code_of(const Status &status) {
+  switch (status.code) {
+    case Code::ok: return kDone;
+    case Code::bad_argument:
+    case Code::not_in_pack: return kUsage;
+    case Code::bad_input: return kBadManifest;
+    case Code::no_opencl:
+    case Code::no_device: return kNoDevice;
+    case Code::no_space:
+    case Code::opencl:
+    case Code::requirement:
+    case Code::no_rung:
+    case Code::process:
+    case Code::failed: return kSomeFailed;
+    default: return kBadPack;  // what is left are faults of packs
+  }
+}
+
+int fail(const Status &status) {
+  if (!status.message.empty()) complain(status.message);
+  return exit_code_of(status);
+}
+
+Status as_failed(const Status &written) {
+  return written.ok() ? Status() : Status(Code::failed, written.message);
+}
+
 int end_output(int exit_code) {
   if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
   if (output_error == 0) return exit_code;
@@ -114,7 +136,7 @@ int end_output(int exit_code) {
   return exit_code == kDone ? kSomeFailed : exit_code;
 }
 
-std::optional<double> read_budget(const std::string &text) {
+Result<double> read_budget(const std::string &text) {
   char *end = nullptr;
   double seconds = std::strtod(text.c_str(), &end);
   const std::string unit(end);
@@ -122,49 +144,45 @@ std::optional<double> read_budget(const std::string &text) {
   if (unit == "ms") seconds /= 1000;
   if (unit == "m") seconds *= 60;
   if (known && end != text.c_str() && seconds > 0 && seconds <= 86400) return seconds;
-  complain("--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
-  return std::nullopt;
+  return Status(Code::bad_argument,
+                "--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
 }
 
-std::optional<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts) {
+Result<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts) {
   std::vector<builder::Size> sizes;
   for (const std::string &text : texts) {
     const auto size = builder::parse_size(text);
     if (!size) {
-      complain("--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
-      return std::nullopt;
+      return Status(Code::bad_argument,
+                    "--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
     }
     sizes.push_back(*size);
   }
   return sizes;
 }
 
-std::optional<OpenPack> open_pack(const std::string &path) {
+Result<OpenPack> open_pack(const std::string &path) {
   OpenPack result;
-  packs::Status status = packs::Pack::open_file(path.c_str(), &result.pack);
+  Status status = packs::Pack::open_file(path.c_str(), &result.pack);
   if (status.ok()) {
     status = packs::read_contents(result.pack, &result.contents);
     if (!status.ok()) status.message = path + ": " + status.message;
   }
   if (status.ok()) return result;
-  complain(fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
-  return std::nullopt;
+  status.message = with_code(status);
+  return status;
 }
 
-std::optional<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector) {
-  const auto listed = builder::list_devices();
-  if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
-    complain(error->text);
-    return std::nullopt;
-  }
-  const auto &devices = std::get<std::vector<builder::DeviceInfo>>(listed);
-  auto selected = builder::select_devices(devices, selector);
+Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector) {
+  const auto devices = builder::list_devices();
+  if (!devices.ok()) return Status(Code::no_device, devices.status().message);
+  auto selected = builder::select_devices(*devices, selector);
   if (!selected.empty()) return selected;
   std::string text = fmt::format("no device matches \"{}\"; there are:", selector);
-  for (const auto &device : devices)
+  for (const auto &device : *devices) {
     text += fmt::format("\n  {}  {}", device.index, device.label());
-  complain(text);
-  return std::nullopt;
+  }
+  return Status(Code::no_device, std::move(text));
 }
 
 void add_host_tools(CLI::App &command, HostTools *tools) {
@@ -177,32 +195,25 @@ bool is_manifest(const std::string &path) {
   return path.size() >= 5 && path.compare(path.size() - 5, 5, ".toml") == 0;
 }
 
-std::optional<packs::Contents> read_input(const std::string &path, const HostTools &tools,
-                                          int *exit_code,
-                                          std::vector<builder::VariantFailure> *failures) {
-  if (is_manifest(path)) return compile_manifest(path, tools, exit_code, failures);
+Result<Input> read_input(const std::string &path, const HostTools &tools) {
+  if (is_manifest(path)) return compile_manifest(path, tools);
   auto pack = open_pack(path);
-  if (!pack) {
-    *exit_code = kBadPack;
-    return std::nullopt;
-  }
+  if (!pack.ok()) return pack.status();
   pack->contents.targets.clear();
-  return std::move(pack->contents);
+  return Input{std::move(pack->contents), {}};
 }
 
-int check_output(const std::string &path, const std::vector<std::string> &inputs) {
+Status check_output(const std::string &path, const std::vector<std::string> &inputs) {
   std::error_code ignored;
   for (const std::string &input : inputs) {
     if (path != input && !std::filesystem::equivalent(path, input, ignored)) continue;
-    complain(fmt::format("{} is an input; writing the output there would destroy it", path));
-    return kUsage;
+    return {Code::bad_argument,
+            fmt::format("{} is an input; writing the output there would destroy it", path)};
   }
+  if (path.empty()) return {Code::bad_argument, "the output has no name"};
   packs::OutputFile probe;  // its temporary file goes with it
-  const packs::Status status = probe.open(path);
-  if (status.ok() && !path.empty()) return kDone;
-  complain(path.empty() ? "the output has no name"
-                        : fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
-  return path.empty() ? kUsage : kSomeFailed;
+  const Status status = probe.open(path);
+  return status.ok() ? status : Status(Code::failed, with_code(status));
 }
 
 void add_write_options(CLI::App &command, packs::WriteOptions *options) {
@@ -211,16 +222,14 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
       "Store binaries as they are: a start decodes nothing, and the pack is larger");
 }
 
-int write_output(const packs::Contents &contents, const std::string &path,
-                 const packs::WriteOptions &options) {
-  const packs::Status status = packs::write_pack(contents, path, options);
-  if (status.ok()) return kDone;
-  const bool damaged = status.code == packs::Code::blob_corrupt;
-  complain(fmt::format("{}{} [{}]", damaged ? path + ": not written: an input's " : "",
-                       status.message, packs::code_name(status.code)));
-  if (!damaged) return kSomeFailed;
-  complain("'kiln verify' says which blob it is");
-  return kBadPack;
+Status write_output(const packs::Contents &contents, const std::string &path,
+                    const packs::WriteOptions &options) {
+  const Status status = packs::write_pack(contents, path, options);
+  if (status.ok()) return status;
+  if (status.code != Code::blob_corrupt) return {Code::failed, with_code(status)};
+  return {Code::blob_corrupt, fmt::format("{}: not written: an input's {}\n"
+                                          "kiln: 'kiln verify' says which blob it is",
+                                          path, with_code(status))};
 }
 
 }  // namespace kiln::cli

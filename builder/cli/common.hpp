@@ -10,12 +10,17 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
+
+using builder::Code;
+using builder::Result;
+using builder::Status;
 
 // Exit codes of every subcommand.
 enum ExitCode {
@@ -70,27 +75,43 @@ struct OpenPack {
   packs::Contents contents;
 };
 
+// The exit code that a status means.
+int exit_code_of(const Status &status);
+
+// Complains of a failed status, unless it was told and its message is empty, and gives its exit
+// code.
+int fail(const Status &status);
+
 // Ends a command: what print() could not write is complained about and makes kDone into
 // kSomeFailed; without a word where the reader closed the pipe, as `head` does.
 int end_output(int exit_code);
 
-// "90", "90s", "500ms", "2m" in seconds, at most a day; complains of any other text and gives
-// nothing.
-std::optional<double> read_budget(const std::string &text);
-// The sizes of --sizes; complains and gives nothing where one is none.
-std::optional<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts);
+// "90", "90s", "500ms", "2m" in seconds, at most a day. Fails with Code::bad_argument for any
+// other text.
+Result<double> read_budget(const std::string &text);
+// The sizes of --sizes. Fails with Code::bad_argument where one is none.
+Result<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts);
 
-// Reads a pack with every section; on failure complains and gives nothing (kBadPack).
-std::optional<OpenPack> open_pack(const std::string &path);
+// Reads a pack with every section. Fails with the code of the pack's fault, which is also named
+// in the message.
+Result<OpenPack> open_pack(const std::string &path);
 
-// The devices that `selector` names. Complains and gives nothing when there are none
-// (kNoDevice); the complaint lists what there is.
-std::optional<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
+// The devices that `selector` names. Fails with Code::no_device when there are none; the message
+// lists what there is.
+Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
+
+// What to build from, and the variants that did not make it.
+struct Input {
+  packs::Contents contents;
+  std::vector<builder::VariantFailure> failures;
+
+  int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
+};
 
 // The contents to build from: a base pack as it is, or a manifest after its host step.
-// Compiler messages and failed variants are printed. `*exit_code` is set whenever
-// something failed; with a result it is kSomeFailed or untouched. `failures`, if given, gets the
-// variants that did not make it.
+// Compiler messages, failed variants and the faults of manifests are printed here: they are whole
+// texts. Fails as open_pack() does, or with Code::bad_input for a manifest or a source, and with
+// Code::no_device where a host tool is missing.
 struct HostTools {
   std::string clang;
   std::string llvm_spirv;
@@ -98,18 +119,20 @@ struct HostTools {
 };
 void add_host_tools(CLI::App &command, HostTools *tools);
 bool is_manifest(const std::string &path);  // by its name
-std::optional<packs::Contents> read_input(const std::string &path, const HostTools &tools,
-                                          int *exit_code,
-                                          std::vector<builder::VariantFailure> *failures = nullptr);
+Result<Input> read_input(const std::string &path, const HostTools &tools);
 
-// Whether a file can be made at `path`, before any work is done for it: kDone; kUsage when it
-// is one of `inputs`, which would be lost; kSomeFailed when the folder does not take it.
-int check_output(const std::string &path, const std::vector<std::string> &inputs);
+// Whether a file can be made at `path`, before any work is done for it. Fails with
+// Code::bad_argument when it is one of `inputs`, which would be lost, and with Code::failed when
+// the folder does not take it.
+Status check_output(const std::string &path, const std::vector<std::string> &inputs);
 
-// Writes the pack; kDone, or after a complaint kSomeFailed, or kBadPack where a blob of an input
-// is damaged.
-int write_output(const packs::Contents &contents, const std::string &path,
-                 const packs::WriteOptions &options = {});
+// Writes the pack. Fails with Code::blob_corrupt where a blob of an input is damaged, and
+// otherwise with Code::failed.
+Status write_output(const packs::Contents &contents, const std::string &path,
+                    const packs::WriteOptions &options = {});
+
+// As `written` says, but as Code::failed: of a file that is no pack.
+Status as_failed(const Status &written);
 void add_write_options(CLI::App &command, packs::WriteOptions *options);
 
 }  // namespace kiln::cli

@@ -15,29 +15,28 @@ struct Options {
 
 int run(const Options &options) {
   if (!is_manifest(options.manifest)) {
-    complain(fmt::format("{} is not a manifest: expected a file whose name ends in .toml",
-                         options.manifest));
-    return kUsage;
+    return fail({Code::bad_argument,
+                 fmt::format("{} is not a manifest: expected a file whose name ends in .toml",
+                             options.manifest)});
   }
-  int exit_code = check_output(options.output, {options.manifest});
-  if (exit_code != kDone) return exit_code;
-  const auto contents = read_input(options.manifest, options.tools, &exit_code);
-  if (!contents) return exit_code;
+  if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
+  const auto input = read_input(options.manifest, options.tools);
+  if (!input.ok()) return fail(input.status());
+  if (!input->failures.empty()) {
+    return fail({Code::failed, "nothing was written to " + options.output});
+  }
+  const packs::Contents &contents = input->contents;
   std::size_t variants = 0;
-  for (const packs::Program &program : contents->programs) variants += program.variants.size();
-  if (exit_code != kDone) {
-    complain("nothing was written to " + options.output);
-    return exit_code;
-  }
-  if (const int code = write_output(*contents, options.output); code != kDone) return code;
+  for (const packs::Program &program : contents.programs) variants += program.variants.size();
+  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
-                         {"programs", contents->programs.size()},
+                         {"programs", contents.programs.size()},
                          {"variants", variants}});
   } else {
     print(fmt::format("{}: {}, {}, source and SPIR-V\n", options.output,
-                      count(contents->programs.size(), "program"), count(variants, "variant")));
+                      count(contents.programs.size(), "program"), count(variants, "variant")));
   }
   return kDone;
 }

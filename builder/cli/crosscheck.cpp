@@ -59,27 +59,28 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
 }
 
 int run(const Options &options) {
-  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   auto open = open_pack(options.input);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   packs::Contents &contents = open->contents;
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   builder::CrossCheckOptions check;
   check.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   check.all = options.all;
   std::vector<CrossCheckOutcome> outcomes;
-  const packs::Status status = builder::cross_check(
+  const Status status = builder::cross_check(
       contents, *devices, check,
       [](const std::string &what, std::size_t done, std::size_t all) { progress(what, done, all); },
       &outcomes);
   end_progress();
   if (!status.ok()) {
-    complain(fmt::format("{} [{}]", status.message, packs::code_name(status.code)));
-    return status.code == packs::Code::io_error ? kSomeFailed : kBadPack;
+    // A device that is gone is no fault of the pack.
+    const Code code = status.code == Code::io_error ? Code::failed : status.code;
+    return fail({code, fmt::format("{} [{}]", status.message, packs::code_name(status.code))});
   }
   packs::merge_records(builder::records_of(contents, *devices, outcomes), &contents);
-  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},

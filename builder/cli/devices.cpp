@@ -55,7 +55,7 @@ std::string device_text(const builder::DeviceInfo &device) {
 
 int run(const std::string &selector, bool as_json) {
   const auto devices = find_devices(selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   json list = json::array();
   for (const auto &device : *devices) {
     if (as_json) {

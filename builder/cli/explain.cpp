@@ -5,9 +5,8 @@ namespace kiln::cli {
 namespace {
 
 int run(const LoadOptions &options, bool as_json) {
-  int exit_code = kDone;
-  const auto request = make_request(options, &exit_code);
-  if (!request) return exit_code;
+  const auto request = make_request(options);
+  if (!request.ok()) return fail(request.status());
   const builder::RunResult result = builder::run_program(*request);
   if (!result.report.is_null()) {
     if (as_json) {
@@ -16,8 +15,7 @@ int run(const LoadOptions &options, bool as_json) {
       print(report_text(result.report));
     }
   }
-  if (!result.error.empty()) complain(result.error);
-  return exit_code_of(result.status);
+  return result.status.ok() ? kDone : fail(result.status);
 }
 
 }  // namespace

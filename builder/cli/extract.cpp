@@ -23,12 +23,12 @@ class Files {
 
   // The file's name for the index; null where there is no blob.
   nlohmann::json write(const std::string &name, const std::optional<packs::BlobSource> &blob) {
-    if (!blob || exit_code_ != kDone) return nullptr;
+    if (!blob || !status_.ok()) return nullptr;
     packs::Bytes bytes;
-    const packs::Status status = blob->read(&bytes);
+    const Status status = blob->read(&bytes);
     if (!status.ok()) {
-      complain(fmt::format("{}: {} [{}]", name, status.message, packs::code_name(status.code)));
-      exit_code_ = kBadPack;
+      status_ = {status.code,
+                 fmt::format("{}: {} [{}]", name, status.message, packs::code_name(status.code))};
       return nullptr;
     }
     write_text(name, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
@@ -36,20 +36,17 @@ class Files {
   }
 
   void write_text(const std::string &name, std::string_view text) {
-    const std::string error = builder::write_whole_file(folder_ + "/" + name, text);
+    status_ = as_failed(builder::write_whole_file(folder_ + "/" + name, text));
     ++count_;
-    if (error.empty()) return;
-    complain(error);
-    exit_code_ = kSomeFailed;
   }
 
   std::size_t count() const { return count_; }
-  int exit_code() const { return exit_code_; }
+  const Status &status() const { return status_; }
 
  private:
   std::string folder_;
   std::size_t count_ = 0;
-  int exit_code_ = kDone;
+  Status status_;
 };
 
 nlohmann::json extract_variant(const packs::Program &program, const packs::Variant &variant,
@@ -86,28 +83,26 @@ bool is_file_name(const std::string &name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
-int make_folders(const Options &options, const packs::Contents &contents) {
+Status make_folders(const Options &options, const packs::Contents &contents) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (is_file_name(program.name) && is_file_name(variant.name)) continue;
-      complain(
-          fmt::format("{}: {}/{} is no name for a file", options.pack, program.name, variant.name));
-      return kBadPack;
+      return {Code::root_malformed, fmt::format("{}: {}/{} is no name for a file", options.pack,
+                                                program.name, variant.name)};
     }
     const std::string folder = options.folder + "/" + program.name;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (std::filesystem::is_directory(folder)) continue;
-    complain(folder + ": " + (error ? error.message() : "not a folder"));
-    return kSomeFailed;
+    return {Code::failed, folder + ": " + (error ? error.message() : "not a folder")};
   }
-  return kDone;
+  return {};
 }
 
 int run(const Options &options) {
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
-  if (const int code = make_folders(options, open->contents); code != kDone) return code;
+  if (!open.ok()) return fail(open.status());
+  if (Status s = make_folders(options, open->contents); !s.ok()) return fail(s);
   Files files(options.folder);
   nlohmann::json index = {{"schema", 1}, {"variants", nlohmann::json::array()}};
   for (const packs::Program &program : open->contents.programs) {
@@ -115,9 +110,9 @@ int run(const Options &options) {
       index["variants"].push_back(extract_variant(program, variant, open->contents, &files));
     }
   }
-  if (files.exit_code() != kDone) return files.exit_code();
+  if (!files.status().ok()) return fail(files.status());
   files.write_text("index.json", index.dump(2) + "\n");
-  if (files.exit_code() != kDone) return files.exit_code();
+  if (!files.status().ok()) return fail(files.status());
   if (options.json) {
     print(index);
   } else {

@@ -71,7 +71,7 @@ std::string pack_text(const OpenPack &open) {
 
 int run(const std::string &path, bool as_json) {
   const auto open = open_pack(path);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   if (as_json) {
     print(builder::describe_pack(*open->pack, open->contents));
   } else {

@@ -7,7 +7,7 @@
 namespace kiln::cli {
 namespace {
 
-bool knows_program(const packs::Contents &contents, const LoadOptions &options) {
+Status knows_program(const packs::Contents &contents, const LoadOptions &options) {
   std::vector<std::string> names;
   for (const packs::Program &program : contents.programs) {
     if (program.name != options.program) {
@@ -18,15 +18,13 @@ bool knows_program(const packs::Contents &contents, const LoadOptions &options) 
     for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
     const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
                                                             options.variant) != variants.end();
-    if (!known) {
-      complain(fmt::format("program {} has no variant {}: {}", options.program, options.variant,
-                           builder::expected_one_of(options.variant, variants)));
-    }
-    return known;
+    if (known) return {};
+    return {Code::bad_argument,
+            fmt::format("program {} has no variant {}: {}", options.program, options.variant,
+                        builder::expected_one_of(options.variant, variants))};
   }
-  complain(fmt::format("{} has no program {}: {}", options.pack, options.program,
-                       builder::expected_one_of(options.program, names)));
-  return false;
+  return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.pack, options.program,
+                                          builder::expected_one_of(options.program, names))};
 }
 
 std::string value_text(const nlohmann::json &value) {
@@ -60,26 +58,17 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
       ->capture_default_str();
 }
 
-std::optional<OpenPack> open_program(const LoadOptions &options, int *exit_code) {
+Result<OpenPack> open_program(const LoadOptions &options) {
   auto pack = open_pack(options.pack);
-  if (!pack) {
-    *exit_code = kBadPack;
-    return std::nullopt;
-  }
-  if (!knows_program(pack->contents, options)) {
-    *exit_code = kUsage;
-    return std::nullopt;
-  }
+  if (!pack.ok()) return pack;
+  if (Status s = knows_program(pack->contents, options); !s.ok()) return s;
   return pack;
 }
 
-std::optional<builder::RunRequest> make_request(const LoadOptions &options, int *exit_code) {
-  if (!open_program(options, exit_code)) return std::nullopt;
+Result<builder::RunRequest> make_request(const LoadOptions &options) {
+  if (const auto pack = open_program(options); !pack.ok()) return pack.status();
   const auto devices = find_devices(options.selector);
-  if (!devices) {
-    *exit_code = kNoDevice;
-    return std::nullopt;
-  }
+  if (!devices.ok()) return devices.status();
   builder::RunRequest request;
   request.pack_path = options.pack;
   request.device = devices->front();
@@ -94,20 +83,6 @@ std::optional<builder::RunRequest> make_request(const LoadOptions &options, int 
   request.deadline = std::chrono::milliseconds(static_cast<long>(options.deadline_seconds * 1000));
   request.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   return request;
-}
-
-int exit_code_of(kiln_status status) {
-  switch (status) {
-    case KILN_OK: return kDone;
-    case KILN_ERROR_NO_OPENCL:
-    case KILN_ERROR_NO_DEVICE: return kNoDevice;
-    case KILN_ERROR_PACK_NOT_FOUND:
-    case KILN_ERROR_PACK_IO:
-    case KILN_ERROR_PACK_BAD:
-    case KILN_ERROR_PACK_NEWER: return kBadPack;
-    case KILN_ERROR_NOT_IN_PACK: return kUsage;
-    default: return kSomeFailed;
-  }
 }
 
 std::string report_text(const nlohmann::json &report) {

@@ -24,16 +24,13 @@ struct LoadOptions {
 
 void add_load_options(CLI::App &command, LoadOptions *options);
 
-// The pack, with the program and the variant in it. Complains and gives nothing when the
-// pack is bad or has them not; `*exit_code` says which.
-std::optional<OpenPack> open_program(const LoadOptions &options, int *exit_code);
+// The pack, with the program and the variant in it. Fails as open_pack() does, and with
+// Code::bad_argument when the pack has them not.
+Result<OpenPack> open_program(const LoadOptions &options);
 
 // The request that the options describe, for the first device that the selector names.
-// As open_program, and kNoDevice when there is no device.
-std::optional<builder::RunRequest> make_request(const LoadOptions &options, int *exit_code);
-
-// The exit code that a status of the runtime means.
-int exit_code_of(kiln_status status);
+// Fails as open_program() and find_devices() do.
+Result<builder::RunRequest> make_request(const LoadOptions &options);
 
 // The report for people: one line a rung, then the nearest target.
 std::string report_text(const nlohmann::json &report);

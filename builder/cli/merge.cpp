@@ -14,19 +14,18 @@ struct Options {
 };
 
 int run(const Options &options) {
-  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   packs::Contents merged;
   for (const std::string &path : options.inputs) {
     const auto pack = open_pack(path);
-    if (!pack) return kBadPack;
-    const packs::Status status = packs::merge(pack->contents, &merged);
+    if (!pack.ok()) return fail(pack.status());
+    const Status status = packs::merge(pack->contents, &merged);
     if (!status.ok()) {
-      complain(fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code)));
-      return kBadPack;
+      return fail({status.code, fmt::format("{}: {} [{}]", path, status.message,
+                                            packs::code_name(status.code))});
     }
   }
-  if (const int code = write_output(merged, options.output, options.write); code != kDone)
-    return code;
+  if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},

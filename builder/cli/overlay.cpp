@@ -15,25 +15,23 @@ struct Options {
   bool json = false;
 };
 
-std::optional<builder::OverlayFolder> read(const Options &options) {
-  builder::OverlayFolder folder;
-  const std::string fault = builder::read_overlay(options.folder, &folder);
-  if (fault.empty()) return folder;
-  complain(options.folder + ": " + fault);
-  return std::nullopt;
+Result<builder::OverlayFolder> read(const Options &options) {
+  auto folder = builder::read_overlay(options.folder);
+  if (folder.ok()) return folder;
+  return Status(folder.status().code, options.folder + ": " + folder.status().message);
 }
 
 int show(const Options &options) {
   const auto folder = read(options);
-  if (!folder) return kBadPack;
+  if (!folder.ok()) return fail(folder.status());
   if (options.json) {
     print(builder::to_json(*folder));
     return kDone;
   }
   std::string text;
   for (const auto &binary : folder->binaries) {
-    if (!binary.fault.empty()) {
-      text += fmt::format("{}: damaged: {}\n", binary.file, binary.fault);
+    if (!binary.status.ok()) {
+      text += fmt::format("{}: damaged: {}\n", binary.file, binary.status.message);
       continue;
     }
     text +=
@@ -51,18 +49,18 @@ int show(const Options &options) {
 }
 
 int export_folder(const Options &options) {
-  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   const auto folder = read(options);
-  if (!folder) return kBadPack;
+  if (!folder.ok()) return fail(folder.status());
   std::size_t left_out = 0;
   for (const auto &binary : folder->binaries) {
-    if (binary.fault.empty() && !binary.quarantined) continue;
+    if (binary.status.ok() && !binary.quarantined) continue;
     complain(fmt::format("{} is left out: {}", binary.file,
-                         binary.quarantined ? "the driver died of it" : binary.fault));
+                         binary.quarantined ? "the driver died of it" : binary.status.message));
     ++left_out;
   }
   const packs::Contents contents = builder::overlay_contents(*folder);
-  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   const std::size_t written = folder->binaries.size() - left_out;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -81,8 +79,7 @@ int export_folder(const Options &options) {
 int clear(const Options &options) {
   kiln_error error{};
   if (kiln_overlay_clear(options.folder.c_str(), &error) == KILN_OK) return kDone;
-  complain(error.message);
-  return kSomeFailed;
+  return fail({Code::failed, error.message});
 }
 
 }  // namespace

@@ -28,26 +28,26 @@ const char *need_name(builder::Need need) {
 }
 
 int run(const Options &options) {
-  int exit_code = kDone;
-  const auto base = read_input(options.input, options.tools, &exit_code);
-  if (!base) return exit_code;
+  const auto input = read_input(options.input, options.tools);
+  if (!input.ok()) return fail(input.status());
+  const packs::Contents &base = input->contents;
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   packs::Contents earlier;
   if (!options.output.empty()) {
     const auto pack = open_pack(options.output);
-    if (!pack) return kBadPack;
+    if (!pack.ok()) return fail(pack.status());
     earlier = pack->contents;
   }
   nlohmann::json jobs = nlohmann::json::array();
   packs::Contents records;
-  packs::merge_records(*base, &records);
+  packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
   const auto plan =
-      builder::make_plan(*base, *devices, earlier.targets,
+      builder::make_plan(base, *devices, earlier.targets,
                          {!options.no_finish, records.tunings, {}, options.preferred});
   for (const builder::Job &job : plan) {
-    const packs::Program &program = base->programs[job.program];
+    const packs::Program &program = base.programs[job.program];
     if (options.json) {
       jobs.push_back({{"program", program.name},
                       {"variant", program.variants[job.variant].name},
@@ -56,11 +56,11 @@ int run(const Options &options) {
                       {"reason", job.reason}});
     } else {
       print(fmt::format("{:8} {}: {}\n", need_name(job.need),
-                        builder::job_name(*base, *devices, job), job.reason));
+                        builder::job_name(base, *devices, job), job.reason));
     }
   }
   if (options.json) print(nlohmann::json{{"schema", 1}, {"jobs", jobs}});
-  return exit_code;
+  return input->exit_code();
 }
 
 }  // namespace

@@ -36,11 +36,8 @@ std::string default_folder() {
 
 int remove_all(const Options &options) {
   std::size_t removed = 0;
-  const packs::Status error = runtime::remove_provisioned(options.folder.c_str(), &removed);
-  if (!error.ok()) {
-    complain(error.message);
-    return kSomeFailed;
-  }
+  const Status status = runtime::remove_provisioned(options.folder.c_str(), &removed);
+  if (!status.ok()) return fail(as_failed(status));
   if (options.json) {
     print(nlohmann::json{{"schema", 1}, {"folder", options.folder}, {"removed", removed}});
   } else {
@@ -51,10 +48,9 @@ int remove_all(const Options &options) {
 
 // The folder of its cache that this machine's Mesa uses for the device; empty where it has none.
 std::string place_here(const builder::DeviceInfo &device) {
-  packs::Bytes opening;
+  const auto opening = builder::harvest_opening(device, kTimeout);
   runtime::MesaBlob blob;
-  if (!builder::harvest_opening(device, kTimeout, &opening).empty() ||
-      !runtime::parse_mesa_blob({opening.data(), opening.size()}, &blob).ok()) {
+  if (!opening.ok() || !runtime::parse_mesa_blob({opening->data(), opening->size()}, &blob).ok()) {
     return {};
   }
   return std::string(blob.place);
@@ -81,9 +77,8 @@ std::vector<std::string> places_of(const packs::Contents &contents) {
 // Whether Mesa's devices here are served, and by what they would be.
 nlohmann::json devices_here(const packs::Contents &contents) {
   nlohmann::json out = nlohmann::json::array();
-  const auto listed = builder::list_devices();
-  const auto *devices = std::get_if<std::vector<builder::DeviceInfo>>(&listed);
-  if (devices == nullptr) return out;
+  const auto devices = builder::list_devices();
+  if (!devices.ok()) return out;
   const std::vector<std::string> places = places_of(contents);
   for (const builder::DeviceInfo &device : *devices) {
     if (device.description.finishing != runtime::Finishing::shader_cache) continue;
@@ -96,12 +91,12 @@ nlohmann::json devices_here(const packs::Contents &contents) {
 
 int provision(const Options &options) {
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   runtime::ProvisionResult result;
-  const packs::Status error = runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
-  if (!error.ok()) {
-    complain(error.message);
-    return runtime::status_of(error.code) == KILN_ERROR_PACK_BAD ? kBadPack : kSomeFailed;
+  const Status status = runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
+  if (!status.ok()) {
+    const bool bad_pack = runtime::status_of(status.code) == KILN_ERROR_PACK_BAD;
+    return fail(bad_pack ? status : as_failed(status));
   }
   const nlohmann::json devices = devices_here(open->contents);
   if (options.json) {

@@ -30,8 +30,8 @@ struct Options {
   bool json = false;
 };
 
-// "NAME=VALUE" words; complains and gives nothing for any other.
-std::optional<builder::Parameters> parse_parameters(const std::vector<std::string> &words) {
+// "NAME=VALUE" words. Fails with Code::bad_argument for any other.
+Result<builder::Parameters> parse_parameters(const std::vector<std::string> &words) {
   builder::Parameters parameters;
   for (const std::string &word : words) {
     const std::size_t equals = word.find('=');
@@ -40,8 +40,8 @@ std::optional<builder::Parameters> parse_parameters(const std::vector<std::strin
         equals == std::string::npos ? 0 : std::strtod(word.c_str() + equals + 1, &end);
     if (equals == 0 || end == nullptr || *end != '\0' || end == word.c_str() + equals + 1 ||
         !std::isfinite(value)) {
-      complain(fmt::format("--parameter takes NAME=VALUE with a number, not {}", word));
-      return std::nullopt;
+      return Status(Code::bad_argument,
+                    fmt::format("--parameter takes NAME=VALUE with a number, not {}", word));
     }
     parameters[word.substr(0, equals)] = {value};
   }
@@ -57,14 +57,12 @@ std::string plane_path(const std::string &path, const std::string &plane) {
       .string();
 }
 
-bool write_planes(const std::vector<builder::Plane> &planes, const std::string &path) {
+Status write_planes(const std::vector<builder::Plane> &planes, const std::string &path) {
   for (const builder::Plane &plane : planes) {
-    const std::string error = builder::write_png(plane, plane_path(path, plane.name));
-    if (error.empty()) continue;
-    complain(error);
-    return false;
+    const Status status = builder::write_png(plane, plane_path(path, plane.name));
+    if (!status.ok()) return as_failed(status);
   }
-  return true;
+  return {};
 }
 
 struct Comparison {
@@ -104,30 +102,26 @@ std::vector<Subject> find_subjects(const OpenPack &open, const LoadOptions &load
   return subjects;
 }
 
-// Whether one of the variants has each of the parameters.
-bool knows_parameters(const std::vector<Subject> &subjects, const builder::Parameters &given) {
+// Whether one of the variants has each of the parameters. Fails with Code::bad_argument.
+Status knows_parameters(const std::vector<Subject> &subjects, const builder::Parameters &given) {
   std::vector<std::string> names;
   for (const Subject &subject : subjects) {
-    std::string ignored;
-    for (const auto &[name, value] : builder::all_parameters(subject.variant, {}, &ignored)) {
+    for (const auto &[name, value] : builder::all_parameters(subject.variant, {})) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
   }
   for (const auto &[name, value] : given) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      complain(
-          fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
-                      names.empty() ? "it takes none" : builder::expected_one_of(name, names)));
-      return false;
+      return {Code::bad_argument,
+              fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
+                          names.empty() ? "it takes none" : builder::expected_one_of(name, names))};
     }
     for (const Subject &subject : subjects) {
-      const std::string fault = builder::parameter_fault(subject.variant, name, value);
-      if (fault.empty()) continue;
-      complain(fault);
-      return false;
+      Status status = builder::check_parameter(subject.variant, name, value);
+      if (!status.ok()) return status;
     }
   }
-  return true;
+  return {};
 }
 
 // Whether a plane can be written as a PNG file.
@@ -135,31 +129,28 @@ bool is_picture(const builder::PlaneShape &shape) {
   return shape.type == builder::Type::uchar_ && shape.channels != 2;
 }
 
-// What can be known of the files before a driver is loaded.
-int check_files(const Options &options, const packs::Program &program) {
+// What can be known of the files before a driver is loaded. Fails with Code::bad_argument or
+// Code::failed.
+Status check_files(const Options &options, const packs::Program &program) {
   if (!options.image.empty()) {
-    if (const std::string error = builder::check_png(options.image); !error.empty()) {
-      complain(error);
-      return kSomeFailed;
-    }
+    if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
   }
   std::vector<std::string> outputs = {options.report};
   for (const builder::PlaneShape &shape : builder::program_shape(program).outputs) {
     if (options.output.empty()) break;
     if (!is_picture(shape)) {
-      complain(fmt::format("program {} gives no picture that --output could write", program.name));
-      return kUsage;
+      return {Code::bad_argument,
+              fmt::format("program {} gives no picture that --output could write", program.name)};
     }
     outputs.push_back(plane_path(options.output, shape.name));
   }
   for (const std::string &path : outputs) {
     if (path.empty()) continue;
-    const int code = check_output(path, {options.image, options.load.pack});
-    if (code != kDone) return code;
+    Status status = check_output(path, {options.image, options.load.pack});
+    if (!status.ok()) return status;
   }
-  if (!options.reference || !options.output.empty()) return kDone;
-  complain("--reference needs --output");
-  return kUsage;
+  if (!options.reference || !options.output.empty()) return {};
+  return {Code::bad_argument, "--reference needs --output"};
 }
 
 // What the program works on: the picture, or values made for that size.
@@ -168,57 +159,55 @@ struct Work {
   std::vector<builder::Plane> inputs;
 };
 
-int read_work(const Options &options, const packs::Program &program, Work *work) {
-  if (options.image.empty()) {
-    const auto size = builder::parse_size(options.size);
-    if (!size) {
-      complain("--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
-      return kUsage;
-    }
-    const std::uint64_t bytes = builder::bytes_moved(program, *size);
-    if (bytes > kMostBytes) {
-      complain(fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
-                           options.size, bytes, kMostBytes));
-      return kSomeFailed;
-    }
-    *work = {*size, builder::make_inputs(program, *size)};
-    return kDone;
+// Fails with Code::bad_argument or Code::failed.
+Result<Work> make_work(const Options &options, const packs::Program &program) {
+  const auto size = builder::parse_size(options.size);
+  if (!size) {
+    return Status(Code::bad_argument,
+                  "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
   }
+  const std::uint64_t bytes = builder::bytes_moved(program, *size);
+  if (bytes > kMostBytes) {
+    return Status(Code::failed,
+                  fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
+                              options.size, bytes, kMostBytes));
+  }
+  return Work{*size, builder::make_inputs(program, *size)};
+}
+
+// Fails with Code::bad_argument or Code::failed.
+Result<Work> read_work(const Options &options, const packs::Program &program) {
+  if (options.image.empty()) return make_work(options, program);
   const builder::ReferenceShape shape = builder::program_shape(program);
   if (shape.inputs.size() != 1 || !is_picture(shape.inputs.front())) {
-    complain(fmt::format("program {} does not work on one picture: give --size instead of --image",
-                         program.name));
-    return kUsage;
+    return Status(Code::bad_argument,
+                  fmt::format("program {} does not work on one picture: give --size instead of "
+                              "--image",
+                              program.name));
   }
-  std::string error;
-  auto input = builder::read_png(options.image, shape.inputs.front().channels, &error);
-  if (!input) {
-    complain(error);
-    return kSomeFailed;
-  }
-  work->size = {input->width, input->height, 1};
-  work->inputs.push_back(std::move(*input));
-  return kDone;
+  auto input = builder::read_png(options.image, shape.inputs.front().channels);
+  if (!input.ok()) return as_failed(input.status());
+  Work work{{input->width, input->height, 1}, {}};
+  work.inputs.push_back(*std::move(input));
+  return work;
 }
 
 // The reference's planes for the input, or empty where the program names no reference.
 std::vector<builder::Plane> reference_planes(const Subject &subject, const Work &work,
                                              const builder::Parameters &given) {
-  std::string unknown;
   return builder::run_reference(subject.program.reference, work.size, work.inputs,
-                                builder::all_parameters(subject.variant, given, &unknown));
+                                builder::all_parameters(subject.variant, given));
 }
 
-// Runs the C++ reference alone: no device.
-int run_reference_only(const Options &options, const Subject &subject, const Work &work,
-                       const builder::Parameters &parameters) {
+// Runs the C++ reference alone: no device. Fails with Code::failed.
+Status run_reference_only(const Options &options, const Subject &subject, const Work &work,
+                          const builder::Parameters &parameters) {
   const auto planes = reference_planes(subject, work, parameters);
   if (planes.empty()) {
-    complain(
-        fmt::format("program {} names no reference that takes its input", options.load.program));
-    return kSomeFailed;
+    return {Code::failed, fmt::format("program {} names no reference that takes its input",
+                                      options.load.program)};
   }
-  return write_planes(planes, options.output) ? kDone : kSomeFailed;
+  return write_planes(planes, options.output);
 }
 
 // Compares with the reference; null where there is none. False when it is wrong.
@@ -287,61 +276,61 @@ void summarise(const Options &options, const builder::RunResult &result,
   }
 }
 
-bool write_report(const Options &options, const builder::RunResult &result) {
-  if (options.report.empty() || result.report.is_null()) return true;
-  const std::string error = builder::write_whole_file(
-      options.report, nlohmann::json::array({result.report}).dump(2) + "\n");
-  if (!error.empty()) complain(error);
-  return error.empty();
+Status write_report(const Options &options, const builder::RunResult &result) {
+  if (options.report.empty() || result.report.is_null()) return {};
+  return as_failed(builder::write_whole_file(
+      options.report, nlohmann::json::array({result.report}).dump(2) + "\n"));
 }
 
-int run(const Options &options) {
-  const auto parameters = parse_parameters(options.parameters);
-  if (!parameters) return kUsage;
-  if (options.image.empty() && options.size.empty()) {
-    complain("kiln run needs --image or --size; see 'kiln run --help'");
-    return kUsage;
-  }
-  int exit_code = kDone;
-  const auto pack = open_program(options.load, &exit_code);
-  if (!pack) return exit_code;
-  const std::vector<Subject> subjects = find_subjects(*pack, options.load);
-  if (!knows_parameters(subjects, *parameters)) return kUsage;
-  const packs::Program &program = subjects.front().program;
-  if (const int code = check_files(options, program); code != kDone) return code;
-  Work work;
-  if (const int code = read_work(options, program, &work); code != kDone) return code;
-  if (options.reference) return run_reference_only(options, subjects.front(), work, *parameters);
-  auto request = make_request(options.load, &exit_code);
-  if (!request) return exit_code;
-  request->launch = true;
-  request->size = work.size;
-  request->inputs = work.inputs;
-  request->parameters = *parameters;
-  request->launches = options.launches;
-  std::copy(options.local.begin(), options.local.end(), request->local.begin());
-  if (!options.local.empty()) request->local[2] = 1;
-  const builder::RunResult result = builder::run_program(*request);
-  const bool reported = write_report(options, result);
-  if (!result.error.empty()) {
-    complain(result.error);
-    return exit_code_of(result.status);
-  }
+// Compares and tells what was launched, and writes the pictures.
+int finish(const Options &options, const std::vector<Subject> &subjects, const Work &work,
+           const builder::RunResult &result, const builder::Parameters &parameters) {
   const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Subject &s) {
     return s.variant.name == result.variant;
   });
   nlohmann::json verdict;
   const bool right = options.no_check || subject == subjects.end() ||
-                     check(*subject, work, result, *parameters, &verdict);
+                     check(*subject, work, result, parameters, &verdict);
   summarise(options, result, verdict);
-  if (!right) {
-    complain("the result is wrong; no picture was written");
-    return kSomeFailed;
+  if (!right) return fail({Code::failed, "the result is wrong; no picture was written"});
+  if (options.output.empty()) return kDone;
+  const Status written = write_planes(result.outputs, options.output);
+  return written.ok() ? kDone : fail(written);
+}
+
+int run(const Options &options) {
+  const auto parameters = parse_parameters(options.parameters);
+  if (!parameters.ok()) return fail(parameters.status());
+  if (options.image.empty() && options.size.empty()) {
+    return fail({Code::bad_argument, "kiln run needs --image or --size; see 'kiln run --help'"});
   }
-  if (!options.output.empty() && !write_planes(result.outputs, options.output)) {
-    return kSomeFailed;
+  const auto pack = open_program(options.load);
+  if (!pack.ok()) return fail(pack.status());
+  const std::vector<Subject> subjects = find_subjects(*pack, options.load);
+  if (Status s = knows_parameters(subjects, *parameters); !s.ok()) return fail(s);
+  const packs::Program &program = subjects.front().program;
+  if (Status s = check_files(options, program); !s.ok()) return fail(s);
+  const auto work = read_work(options, program);
+  if (!work.ok()) return fail(work.status());
+  if (options.reference) {
+    const Status status = run_reference_only(options, subjects.front(), *work, *parameters);
+    return status.ok() ? kDone : fail(status);
   }
-  return reported ? kDone : kSomeFailed;
+  auto request = make_request(options.load);
+  if (!request.ok()) return fail(request.status());
+  request->launch = true;
+  request->size = work->size;
+  request->inputs = work->inputs;
+  request->parameters = *parameters;
+  request->launches = options.launches;
+  std::copy(options.local.begin(), options.local.end(), request->local.begin());
+  if (!options.local.empty()) request->local[2] = 1;
+  const builder::RunResult result = builder::run_program(*request);
+  const Status reported = write_report(options, result);
+  if (!reported.ok()) complain(reported.message);
+  if (!result.status.ok()) return fail(result.status);
+  const int code = finish(options, subjects, *work, result, *parameters);
+  return code == kDone ? exit_code_of(reported) : code;
 }
 
 }  // namespace

@@ -24,21 +24,23 @@ struct Options {
   bool json = false;
 };
 
-bool parse(const Options &options, builder::TuneOptions *out) {
+Result<builder::TuneOptions> parse(const Options &options) {
   const auto budget = read_budget(options.budget);
-  const auto sizes = budget ? read_sizes(options.sizes) : std::nullopt;
-  if (!sizes) return false;
-  out->budget_seconds = *budget;
-  out->sizes = *sizes;
-  out->pack_path = options.input;
-  out->programs = options.programs;
-  out->variant = options.variant;
-  out->timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
-  return true;
+  if (!budget.ok()) return budget.status();
+  const auto sizes = read_sizes(options.sizes);
+  if (!sizes.ok()) return sizes.status();
+  builder::TuneOptions tune;
+  tune.budget_seconds = *budget;
+  tune.sizes = *sizes;
+  tune.pack_path = options.input;
+  tune.programs = options.programs;
+  tune.variant = options.variant;
+  tune.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  return tune;
 }
 
-// Whether the pack has the programs and one of them the variant.
-bool knows_names(const packs::Contents &contents, const Options &options) {
+// Whether the pack has the programs and one of them the variant. Fails with Code::bad_argument.
+Status knows_names(const packs::Contents &contents, const Options &options) {
   std::vector<std::string> programs;
   std::vector<std::string> variants;
   for (const packs::Program &program : contents.programs) {
@@ -54,17 +56,15 @@ bool knows_names(const packs::Contents &contents, const Options &options) {
   }
   for (const std::string &name : options.programs) {
     if (std::find(programs.begin(), programs.end(), name) != programs.end()) continue;
-    complain(fmt::format("{} has no program {}: {}", options.input, name,
-                         builder::expected_one_of(name, programs)));
-    return false;
+    return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.input, name,
+                                            builder::expected_one_of(name, programs))};
   }
   if (options.variant.empty() ||
       std::find(variants.begin(), variants.end(), options.variant) != variants.end()) {
-    return true;
+    return {};
   }
-  complain(fmt::format("no variant {}: {}", options.variant,
-                       builder::expected_one_of(options.variant, variants)));
-  return false;
+  return {Code::bad_argument, fmt::format("no variant {}: {}", options.variant,
+                                          builder::expected_one_of(options.variant, variants))};
 }
 
 // "81.20 us", "1.234 ms"; "-" where there is none.
@@ -75,7 +75,7 @@ std::string time_text(double nanoseconds) {
 }
 
 std::string row_text(const builder::TunedVariant &variant, bool best) {
-  if (!variant.reason.empty()) {
+  if (!variant.measured()) {
     return fmt::format("    {:24} {}\n", variant.variant,
                        variant.reason.substr(0, variant.reason.find('\n')));
   }
@@ -89,12 +89,12 @@ std::string row_text(const builder::TunedVariant &variant, bool best) {
                      time_text(variant.default_nanoseconds), time_text(variant.nanoseconds),
                      variant.gain() > 0 ? fmt::format("{:.2f}", variant.gain()) : "-", local,
                      finished ? "" : " (search cut short)",
-                     variant.check == "unchecked" ? " (unchecked)" : "");
+                     variant.check == builder::Check::unchecked ? " (unchecked)" : "");
 }
 
 std::string table(const builder::TunedDevice &tuned) {
-  if (!tuned.error.empty()) {
-    return fmt::format("{}\n  not tuned: {}\n", tuned.device.label(), tuned.error);
+  if (!tuned.status.ok()) {
+    return fmt::format("{}\n  not tuned: {}\n", tuned.device.label(), tuned.status.message);
   }
   std::string text = tuned.device.label() + "\n";
   for (const builder::TunedSize &size : tuned.sizes) {
@@ -119,25 +119,25 @@ std::string table(const builder::TunedDevice &tuned) {
 
 // Whether a device or a variant did not do what it should.
 bool failed(const builder::TunedDevice &tuned) {
-  if (!tuned.error.empty()) return true;
+  if (!tuned.status.ok()) return true;
   for (const builder::TunedSize &size : tuned.sizes) {
     for (const builder::TunedVariant &variant : size.variants) {
-      if (variant.rejected) return true;
+      if (variant.rejected()) return true;
     }
   }
   return false;
 }
 
 int run(const Options &options) {
-  builder::TuneOptions tune;
-  if (!parse(options, &tune)) return kUsage;
-  if (const int code = check_output(options.output, {}); code != kDone) return code;
+  const auto tune = parse(options);
+  if (!tune.ok()) return fail(tune.status());
+  if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   auto open = open_pack(options.input);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   packs::Contents &contents = open->contents;
-  if (!knows_names(contents, options)) return kUsage;
+  if (Status s = knows_names(contents, options); !s.ok()) return fail(s);
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   int exit_code = kDone;
   std::size_t rows = 0;
   std::string text;
@@ -146,7 +146,7 @@ int run(const Options &options) {
   for (const builder::DeviceInfo &device : *devices) {
     if (!seen.insert(runtime::key_text(device.description.key)).second) continue;
     const builder::TunedDevice tuned = builder::tune(
-        contents, device, tune, [](const std::string &what, std::size_t done, std::size_t all) {
+        contents, device, *tune, [](const std::string &what, std::size_t done, std::size_t all) {
           progress("tuning " + what, done, all);
         });
     end_progress();
@@ -155,7 +155,7 @@ int run(const Options &options) {
     if (!options.json) print(table(tuned));
     list.push_back(builder::to_json(tuned));
   }
-  if (const int code = write_output(contents, options.output); code != kDone) return code;
+  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1}, {"output", options.output}, {"devices", list}});
   } else {

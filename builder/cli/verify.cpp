@@ -82,7 +82,7 @@ void check_target(const packs::Contents &contents, const packs::Target &target, 
 
 int run(const std::string &path, bool as_json) {
   const auto open = open_pack(path);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   Verifier verifier(path);
   for (const packs::Program &program : open->contents.programs) {
     for (const packs::Variant &v : program.variants) check_variant(program.name, v, &verifier);

@@ -18,19 +18,20 @@ struct Options {
 };
 
 std::string row_text(const builder::WarmRow &row) {
-  if (!row.error.empty() && row.before == 0) {
-    return fmt::format("  {:24} {}\n", row.program, row.error);
+  const Status &status = row.status;
+  if (!status.ok() && row.before == 0) {
+    return fmt::format("  {:24} {}\n", row.program, status.message);
   }
   return fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}{}{}\n",
                      row.program + "/" + row.variant, row.rung, row.before, row.after,
-                     row.before - row.after, row.error.empty() ? "" : "  ", row.error);
+                     row.before - row.after, status.ok() ? "" : "  ", status.message);
 }
 
 int run(const Options &options) {
   const auto open = open_pack(options.pack);
-  if (!open) return kBadPack;
+  if (!open.ok()) return fail(open.status());
   const auto devices = find_devices(options.selector);
-  if (!devices) return kNoDevice;
+  if (!devices.ok()) return fail(devices.status());
   const builder::WarmOptions warm{
       options.pack, options.program, options.overlay,
       std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000))};
@@ -45,7 +46,7 @@ int run(const Options &options) {
     std::string text = fmt::format("{}\n  {:24} {:12} {:>10} {:>10} {:>10}\n", device.label(),
                                    "milliseconds", "rung", "now", "from now", "saved");
     for (const builder::WarmRow &row : rows) {
-      if (!row.error.empty()) exit_code = kSomeFailed;
+      if (!row.status.ok()) exit_code = kSomeFailed;
       before += row.before;
       after += row.after;
       text += row_text(row);

@@ -27,35 +27,34 @@ class HostStep {
            const Toolchain &toolchain)
       : manifest_(manifest), folder_(manifest_path.parent_path()), toolchain_(toolchain) {}
 
-  // Each: empty on success, else the message.
-  std::string flatten_source(const Program &program, const Variant &variant, Sources *out);
-  std::string compile(const Program &program, const Variant &in, const Sources &sources,
-                      packs::Variant *out, std::vector<std::string> *warnings);
+  Result<Sources> flatten_source(const Program &program, const Variant &variant);
+  Status compile(const Program &program, const Variant &in, const Sources &sources,
+                 packs::Variant *out, std::vector<std::string> *warnings);
 
  private:
-  std::string compile_il(const Program &program, const Variant &in, const Sources &sources,
-                         std::uint32_t bits, packs::Variant *out,
-                         std::vector<std::string> *warnings);
+  Status compile_il(const Program &program, const Variant &in, const Sources &sources,
+                    std::uint32_t bits, packs::Variant *out, std::vector<std::string> *warnings);
 
   const Manifest &manifest_;
   std::filesystem::path folder_;
   const Toolchain &toolchain_;
 };
 
-std::string HostStep::flatten_source(const Program &program, const Variant &variant, Sources *out) {
+Result<Sources> HostStep::flatten_source(const Program &program, const Variant &variant) {
+  Sources sources;
   for (const bool packed : {true, false}) {
-    const auto result = flatten({variant.source, program.include_dirs, read_from_disk(),
-                                 packed ? names_below(folder_) : names_as_opened()});
-    if (const auto *error = std::get_if<FlattenError>(&result)) return error->text;
-    (packed ? out->packed : out->as_opened) = std::get<Flattened>(result).text;
+    auto result = flatten({variant.source, program.include_dirs, read_from_disk(),
+                           packed ? names_below(folder_) : names_as_opened()});
+    if (!result.ok()) return result.status();
+    (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
-  return {};
+  return sources;
 }
 
 // The variant's kernels, each of which must be in the module with as many parameters as the
 // manifest lists.
-std::string check_kernels(const Variant &in, const SpirvModule &module,
-                          std::vector<packs::Kernel> *out) {
+Status check_kernels(const Variant &in, const SpirvModule &module,
+                     std::vector<packs::Kernel> *out) {
   out->clear();
   for (const Kernel &wanted : in.kernels) {
     const auto kernel = std::find_if(module.kernels.begin(), module.kernels.end(),
@@ -63,15 +62,17 @@ std::string check_kernels(const Variant &in, const SpirvModule &module,
     if (kernel == module.kernels.end()) {
       std::string names;
       for (const SpirvKernel &k : module.kernels) names += " " + k.name;
-      return fmt::format("{}: error: no kernel named {}; there are:{}\n", in.source.string(),
-                         wanted.name, names.empty() ? " none" : names);
+      return {Code::bad_input,
+              fmt::format("{}: error: no kernel named {}; there are:{}\n", in.source.string(),
+                          wanted.name, names.empty() ? " none" : names)};
     }
     const auto listed = static_cast<std::size_t>(
         std::count_if(in.arguments.begin(), in.arguments.end(),
                       [&](const Argument &a) { return a.stage == out->size(); }));
     if (!in.arguments.empty() && listed != kernel->argument_count) {
-      return fmt::format("{}: error: kernel {} takes {}, the manifest lists {} arguments\n",
-                         in.source.string(), wanted.name, kernel->argument_count, listed);
+      return {Code::bad_input,
+              fmt::format("{}: error: kernel {} takes {}, the manifest lists {} arguments\n",
+                          in.source.string(), wanted.name, kernel->argument_count, listed)};
     }
     out->push_back({wanted.name, kernel->argument_count, wanted.range});
   }
@@ -97,9 +98,9 @@ packs::Argument packed(const Argument &a) {
   return out;
 }
 
-std::string HostStep::compile_il(const Program &program, const Variant &in, const Sources &sources,
-                                 std::uint32_t bits, packs::Variant *out,
-                                 std::vector<std::string> *warnings) {
+Status HostStep::compile_il(const Program &program, const Variant &in, const Sources &sources,
+                            std::uint32_t bits, packs::Variant *out,
+                            std::vector<std::string> *warnings) {
   HostCompileRequest request;
   request.name = program.name + "/" + in.name;
   request.source = sources.packed;
@@ -110,27 +111,24 @@ std::string HostStep::compile_il(const Program &program, const Variant &in, cons
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
   request.spirv_extensions = spirv_extensions(in.requirements);
-  auto result = compile_to_spirv(toolchain_, request);
-  if (const auto *error = std::get_if<HostCompileError>(&result)) return error->text;
-  auto &compiled = std::get<HostCompiled>(result);
-  if (!compiled.warnings.empty() && bits == manifest_.address_bits.front()) {
-    warnings->push_back(compiled.warnings);
+  auto compiled = compile_to_spirv(toolchain_, request);
+  if (!compiled.ok()) return compiled.status();
+  if (!compiled->warnings.empty() && bits == manifest_.address_bits.front()) {
+    warnings->push_back(compiled->warnings);
   }
-  if (std::string error = check_kernels(in, compiled.module, &out->kernels); !error.empty()) {
-    return error;
-  }
+  if (Status s = check_kernels(in, compiled->module, &out->kernels); !s.ok()) return s;
   if (!in.il) return {};
-  out->il_version = std::max(out->il_version, compiled.module.version);
-  (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled.spirv));
+  out->il_version = std::max(out->il_version, compiled->module.version);
+  (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled->spirv));
   return {};
 }
 
-std::string HostStep::compile(const Program &program, const Variant &in, const Sources &sources,
-                              packs::Variant *out, std::vector<std::string> *warnings) {
+Status HostStep::compile(const Program &program, const Variant &in, const Sources &sources,
+                         packs::Variant *out, std::vector<std::string> *warnings) {
   for (const std::uint32_t bits : manifest_.address_bits) {
     if (!in.il && bits != manifest_.address_bits.front()) break;
-    std::string error = compile_il(program, in, sources, bits, out, warnings);
-    if (!error.empty()) return error;
+    Status status = compile_il(program, in, sources, bits, out, warnings);
+    if (!status.ok()) return status;
   }
   out->name = in.name;
   out->options = in.options;
@@ -152,9 +150,9 @@ std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BaseP
   std::vector<Sources> all;
   for (const Program &program : manifest.programs) {
     for (const Variant &variant : program.variants) {
-      std::string error = step->flatten_source(program, variant, &all.emplace_back());
-      if (error.empty()) continue;
-      base->failures.push_back({program.name, variant.name, std::move(error)});
+      Status status = step->flatten_source(program, variant).move_to(&all.emplace_back());
+      if (status.ok()) continue;
+      base->failures.push_back({program.name, variant.name, std::move(status)});
       base->bad_sources = true;
     }
   }
@@ -189,12 +187,11 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
     for (const Variant &variant : program.variants) {
       if (progress) progress(program.name + "/" + variant.name, done, sources.size());
       packs::Variant compiled;
-      std::string error =
-          step.compile(program, variant, sources[done++], &compiled, &base.warnings);
-      if (error.empty()) {
+      Status status = step.compile(program, variant, sources[done++], &compiled, &base.warnings);
+      if (status.ok()) {
         out.variants.push_back(std::move(compiled));
       } else {
-        base.failures.push_back({program.name, variant.name, std::move(error)});
+        base.failures.push_back({program.name, variant.name, std::move(status)});
       }
     }
     if (!out.variants.empty()) base.contents.programs.push_back(std::move(out));

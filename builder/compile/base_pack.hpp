@@ -12,11 +12,11 @@
 
 namespace kiln::builder {
 
-// A variant that did not make it; `text` is the compiler's or Kiln's whole message.
+// A variant that did not make it; the status has the compiler's or Kiln's whole message.
 struct VariantFailure {
   std::string program;
   std::string variant;
-  std::string text;
+  Status status;
 };
 
 struct BasePack {

@@ -49,13 +49,13 @@ class Flattener {
  public:
   explicit Flattener(const FlattenRequest &request) : request_(request) {}
 
-  std::variant<Flattened, FlattenError> run() {
+  Result<Flattened> run() {
     File *root = open(request_.source);
     if (root == nullptr) {
-      return FlattenError{
-          file_error(request_.source.lexically_normal().generic_string(), "cannot be read")};
+      return Status(Code::bad_input, file_error(request_.source.lexically_normal().generic_string(),
+                                                "cannot be read"));
     }
-    if (!inline_file(*root, true)) return std::move(error_);
+    if (Status status = inline_file(*root, true); !status.ok()) return status;
     return std::move(result_);
   }
 
@@ -94,7 +94,7 @@ class Flattener {
   }
 
   // `certain`: no condition stands above this inclusion.
-  bool inline_file(File &file, bool certain) {
+  Status inline_file(File &file, bool certain) {
     const bool wrapped = file.once && !chain_.empty();
     if (wrapped) {
       result_.text += fmt::format("#ifndef KILN_ONCE_{0}\n#define KILN_ONCE_{0}\n", file.number);
@@ -108,7 +108,8 @@ class Flattener {
       if (directive.name.starts_with("if")) ++depth;
       if (directive.name == "endif" && depth > 0) --depth;
       if (directive.name == "include") {
-        if (!inline_line(file, line, directive, certain && depth <= own_guard)) return false;
+        Status status = inline_line(file, line, directive, certain && depth <= own_guard);
+        if (!status.ok()) return status;
       } else if (is_pragma_once(line)) {
         result_.text.append(line.line_count, '\n');
       } else {
@@ -119,16 +120,17 @@ class Flattener {
     if (wrapped) result_.text += "#endif\n";
     if (file.once && certain) file.complete = true;
     chain_.pop_back();
-    return true;
+    return {};
   }
 
-  bool inline_line(File &file, const LogicalLine &line, const Directive &directive, bool certain) {
+  Status inline_line(File &file, const LogicalLine &line, const Directive &directive,
+                     bool certain) {
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
     if (operands.starts_with('<')) {
       copy(file, line);
-      return true;
+      return {};
     }
     const std::size_t close = operands.find('"', 1);
     if (!operands.starts_with('"') || close == std::string_view::npos || close == 1) {
@@ -143,18 +145,19 @@ class Flattener {
     if (included == nullptr) {
       return fail(fmt::format("cannot find {}", in_quotes(name)), searched(file, name));
     }
-    return include(*included, certain) && resume(file, line);
+    Status status = include(*included, certain);
+    return status.ok() ? resume(file, line) : status;
   }
 
-  bool include(File &file, bool certain) {
+  Status include(File &file, bool certain) {
     const auto on_chain = std::find_if(chain_.begin(), chain_.end(),
                                        [&file](const Inclusion &i) { return i.file == &file; });
     if (on_chain != chain_.end()) {
-      if (file.once || file.guarded) return true;
+      if (file.once || file.guarded) return {};
       return fail(fmt::format("{} includes itself: {}", in_quotes(name_of(file)), cycle(on_chain)),
                   "expected #pragma once or an include guard");
     }
-    if (file.complete) return true;
+    if (file.complete) return {};
     if (chain_.size() >= kDeepest) {
       return fail("includes are nested too deeply",
                   fmt::format("expected at most {} levels", kDeepest));
@@ -162,13 +165,13 @@ class Flattener {
     return inline_file(file, certain);
   }
 
-  bool resume(const File &file, const LogicalLine &line) {
+  Status resume(const File &file, const LogicalLine &line) {
     if (result_.text.size() > kMostBytes) {
       return fail("the text with its includes is too large",
                   fmt::format("expected at most {} bytes", kMostBytes));
     }
     result_.text += line_directive(line.first_line + line.line_count, request_.name(file.path));
-    return true;
+    return {};
   }
 
   void copy(const File &file, const LogicalLine &line) {
@@ -195,23 +198,22 @@ class Flattener {
     return text;
   }
 
-  bool fail(const std::string &message, const std::string &expected) {
+  Status fail(const std::string &message, const std::string &expected) const {
     const Inclusion &last = chain_.back();
-    error_.text = source_error(name_of(*last.file), last.file->text,
-                               position_at(last.file->text, last.at), message, expected);
+    std::string text = source_error(name_of(*last.file), last.file->text,
+                                    position_at(last.file->text, last.at), message, expected);
     for (std::size_t i = chain_.size() - 1; i > 0; --i) {
       const Inclusion &above = chain_[i - 1];
-      error_.text += fmt::format("included from {}:{}\n", name_of(*above.file),
-                                 position_at(above.file->text, above.at).line);
+      text += fmt::format("included from {}:{}\n", name_of(*above.file),
+                          position_at(above.file->text, above.at).line);
     }
-    return false;
+    return {Code::bad_input, std::move(text)};
   }
 
   const FlattenRequest &request_;
   std::map<std::filesystem::path, std::unique_ptr<File>> files_;  // null: not there
   std::vector<Inclusion> chain_;
   Flattened result_;
-  FlattenError error_;
 };
 
 }  // namespace
@@ -241,11 +243,11 @@ NameFile names_as_opened() {
   return [](const std::filesystem::path &path) { return path.lexically_normal().generic_string(); };
 }
 
-std::variant<Flattened, FlattenError> flatten(const FlattenRequest &request) {
+Result<Flattened> flatten(const FlattenRequest &request) {
   try {
     return Flattener(request).run();
   } catch (const std::exception &error) {
-    return FlattenError{file_error(request.source.generic_string(), error.what())};
+    return Status(Code::bad_input, file_error(request.source.generic_string(), error.what()));
   }
 }
 

@@ -7,8 +7,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
+
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -40,20 +41,16 @@ struct Flattened {
   std::vector<std::filesystem::path> files;  // each once, in the order of reading; source first
 };
 
-// `text` is whole and ready to print: file:line:column as the file is opened, the line, a
-// caret, what was expected; then the chain of files that led there.
-struct FlattenError {
-  std::string text;
-};
-
 // Replaces `#include "x"` by the text of x, between `#line` directives; `#include <x>` is
 // left alone. Every such line is replaced, be it under an #if or not, so the file must be
 // there. `#pragma once` becomes an #ifndef of the flattener's own (KILN_ONCE_1, ...), since
 // compilers do not see the files any more. Line ends become "\n"; a byte-order mark goes.
 //
-// Errors: a file that is not there; a name in neither quotes nor angle brackets; a file
-// that includes itself, directly or through others, with neither `#pragma once` nor an
-// include guard; more than 64 levels; a text of more than 16 MiB.
-std::variant<Flattened, FlattenError> flatten(const FlattenRequest &request);
+// Fails with Code::bad_input for: a file that is not there; a name in neither quotes nor angle
+// brackets; a file that includes itself, directly or through others, with neither `#pragma once`
+// nor an include guard; more than 64 levels; a text of more than 16 MiB. The message is whole and
+// ready to print: file:line:column as the file is opened, the line, a caret, what was expected;
+// then the chain of files that led there.
+Result<Flattened> flatten(const FlattenRequest &request);
 
 }  // namespace kiln::builder

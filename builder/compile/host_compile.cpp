@@ -72,29 +72,36 @@ class HostCompiler {
   HostCompiler(const Toolchain &toolchain, const HostCompileRequest &request)
       : toolchain_(toolchain), request_(request) {}
 
-  std::variant<HostCompiled, HostCompileError> run() {
-    const bool done = read_request() && compile() && translate() &&
-                      (request_.check_only || validate()) && inspect();
-    if (!done) return std::move(error_);
+  Result<HostCompiled> run() {
+    Status status = read_request();
+    if (status.ok()) status = compile();
+    if (status.ok()) status = translate();
+    if (status.ok() && !request_.check_only) status = validate();
+    if (status.ok()) status = inspect();
+    if (!status.ok()) return status;
     return std::move(result_);
   }
 
+  // Where run() failed.
+  HostStage stage() const { return stage_; }
+
  private:
-  bool fail(HostStage stage, std::string text) {
-    error_ = {stage, std::move(text)};
-    return false;
+  Status fail(HostStage stage, std::string text) {
+    stage_ = stage;
+    const bool of_tool = stage == HostStage::tool || stage == HostStage::validate;
+    return {of_tool ? Code::process : Code::bad_input, std::move(text)};
   }
 
   // A fault that has no line of its own, with what the tool said.
-  bool fail(HostStage stage, const std::string &what, const std::string &message) {
+  Status fail(HostStage stage, const std::string &what, const std::string &message) {
     return fail(stage, fmt::format("{}: error: {}\n{}", request_.name, what, message));
   }
 
-  bool fail_tool(const char *tool, const ProcessResult &result) {
+  Status fail_tool(const char *tool, const ProcessResult &result) {
     return fail(HostStage::tool, fmt::format("{}: {}", tool, result.reason), message_of(result));
   }
 
-  bool read_request() {
+  Status read_request() {
     if (request_.address_bits != 32 && request_.address_bits != 64) {
       return fail(HostStage::options, fmt::format("{} address bits", request_.address_bits), "");
     }
@@ -104,13 +111,10 @@ class HostCompiler {
                   "");
     }
     auto options = host_options(request_.options);
-    if (const auto *fault = std::get_if<std::string>(&options)) {
-      return fail(HostStage::options, *fault, "");
-    }
-    auto &split = std::get<HostOptions>(options);
-    clang_arguments_ = clang_arguments(request_, split.kept);
-    result_.left_out = std::move(split.left_out);
-    return true;
+    if (!options.ok()) return fail(HostStage::options, options.status().message, "");
+    clang_arguments_ = clang_arguments(request_, options->kept);
+    result_.left_out = std::move(options->left_out);
+    return {};
   }
 
   ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last) {
@@ -131,18 +135,18 @@ class HostCompiler {
     return message_of(fits ? again : first);
   }
 
-  bool compile() {
+  Status compile() {
     const ProcessResult clang = run_clang(request_.source, {"-emit-llvm", "-c", "-o", "-", "-"});
     if (clang.end == ProcessEnd::exited && clang.code == 0 && !clang.out.empty()) {
       result_.warnings = diagnostics(clang);
       bitcode_ = clang.out;
-      return true;
+      return {};
     }
     if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
     return fail(HostStage::compile, diagnostics(clang));
   }
 
-  bool translate() {
+  Status translate() {
     std::vector<std::string> arguments = {
         "--spirv-max-version=" + version_text(request_.spirv_version), "--spirv-mem2reg"};
     std::string extensions;
@@ -161,27 +165,27 @@ class HostCompiler {
                   message_of(spirv));
     }
     result_.spirv.assign(spirv.out.begin(), spirv.out.end());
-    return true;
+    return {};
   }
 
-  bool validate() {
+  Status validate() {
     const char *environment = request_.spirv_version == 0x00010000 ? "opencl2.1" : "opencl2.2";
     const std::string_view bytes(reinterpret_cast<const char *>(result_.spirv.data()),
                                  result_.spirv.size());
     const ProcessResult checked =
         run_tool(toolchain_.spirv_val, {"--target-env", environment, "-"}, bytes, request_.timeout);
-    if (checked.ok()) return true;
+    if (checked.ok()) return {};
     if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
     return fail(HostStage::validate, "llvm-spirv wrote a module that spirv-val refuses",
                 message_of(checked));
   }
 
-  bool inspect() {
+  Status inspect() {
     auto module = read_spirv(result_.spirv);
-    if (const auto *fault = std::get_if<SpirvError>(&module)) {
-      return fail(HostStage::validate, "unreadable SPIR-V: " + fault->text, "");
+    if (!module.ok()) {
+      return fail(HostStage::validate, "unreadable SPIR-V: " + module.status().message, "");
     }
-    result_.module = std::get<SpirvModule>(std::move(module));
+    result_.module = *std::move(module);
     if (result_.module.version > request_.spirv_version) {
       return fail(
           HostStage::translate,
@@ -193,7 +197,7 @@ class HostCompiler {
       return fail(HostStage::validate,
                   fmt::format("the module has {}-bit addresses", result_.module.address_bits), "");
     }
-    if (result_.module.unresolved.empty() || request_.check_only) return true;
+    if (result_.module.unresolved.empty() || request_.check_only) return {};
     std::string names;
     for (const std::string &name : result_.module.unresolved) {
       names += (names.empty() ? "" : ", ") + name;
@@ -206,14 +210,17 @@ class HostCompiler {
   std::vector<std::string> clang_arguments_;
   std::string bitcode_;
   HostCompiled result_;
-  HostCompileError error_;
+  HostStage stage_ = HostStage::options;
 };
 
 }  // namespace
 
-std::variant<HostCompiled, HostCompileError> compile_to_spirv(const Toolchain &toolchain,
-                                                              const HostCompileRequest &request) {
-  return HostCompiler(toolchain, request).run();
+Result<HostCompiled> compile_to_spirv(const Toolchain &toolchain, const HostCompileRequest &request,
+                                      HostStage *stage) {
+  HostCompiler compiler(toolchain, request);
+  auto result = compiler.run();
+  if (stage != nullptr && !result.ok()) *stage = compiler.stage();
+  return result;
 }
 
 }  // namespace kiln::builder

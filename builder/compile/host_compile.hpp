@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/compile/toolchain.hpp"
 
@@ -34,6 +34,7 @@ struct HostCompiled {
   std::vector<std::string> left_out;  // options that the host step does not understand
 };
 
+// Where a compilation failed.
 enum class HostStage {
   options,    // the request itself is wrong
   tool,       // a tool did not start, hung or wrote too much
@@ -43,17 +44,15 @@ enum class HostStage {
   link,       // functions are called that nothing defines; normal with a prelude
 };
 
-struct HostCompileError {
-  HostStage stage = HostStage::tool;
-  std::string text;  // ready to print
-};
-
 // The bytes depend on the request and the tools' versions alone, not on the working
 // directory or the environment. Without a -cl-std the language is OpenCL C 1.2, as with a
 // driver. The code is not optimised on the host beyond registers for variables: LLVM's
 // optimiser makes integers of odd widths, `freeze` and block orders that SPIR-V cannot say
 // (seen with clang 15 at -O1 and -O2), and the drivers optimise anyway.
-std::variant<HostCompiled, HostCompileError> compile_to_spirv(const Toolchain &toolchain,
-                                                              const HostCompileRequest &request);
+//
+// Fails with Code::process at the stages `tool` and `validate` and with Code::bad_input at the
+// others; the message is ready to print. `stage`, where it is given, gets the stage of a failure.
+Result<HostCompiled> compile_to_spirv(const Toolchain &toolchain, const HostCompileRequest &request,
+                                      HostStage *stage = nullptr);
 
 }  // namespace kiln::builder

@@ -65,9 +65,12 @@ bool is_plain(std::string_view word) {
 
 }  // namespace
 
-std::variant<HostOptions, std::string> host_options(std::string_view options) {
+Result<HostOptions> host_options(std::string_view options) {
   const auto words = split(options);
-  if (!words) return fmt::format("a quote is open in the build options: {}", options);
+  if (!words) {
+    return Status(Code::bad_input,
+                  fmt::format("a quote is open in the build options: {}", options));
+  }
   HostOptions result;
   for (auto word = words->begin(); word != words->end(); ++word) {
     const bool has_operand =
@@ -78,7 +81,9 @@ std::variant<HostOptions, std::string> host_options(std::string_view options) {
     }
     std::string whole = *word;
     if (whole.size() == 2) {
-      if (std::next(word) == words->end()) return fmt::format("{} has no operand", whole);
+      if (std::next(word) == words->end()) {
+        return Status(Code::bad_input, fmt::format("{} has no operand", whole));
+      }
       whole += *++word;
     }
     (whole.starts_with("-I") ? result.left_out : result.kept).push_back(whole);

@@ -3,8 +3,9 @@
 
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -14,8 +15,8 @@ struct HostOptions {
   std::vector<std::string> left_out;  // vendors' own; -I, since includes are flattened;
                                       // -cl-opt-disable, since nothing is optimised here
 };
-// Nothing but the fault's text when a quote is open or -D, -U, -I has no operand.
-std::variant<HostOptions, std::string> host_options(std::string_view options);
+// Fails with Code::bad_input when a quote is open or -D, -U, -I has no operand.
+Result<HostOptions> host_options(std::string_view options);
 
 // The SPIR-V extensions that a variant with these requirements may use, sorted.
 std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements);

@@ -61,7 +61,7 @@ class Reader {
  public:
   explicit Reader(Words words) : words_(words) {}
 
-  std::variant<SpirvModule, SpirvError> run() {
+  Result<SpirvModule> run() {
     module_.version = words_[1];
     for (std::size_t at = kHeaderWords; at < words_.size();) {
       const std::size_t count = words_[at] >> 16u;
@@ -75,8 +75,8 @@ class Reader {
   }
 
  private:
-  static SpirvError fault(std::size_t word, const char *what) {
-    return {fmt::format("word {}: {}", word, what)};
+  static Status fault(std::size_t word, const char *what) {
+    return {Code::bad_input, fmt::format("word {}: {}", word, what)};
   }
 
   const char *read(std::uint32_t opcode, Words words) {
@@ -126,12 +126,12 @@ class Reader {
     return nullptr;
   }
 
-  std::variant<SpirvModule, SpirvError> finish() {
-    if (!has_memory_model_) return SpirvError{"no memory model"};
+  Result<SpirvModule> finish() {
+    if (!has_memory_model_) return Status(Code::bad_input, "no memory model");
     for (const EntryPoint &entry : entry_points_) {
       const auto function = parameters_.find(entry.function);
       if (function == parameters_.end()) {
-        return SpirvError{fmt::format("kernel {} has no function", entry.name)};
+        return Status(Code::bad_input, fmt::format("kernel {} has no function", entry.name));
       }
       module_.kernels.push_back({entry.name, function->second});
     }
@@ -141,7 +141,7 @@ class Reader {
         module_.kernels.begin(), module_.kernels.end(),
         [](const SpirvKernel &a, const SpirvKernel &b) { return a.name == b.name; });
     if (twin != module_.kernels.end()) {
-      return SpirvError{fmt::format("two kernels are called {}", twin->name)};
+      return Status(Code::bad_input, fmt::format("two kernels are called {}", twin->name));
     }
     // Built-in variables are imported too, and are no functions.
     for (auto &[id, name] : imports_) {
@@ -162,13 +162,15 @@ class Reader {
 
 }  // namespace
 
-std::variant<SpirvModule, SpirvError> read_spirv(std::span<const std::uint8_t> bytes) {
+Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes) {
   if (bytes.size() % 4 != 0 || bytes.size() < kHeaderWords * 4) {
-    return SpirvError{fmt::format("{} bytes are no SPIR-V module", bytes.size())};
+    return Status(Code::bad_input, fmt::format("{} bytes are no SPIR-V module", bytes.size()));
   }
   const Words words(bytes);
-  if (words[0] == kSwappedMagic) return SpirvError{"a big-endian module"};
-  if (words[0] != kMagic) return SpirvError{fmt::format("bad magic 0x{:08x}", words[0])};
+  if (words[0] == kSwappedMagic) return Status(Code::bad_input, "a big-endian module");
+  if (words[0] != kMagic) {
+    return Status(Code::bad_input, fmt::format("bad magic 0x{:08x}", words[0]));
+  }
   return Reader(words).run();
 }
 

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
+
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -22,14 +23,11 @@ struct SpirvModule {
   std::vector<std::string> unresolved;  // functions that are called and not defined, sorted
 };
 
-struct SpirvError {
-  std::string text;  // one sentence, with the word it is about
-};
-
-// Reads a little-endian module. Errors: a size that is no multiple of 4, a bad magic, the
-// other byte order, an instruction that is empty or runs over the end, a name without an
-// end, a kernel whose function is not there, two kernels of one name, no memory model.
-// No exceptions but for lack of memory; safe to use from any thread.
-std::variant<SpirvModule, SpirvError> read_spirv(std::span<const std::uint8_t> bytes);
+// Reads a little-endian module. Fails with Code::bad_input, in one sentence with the word that it
+// is about, for: a size that is no multiple of 4, a bad magic, the other byte order, an
+// instruction that is empty or runs over the end, a name without an end, a kernel whose function
+// is not there, two kernels of one name, no memory model. No exceptions but for lack of memory;
+// safe to use from any thread.
+Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes);
 
 }  // namespace kiln::builder

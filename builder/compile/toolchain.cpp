@@ -128,16 +128,16 @@ std::optional<Pair> search_pair(const std::string &search_path, std::vector<std:
   return open_pair("clang", "llvm-spirv", search_path, tried);
 }
 
-ToolchainError error_of(const std::string &what, const std::vector<std::string> &tried,
-                        const std::string &install) {
+Status not_found(const std::string &what, const std::vector<std::string> &tried,
+                 const std::string &install) {
   std::string text = fmt::format("error: {}\n", what);
   for (const std::string &line : tried) text += fmt::format("  tried {}\n", line);
-  return {text + install + "\n"};
+  return {Code::not_found, text + install + "\n"};
 }
 
 }  // namespace
 
-std::variant<Toolchain, ToolchainError> find_toolchain(const ToolchainRequest &request) {
+Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
   std::string search_path = request.search_path;
   if (const char *path = std::getenv("PATH"); search_path.empty() && path != nullptr) {
     search_path = path;
@@ -147,15 +147,15 @@ std::variant<Toolchain, ToolchainError> find_toolchain(const ToolchainRequest &r
   const auto pair =
       is_named ? named_pair(request, search_path, tried) : search_pair(search_path, tried);
   if (!pair) {
-    return error_of("no clang and llvm-spirv of the same LLVM version", tried,
-                    "install both, such as the Debian packages clang-15 and llvm-spirv-15, or "
-                    "name them with --clang and --llvm-spirv");
+    return not_found("no clang and llvm-spirv of the same LLVM version", tried,
+                     "install both, such as the Debian packages clang-15 and llvm-spirv-15, or "
+                     "name them with --clang and --llvm-spirv");
   }
   tried.clear();
   const auto spirv_val = open_tool(
       request.spirv_val.empty() ? "spirv-val" : request.spirv_val.string(), search_path, tried);
   if (!spirv_val) {
-    return error_of("no spirv-val", tried, "install it: it is in the Debian package spirv-tools");
+    return not_found("no spirv-val", tried, "install it: it is in the Debian package spirv-tools");
   }
   Toolchain toolchain;
   toolchain.clang = pair->clang.path;

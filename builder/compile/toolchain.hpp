@@ -3,7 +3,8 @@
 
 #include <filesystem>
 #include <string>
-#include <variant>
+
+#include "builder/base/builder_status.hpp"
 
 namespace kiln::builder {
 
@@ -26,14 +27,11 @@ struct Toolchain {
   std::string spirv_val_version;
 };
 
-// Whole and ready to print: what was tried, why it does not serve, what to install.
-struct ToolchainError {
-  std::string text;
-};
-
 // Tries clang-20 to clang-11, each with the llvm-spirv of its number, then unversioned
 // names; takes the highest version that has both. Starts each tool that it finds once or
 // twice, for its version. Safe to use from any thread.
-std::variant<Toolchain, ToolchainError> find_toolchain(const ToolchainRequest &request);
+// Fails with Code::not_found. The message is whole and ready to print: what was tried, why it does
+// not serve, what to install.
+Result<Toolchain> find_toolchain(const ToolchainRequest &request);
 
 }  // namespace kiln::builder

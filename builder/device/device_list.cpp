@@ -6,6 +6,7 @@
 
 #include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -31,7 +32,7 @@ json raw_identity(const runtime::Identity &identity) {
 json describe_all() {
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
-  if (std::string error = load_and_list(&cl, &ids); !error.empty()) return {{"error", error}};
+  if (Status s = load_and_list(&cl, &ids); !s.ok()) return to_json(s);
   json devices = json::array();
   for (const runtime::DeviceId id : ids) {
     const auto device = runtime::open_device(cl, id);
@@ -60,10 +61,12 @@ char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 
 }  // namespace
 
-std::variant<std::vector<DeviceInfo>, DeviceError> list_devices() {
+Result<std::vector<DeviceInfo>> list_devices() {
   const ChildResult child = run_isolated(describe_all, kListTimeout);
-  if (!child.ok()) return DeviceError{"listing the OpenCL devices: " + child.reason()};
-  if (child.answer.contains("error")) return DeviceError{child.answer["error"]};
+  if (Status s = child.status(); !s.ok()) {
+    if (!child.ok()) s.message = "listing the OpenCL devices: " + s.message;
+    return s;
+  }
   std::vector<DeviceInfo> devices;
   for (const json &entry : child.answer["devices"]) {
     devices.push_back(device_from(entry, devices.size()));

@@ -2,20 +2,16 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 
 namespace kiln::builder {
 
-// Why there is no list: no OpenCL library, platform or device, or a driver died.
-struct DeviceError {
-  std::string text;
-};
-
-// Asks in a process of its own.
-std::variant<std::vector<DeviceInfo>, DeviceError> list_devices();
+// Asks in a process of its own. Fails with Code::no_opencl or Code::no_device where there is no
+// OpenCL library, platform or device, and with Code::process where a driver died.
+Result<std::vector<DeviceInfo>> list_devices();
 
 // The devices that a selector names: an index of the list, or a glob (* and ?), without
 // regard to case, over the platform's name and the device's name; it may match a part of

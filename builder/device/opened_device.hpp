@@ -5,24 +5,26 @@
 #include <string>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {
 
-// Loads OpenCL and lists its devices. Empty on success, else what went wrong and what was
-// tried. For child processes alone: the parent loads no driver.
-std::string load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
-                          std::vector<runtime::DeviceId> *ids);
+// Loads OpenCL and lists its devices. Fails with Code::no_opencl, Code::no_device or Code::opencl;
+// the message also says what was tried. For child processes alone: the parent loads no driver.
+Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
+                     std::vector<runtime::DeviceId> *ids);
 
 struct ChildDevice {
   std::shared_ptr<const runtime::Device> device;
   runtime::Handle<cl_context> context;
 
   // Loads OpenCL, finds the device again and makes a context. The device must still be
-  // what the list said: an index means nothing once a driver was replaced. Empty on
-  // success, else what went wrong.
-  std::string open(const DeviceInfo &info);
+  // what the list said: an index means nothing once a driver was replaced. Fails as
+  // load_and_list() does, with Code::no_device where the device is gone or another, and with
+  // Code::opencl where there is no context.
+  Status open(const DeviceInfo &info);
 };
 
 }  // namespace kiln::builder

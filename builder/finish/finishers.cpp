@@ -8,6 +8,7 @@
 #include "builder/base/build_log.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
@@ -35,34 +36,30 @@ packs::Binary with_finish(const packs::Variant &variant, packs::Bytes bytes, pac
 }
 
 // PTX of `device` as code for that compute capability.
-packs::Status link(const runtime::Device &device, const packs::Variant &variant,
-                   const packs::Bytes &ptx, std::uint32_t compute_capability,
-                   std::optional<packs::Binary> *out) {
+Result<packs::Binary> link(const runtime::Device &device, const packs::Variant &variant,
+                           const packs::Bytes &ptx, std::uint32_t compute_capability) {
   const auto start = Clock::now();
   packs::Bytes cubin;
   std::string log;
-  packs::Status error =
-      runtime::link_cubin({ptx.data(), ptx.size()}, compute_capability, &cubin, &log);
-  if (!error.ok()) {
-    if (!log.empty()) error.message += "\n" + without_paths(log);
-    return error;
+  Status status = runtime::link_cubin({ptx.data(), ptx.size()}, compute_capability, &cubin, &log);
+  if (!status.ok()) {
+    if (!log.empty()) status.message += "\n" + without_paths(log);
+    return status;
   }
   packs::Finish finish;
   finish.finisher = kLinker;
   finish.microseconds = microseconds_since(start);
   finish.unfinished_size = ptx.size();
   finish.driver = device.identity.text(runtime::Field::driver_version);
-  *out = with_finish(variant, std::move(cubin), std::move(finish));
-  return {};
+  return with_finish(variant, std::move(cubin), std::move(finish));
 }
 
 json link_also(const runtime::Device &device, const packs::Variant &variant,
                const packs::Bytes &ptx, std::uint32_t compute_capability) {
   json also{{"compute_capability", compute_capability}};
-  std::optional<packs::Binary> binary;
-  const packs::Status error = link(device, variant, ptx, compute_capability, &binary);
-  if (!error.ok()) {
-    also["error"] = error.message;
+  auto binary = link(device, variant, ptx, compute_capability);
+  if (!binary.ok()) {
+    also.update(to_json(binary.status()));
     return also;
   }
   binary->finish.why_not = "it was made where no such device is";
@@ -76,13 +73,11 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
   packs::Finish finish{Finality::no, kPtx};
   finish.driver = device.identity.text(runtime::Field::driver_version);
   if (request.finish) {
-    std::optional<packs::Binary> cubin;
-    const packs::Status error =
-        link(device, request.variant, ptx, device.capabilities.compute_capability, &cubin);
-    if (cubin) answer["binary"] = to_json(*cubin);
+    const auto cubin = link(device, request.variant, ptx, device.capabilities.compute_capability);
+    if (cubin.ok()) answer["binary"] = to_json(*cubin);
     // Names the linker only if it ran: a later build, on a machine that has one, then tries again.
-    if (error.ok() || error.code == packs::Code::opencl) finish.finisher = kLinker;
-    if (!error.ok()) finish.why_not = "it could not be finished: " + error.message;
+    if (cubin.ok() || cubin.status().code == Code::opencl) finish.finisher = kLinker;
+    if (!cubin.ok()) finish.why_not = "it could not be finished: " + cubin.status().message;
   }
   for (const std::uint32_t compute_capability : request.also) {
     answer["also"].push_back(link_also(device, request.variant, ptx, compute_capability));
@@ -106,9 +101,9 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
   setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
-  packs::Status error = again.error;
-  if (error.ok()) error = program_binary(device, again.built.program.get(), &bytes);
-  if (!error.ok()) return {{"error", error.message}};
+  Status status = again.error;
+  if (status.ok()) status = program_binary(device, again.built.program.get(), &bytes);
+  if (!status.ok()) return to_json(status);
   packs::Finish finish;
   finish.finisher = kWorkGroups;
   finish.microseconds = microseconds_since(start);
@@ -130,9 +125,9 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
   if (runtime::is_ptx({bytes.data(), bytes.size()})) {
     finish->finality = Finality::no;
     finish->why_not = kPtx;
-  } else if (!proof.not_launched.empty()) {
+  } else if (proof.not_launched) {
     finish->finality = Finality::not_launched;
-    finish->why_not = proof.not_launched;
+    finish->why_not = *proof.not_launched;
   } else if (proof.launch.compiles()) {
     finish->finality = Finality::no;
     finish->why_not = "its first launch compiles";
@@ -145,17 +140,16 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
 // Launches the binary in a process that fills Mesa's cache, and takes the entries.
 void add_shader_cache(const ProofRequest &request, const packs::Bytes &opening,
                       packs::Binary *binary) {
-  packs::Bytes entries;
-  const std::string why = harvest_mesa(request, *binary, opening, &entries);
-  if (!why.empty()) {
-    binary->finish.why_not = why;
+  auto entries = harvest_mesa(request, *binary, opening);
+  if (!entries.ok()) {
+    binary->finish.why_not = entries.status().message;
     return;
   }
   binary->finish.finisher = kShaderCache;
   packs::Bytes bytes;
   (void)binary->blob.read(&bytes);
   binary->finish.unfinished_size = bytes.size();
-  binary->auxiliary = packs::BlobSource(std::move(entries));
+  binary->auxiliary = packs::BlobSource(*std::move(entries));
 }
 
 // Of a finisher that ended its process: it is not run again for this binary.
@@ -166,8 +160,8 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
   finish->why_not = answer["finisher_died"];
 }
 
-// Empty, or why the binary must not be packed.
-std::string prove_binary(const JobRequest &request, packs::Binary *binary) {
+// Fails where the binary must not be packed.
+Status prove_binary(const JobRequest &request, packs::Binary *binary) {
   ProofRequest proof_request{
       request.device, request.program, request.variant, request.timeout, true, {}};
   std::optional<MesaCache> cache;
@@ -181,7 +175,7 @@ std::string prove_binary(const JobRequest &request, packs::Binary *binary) {
     }
   }
   Proof proof = cache ? prove(proof_request, *binary, false) : prove_final(proof_request, *binary);
-  if (!proof.error.empty()) return proof.error;
+  if (!proof.loaded.ok()) return proof.loaded;
   // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for
   // that cache there is no final code.
   if (request.device.description.finishing == runtime::Finishing::shader_cache) {
@@ -191,10 +185,10 @@ std::string prove_binary(const JobRequest &request, packs::Binary *binary) {
   return {};
 }
 
-std::string prove_intermediate(const JobRequest &request, const packs::Binary &intermediate) {
+Status prove_intermediate(const JobRequest &request, const packs::Binary &intermediate) {
   const ProofRequest proof_request{request.device,  request.program, request.variant,
                                    request.timeout, false,           {}};
-  return prove(proof_request, intermediate, true).error;
+  return prove(proof_request, intermediate, true).loaded;
 }
 
 }  // namespace
@@ -240,8 +234,8 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
                    const runtime::BuiltProgram &built,
                    const std::function<runtime::BuildOutcome()> &build) {
   packs::Bytes plain;
-  const packs::Status error = program_binary(device, built.program.get(), &plain);
-  if (!error.ok()) return {{"error", error.message}};
+  const Status status = program_binary(device, built.program.get(), &plain);
+  if (!status.ok()) return to_json(status);
   switch (device.description.finishing) {
     case runtime::Finishing::linker: return make_linked(device, request, std::move(plain));
     case runtime::Finishing::launches:
@@ -252,32 +246,33 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
   return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
 }
 
-json prove_binaries(const JobRequest &request, json answer) {
-  std::string error;
+Result<json> prove_binaries(const JobRequest &request, json answer) {
+  Status status;  // the first failure
   if (answer.contains("binary")) {
     packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    error = prove_binary(request, &binary);
-    if (error.empty()) {
+    status = prove_binary(request, &binary);
+    if (status.ok()) {
       note_death(request, answer, &binary.finish);
       answer["binary"] = to_json(binary);
     } else {
       answer.erase("binary");
-      error = "loading and launching the new binary: " + error;
+      status.message = "loading and launching the new binary: " + status.message;
     }
   }
   if (answer.contains("intermediate")) {
     packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
-    if (!error.empty()) intermediate.finish.why_not = error;
+    if (!status.ok()) intermediate.finish.why_not = status.message;
     note_death(request, answer, &intermediate.finish);
-    const std::string refused = prove_intermediate(request, intermediate);
+    const Status refused = prove_intermediate(request, intermediate);
     answer["intermediate"] = to_json(intermediate);
-    if (!refused.empty()) {
+    if (!refused.ok()) {
       answer.erase("intermediate");
-      if (error.empty()) error = "loading the new binary: " + refused;
+      if (status.ok()) status = {refused.code, "loading the new binary: " + refused.message};
     }
   }
   if (answer.contains("binary") || answer.contains("intermediate")) return answer;
-  return {{"error", error}, {"log", answer.value("log", "")}};
+  if (status.ok()) status = {Code::failed, ""};  // there was nothing to prove
+  return status;
 }
 
 }  // namespace kiln::builder

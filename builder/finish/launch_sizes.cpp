@@ -34,11 +34,10 @@ std::vector<std::vector<Size3>> ranges_of(const packs::Program &program,
                                           const packs::Variant &variant) {
   std::vector<std::vector<Size3>> ranges(variant.kernels.size());
   for (const Size &size : problems_of(program)) {
-    const auto plan = plan_workload(program, variant, size, {});
-    if (const auto *workload = std::get_if<Workload>(&plan)) {
-      for (std::size_t i = 0; i < workload->stages.size(); ++i) {
-        ranges[i].push_back(workload->stages[i].global);
-      }
+    const auto workload = plan_workload(program, variant, size, {});
+    if (!workload.ok()) continue;
+    for (std::size_t i = 0; i < workload->stages.size(); ++i) {
+      ranges[i].push_back(workload->stages[i].global);
     }
   }
   for (auto &of_kernel : ranges) {

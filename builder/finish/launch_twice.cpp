@@ -24,20 +24,23 @@ Size small_problem(const packs::Program &program) {
   return {64, 64, deep ? 64u : 1u};
 }
 
-std::string launch_twice(const packs::Program &program, const packs::Variant &variant,
-                         Session *session, FirstLaunch *out) {
+Status launch_twice(const packs::Program &program, const packs::Variant &variant, Session *session,
+                    FirstLaunch *out) {
   const ReferenceShape shape = program_shape(program);
   std::vector<Plane> before;
   std::vector<Plane> after;
   Launched first;
   Launched second;
-  std::string error = session->upload(make_inputs(program, session->workload().size));
-  if (error.empty()) error = session->fill_outputs(kBefore);
-  if (error.empty()) error = session->download(shape, &before);
-  if (error.empty()) error = session->launch({}, &first);
-  if (error.empty()) error = session->launch({}, &second);
-  if (error.empty()) error = session->download(shape, &after);
-  if (!error.empty()) return variant.name + ": " + error;
+  Status status = session->upload(make_inputs(program, session->workload().size));
+  if (status.ok()) status = session->fill_outputs(kBefore);
+  if (status.ok()) status = session->download(shape, &before);
+  if (status.ok()) status = session->launch({}, &first);
+  if (status.ok()) status = session->launch({}, &second);
+  if (status.ok()) status = session->download(shape, &after);
+  if (!status.ok()) {
+    status.message = variant.name + ": " + status.message;
+    return status;
+  }
   out->first = first.host_nanoseconds / 1e6;
   out->second = second.host_nanoseconds / 1e6;
   out->executes = pixels_of(before) != pixels_of(after);

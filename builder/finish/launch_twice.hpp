@@ -27,8 +27,8 @@ struct FirstLaunch {
 Size small_problem(const packs::Program &program);
 
 // Launches what `session` was bound to twice. Its inputs are filled and its outputs overwritten.
-// Empty on success, else what went wrong.
-std::string launch_twice(const packs::Program &program, const packs::Variant &variant,
-                         Session *session, FirstLaunch *out);
+// Fails as the session's calls do.
+Status launch_twice(const packs::Program &program, const packs::Variant &variant, Session *session,
+                    FirstLaunch *out);
 
 }  // namespace kiln::builder

@@ -8,6 +8,7 @@
 
 #include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
+#include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {
@@ -45,20 +46,22 @@ std::vector<fs::path> databases(const fs::path &caches) {
 }
 
 // The one database below `caches` as a blob, without what `known` holds.
-std::string take_entries(const std::string &caches, const packs::Bytes &known, packs::Bytes *out) {
+Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes &known) {
   const std::vector<fs::path> found = databases(caches);
-  if (found.size() != 1) return "Mesa wrote no shader cache";
+  if (found.size() != 1) return Status(Code::failed, "Mesa wrote no shader cache");
   runtime::MesaBlob opening;
   if (!known.empty()) {
-    const packs::Status status = parse_mesa_blob({known.data(), known.size()}, &opening);
-    if (!status.ok()) return status.message;
+    Status status = parse_mesa_blob({known.data(), known.size()}, &opening);
+    if (!status.ok()) return status;
   }
   const packs::Bytes foz = file_bytes(found[0]);
   const std::string place =
       fs::relative(found[0].parent_path(), fs::path(caches) / kRoot).generic_string();
-  const packs::Status status =
-      runtime::split_foz(place, {foz.data(), foz.size()}, opening.entries, out);
-  return status.ok() ? std::string() : "Mesa's shader cache: " + status.message;
+  packs::Bytes entries;
+  Status status = runtime::split_foz(place, {foz.data(), foz.size()}, opening.entries, &entries);
+  if (status.ok()) return entries;
+  status.message = "Mesa's shader cache: " + status.message;
+  return status;
 }
 
 bool disk_threads_sleep() {
@@ -75,32 +78,30 @@ bool disk_threads_sleep() {
 
 }  // namespace
 
-std::string harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout,
-                            packs::Bytes *out) {
+Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout) {
   const TemporaryFolder caches;
   const ChildResult child = run_isolated(
       [&]() -> json {
         use_driver_caches(caches.path());
         ChildDevice opened;
-        const std::string error = opened.open(device);
+        const Status status = opened.open(device);
         await_mesa();
-        return {{"error", error}};
+        return to_json(status);
       },
       timeout);
-  if (!child.ok()) return child.reason();
-  const std::string error = child.answer["error"];
-  return error.empty() ? take_entries(caches.path(), {}, out) : error;
+  if (Status s = child.status(); !s.ok()) return s;
+  return take_entries(caches.path(), {});
 }
 
-std::string harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
-                         const packs::Bytes &opening, packs::Bytes *out) {
+Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
+                                  const packs::Bytes &opening) {
   const TemporaryFolder caches;
   ProofRequest launch = request;
   launch.cache = caches.path();
   const Proof proof = prove(launch, binary, false);
-  if (!proof.error.empty()) return proof.error;
-  if (!proof.not_launched.empty()) return proof.not_launched;
-  return take_entries(caches.path(), opening, out);
+  if (!proof.loaded.ok()) return proof.loaded;
+  if (proof.not_launched) return Status(Code::failed, *proof.not_launched);
+  return take_entries(caches.path(), opening);
 }
 
 void await_mesa() {

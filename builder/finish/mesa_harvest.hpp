@@ -10,15 +10,15 @@
 namespace kiln::builder {
 
 // The cache entries that Mesa makes whenever it opens the device, as an auxiliary blob of the
-// target; a blob without entries if it makes none. Returns the error, or an empty string.
-std::string harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout,
-                            packs::Bytes *out);
+// target; a blob without entries if it makes none. Fails with Code::process where the driver
+// died, and with Code::failed where Mesa wrote no cache.
+Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout);
 
 // Loads and launches the binary in a process with an empty cache, and gives the entries that Mesa
-// added to it, less those of `opening`, as an auxiliary blob of the variant. Returns the error, or
-// an empty string.
-std::string harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
-                         const packs::Bytes &opening, packs::Bytes *out);
+// added to it, less those of `opening`, as an auxiliary blob of the variant. Fails as prove()
+// does, and with Code::failed where there was no launch or Mesa wrote no cache.
+Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
+                                  const packs::Bytes &opening);
 
 // Waits, some seconds at most, until Mesa's threads have written to disk what this process
 // compiled. Returns at once if Mesa has no such threads.

@@ -4,6 +4,7 @@
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::builder {
@@ -12,8 +13,8 @@ namespace {
 using nlohmann::json;
 
 // The variant alone, without source and IL: nothing but the binary can be loaded.
-packs::Status write_proof(const ProofRequest &request, const packs::Binary &binary,
-                          bool intermediate, const std::string &path) {
+Status write_proof(const ProofRequest &request, const packs::Binary &binary, bool intermediate,
+                   const std::string &path) {
   packs::Contents contents;
   packs::Program program = request.program;
   program.variants = {request.variant};
@@ -29,34 +30,34 @@ packs::Status write_proof(const ProofRequest &request, const packs::Binary &bina
   return packs::write_pack(contents, path, options);
 }
 
-std::string launch(Workbench &bench, const kiln::Program &loaded, const ProofRequest &request,
-                   FirstLaunch *out) {
-  auto plan = plan_workload(request.program, request.variant, small_problem(request.program), {});
-  if (auto *error = std::get_if<std::string>(&plan)) return *error;
-  const Workload &workload = std::get<Workload>(plan);
-  std::string error = over_limits(bench.cl(), bench.child.device->id, workload);
+Status launch(Workbench &bench, const kiln::Program &loaded, const ProofRequest &request,
+              FirstLaunch *out) {
+  const auto workload =
+      plan_workload(request.program, request.variant, small_problem(request.program), {});
+  if (!workload.ok()) return workload.status();
+  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
   Session session(bench.cl(), bench.loader, bench.queue);
-  if (error.empty()) error = session.load(loaded, request.variant);
-  if (error.empty()) error = session.bind(workload);
-  return error.empty() ? launch_twice(request.program, request.variant, &session, out) : error;
+  if (status.ok()) status = session.load(loaded, request.variant);
+  if (status.ok()) status = session.bind(*workload);
+  return status.ok() ? launch_twice(request.program, request.variant, &session, out) : status;
 }
 
-// In the child: {"error"}, {} for a load alone, {"not_launched"} or {"first", "second",
+// In the child: a failed status, {} for a load alone, {"not_launched"} or {"first", "second",
 // "executes"}.
 json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_rung rung) {
   Workbench bench;
-  if (std::string error = bench.open(request.device, pack); !error.empty()) {
-    return {{"error", error}};
-  }
+  if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
   kiln::Loaded loaded = bench.loader.load(request.program.name, request.variant.name);
   if (!loaded.program) {
+    Status status = status_of(loaded.program.error());
     const char *why = kiln_report_reason(loaded.report.get(), rung, nullptr);
-    return {{"error", why == nullptr ? loaded.program.error().message : why}};
+    if (why != nullptr) status.message = why;
+    return to_json(status);
   }
   if (!request.launch) return json::object();
   FirstLaunch out;
-  const std::string error = launch(bench, *loaded.program, request, &out);
-  if (!error.empty()) return {{"not_launched", error}};
+  const Status status = launch(bench, *loaded.program, request, &out);
+  if (!status.ok()) return {{"not_launched", status.message}};
   return {{"first", out.first}, {"second", out.second}, {"executes", out.executes}};
 }
 
@@ -82,8 +83,8 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
   const TemporaryFolder folder;
   const std::string pack = folder.path() + "/proof.kiln";
   Proof proof;
-  const packs::Status status = write_proof(request, binary, intermediate, pack);
-  if (!status.ok()) return {status.message};
+  proof.loaded = write_proof(request, binary, intermediate, pack);
+  if (!proof.loaded.ok()) return proof;
   const ChildResult child = run_isolated(
       [&] {
         use_driver_caches(request.cache.empty() ? folder.path() + "/cache" : request.cache);
@@ -93,11 +94,12 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
         return answer;
       },
       request.timeout);
-  if (!child.ok()) return {child.reason(), true};
-  proof.error = child.answer.value("error", "");
-  proof.not_launched = child.answer.value("not_launched", "");
-  if (child.answer.contains("first")) {
-    proof.launch = {child.answer["first"], child.answer["second"], child.answer["executes"], {}};
+  proof.loaded = child.status();
+  if (!proof.loaded.ok()) return proof;
+  const json &answer = child.answer;
+  if (answer.contains("not_launched")) proof.not_launched = answer["not_launched"];
+  if (answer.contains("first")) {
+    proof.launch = {answer["first"], answer["second"], answer["executes"], {}};
     if (!proof.launch.executes) {
       proof.not_launched = "the device does nothing here when a kernel is launched";
     }
@@ -110,7 +112,7 @@ Proof prove_final(const ProofRequest &request, const packs::Binary &binary) {
   Proof proof;
   for (int i = 0; i < kTries; ++i) {
     proof = prove(request, binary, false);
-    if (!proof.error.empty() || !proof.not_launched.empty() || !proof.launch.compiles()) break;
+    if (!proof.loaded.ok() || proof.not_launched || !proof.launch.compiles()) break;
   }
   return proof;
 }

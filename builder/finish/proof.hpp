@@ -25,9 +25,8 @@ struct ProofRequest {
 };
 
 struct Proof {
-  std::string error;           // why it did not load, or how the process ended; empty: it loaded
-  bool died = false;           // the process ended, rather than the driver saying no
-  std::string not_launched{};  // why there is no launch; empty where there is one
+  Status loaded{};  // Code::process: the process ended, rather than the driver saying no
+  std::optional<std::string> not_launched{};  // why there is no launch, of what was to be launched
   FirstLaunch launch{};
 };
 

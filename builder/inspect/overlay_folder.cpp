@@ -49,6 +49,8 @@ packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target 
   return finish;
 }
 
+Status system_failure(int error) { return {Code::io_error, runtime::system_error_text(error)}; }
+
 OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name,
                           std::uint64_t *id) {
   OverlayBinary binary;
@@ -58,12 +60,15 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   runtime::Descriptor file;
   const int error = folder.read_file(name, runtime::kMaxEntrySize, &bytes, &info, &file);
   runtime::OverlayEntry entry;
-  binary.fault = error != 0 ? runtime::system_error_text(error)
-                            : runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
-  if (!binary.fault.empty()) return binary;
-  auto facts = runtime::parse_key(std::string(entry.facts));
+  if (error != 0) {
+    binary.status = system_failure(error);
+    return binary;
+  }
+  const std::string fault = runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
+  auto facts = fault.empty() ? runtime::parse_key(std::string(entry.facts)) : std::nullopt;
   if (!facts) {
-    binary.fault = "its facts are not what Kiln writes";
+    binary.status = {Code::blob_corrupt,
+                     fault.empty() ? "its facts are not what Kiln writes" : fault};
     return binary;
   }
   *id = entry.binary_xxh3;
@@ -115,35 +120,35 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
 
 }  // namespace
 
-std::string read_overlay(const std::string &path, OverlayFolder *out) {
+Result<OverlayFolder> read_overlay(const std::string &path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return runtime::system_error_text(errno);
+  if (stat(path.c_str(), &info) != 0) return system_failure(errno);
   runtime::Folder folder;
-  if (const int error = runtime::Folder::open(path.c_str(), &folder); error != 0) {
-    return runtime::system_error_text(error);
-  }
+  int error = runtime::Folder::open(path.c_str(), &folder);
   std::vector<std::string> names;
-  if (const int error = folder.list(&names); error != 0) return runtime::system_error_text(error);
+  if (error == 0) error = folder.list(&names);
+  if (error != 0) return system_failure(error);
+  OverlayFolder result;
   std::sort(names.begin(), names.end());
   std::set<std::uint64_t> dead;
   for (const std::string &name : names) {
     if (!runtime::is_name(name, runtime::kJournalPrefix, 1)) continue;
-    out->drivers.push_back(read_driver(folder, name, &dead));
+    result.drivers.push_back(read_driver(folder, name, &dead));
   }
   for (const std::string &name : names) {
     if (!runtime::is_name(name, runtime::kEntryPrefix, 2)) continue;
     std::uint64_t id = 0;
-    out->binaries.push_back(read_binary(folder, name, &id));
-    out->binaries.back().quarantined = dead.count(id) != 0;
+    result.binaries.push_back(read_binary(folder, name, &id));
+    result.binaries.back().quarantined = dead.count(id) != 0;
   }
-  return {};
+  return result;
 }
 
 packs::Contents overlay_contents(const OverlayFolder &folder) {
   packs::Contents contents;
   contents.producer = "overlay";
   for (const OverlayBinary &binary : folder.binaries) {
-    if (!binary.fault.empty() || binary.quarantined) continue;
+    if (!binary.status.ok() || binary.quarantined) continue;
     const auto known =
         std::find_if(contents.targets.begin(), contents.targets.end(),
                      [&](const packs::Target &target) { return target.key == binary.target.key; });
@@ -161,8 +166,8 @@ json to_json(const OverlayFolder &folder) {
   json out = {{"schema", 1}, {"binaries", json::array()}, {"drivers", json::array()}};
   for (const OverlayBinary &binary : folder.binaries) {
     json row = {{"file", binary.file}};
-    if (!binary.fault.empty()) {
-      row["fault"] = binary.fault;
+    if (!binary.status.ok()) {
+      row["fault"] = binary.status.message;
     } else {
       row.update({{"program", binary.program},
                   {"variant", binary.variant},

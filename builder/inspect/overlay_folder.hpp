@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -13,7 +14,7 @@ namespace kiln::builder {
 // One binary of an overlay.
 struct OverlayBinary {
   std::string file;     // name in the folder
-  std::string fault;    // why it cannot be used; empty for a sound one
+  Status status;        // why it cannot be used, if it is not sound
   std::string program;  // what follows is empty where there is a fault
   std::string variant;
   std::string device;  // "name (driver version)"
@@ -39,8 +40,8 @@ struct OverlayFolder {
   std::vector<OverlayDriver> drivers;   // by file name
 };
 
-// Reads everything; an empty string, or why the folder cannot be read. Never writes.
-std::string read_overlay(const std::string &path, OverlayFolder *out);
+// Reads everything; never writes. Fails with Code::io_error where the folder cannot be read.
+Result<OverlayFolder> read_overlay(const std::string &path);
 
 // The sound binaries that no driver died of, as targets for merging into a pack. No programs:
 // those are the pack's.

@@ -4,6 +4,7 @@
 
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -28,21 +29,14 @@ Plane plane_from(const json &in) {
           static_cast<Type>(in["type"].get<int>())};
 }
 
-json failed(kiln_status status, const std::string &text) {
-  return {{"status", static_cast<int>(status)}, {"error", text}};
-}
-
-json failed(const kiln_error &error) { return failed(error.status, error.message); }
-
-std::string read_program(const RunRequest &request, packs::Program *out) {
+Result<packs::Program> read_program(const RunRequest &request) {
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
-  packs::Status status = packs::Pack::open_file(request.pack_path.c_str(), &pack);
+  Status status = packs::Pack::open_file(request.pack_path.c_str(), &pack);
   if (status.ok()) status = packs::read_contents(pack, &contents);
   const packs::Program *program = status.ok() ? find_program(contents, request.program) : nullptr;
-  if (program == nullptr) return "the pack changed while it was in use";
-  *out = *program;
-  return {};
+  if (program == nullptr) return pack_changed();
+  return *program;
 }
 
 json launched_json(const Launched &launched) {
@@ -74,65 +68,81 @@ Launched launched_from(const json &in) {
   return launched;
 }
 
+// What the program is launched with, once it is loaded.
+struct Opened {
+  kiln::OpenCL opencl;
+  kiln::Device device;
+  kiln::Pack pack;
+  kiln::Loader loader;
+};
+
+Status open(const RunRequest &request, Opened *out) {
+  Status status = take(kiln::OpenCL::open(), &out->opencl);
+  if (status.ok()) status = take(out->opencl.device(request.device.index), &out->device);
+  if (!status.ok()) return status;
+  if (out->device.info("key") != runtime::key_text(request.device.description.key)) {
+    return {Code::no_device, "the device is not the one that was listed"};
+  }
+  kiln::LoaderOptions options;
+  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
+  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
+  status = take(kiln::Pack::open_file(request.pack_path), &out->pack);
+  if (!status.ok()) return status;
+  return take(kiln::Loader::create(out->device, out->pack, options), &out->loader);
+}
+
+Status launch(const RunRequest &request, const packs::Variant &variant, Session *session,
+              Launched *launched) {
+  const std::vector<LocalSize> local(variant.kernels.size(), request.local);
+  Status status = session->upload(request.inputs);
+  for (unsigned i = 0; i < std::max(request.launches, 1u) && status.ok(); ++i) {
+    status = session->fill_outputs(0);
+    if (status.ok()) status = session->launch(local, launched);
+  }
+  return status;
+}
+
 // Launches what was loaded and puts the results into `answer`.
-std::string launch(const RunRequest &request, cl_device_id device, const kiln::Loader &loader,
-                   const kiln::Program &loaded, json *answer) {
-  packs::Program program;
-  std::string error = read_program(request, &program);
-  if (!error.empty()) return error;
-  const packs::Variant *variant = find_variant(program, (*answer)["variant"].get<std::string>());
-  if (variant == nullptr) return "the pack changed while it was in use";
-  auto planned = plan_workload(program, *variant, request.size, request.parameters);
-  if (const auto *why = std::get_if<std::string>(&planned)) return *why;
+Status launch(const RunRequest &request, const Opened &opened, const kiln::Program &loaded,
+              json *answer) {
+  const auto program = read_program(request);
+  if (!program.ok()) return program.status();
+  const packs::Variant *variant = find_variant(*program, (*answer)["variant"].get<std::string>());
+  if (variant == nullptr) return pack_changed();
+  const auto workload = plan_workload(*program, *variant, request.size, request.parameters);
+  if (!workload.ok()) return workload.status();
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
-  error = load_and_list(&cl, &ids);
-  if (error.empty()) error = over_limits(*cl, device, std::get<Workload>(planned));
+  Status status = load_and_list(&cl, &ids);
+  if (status.ok()) status = over_limits(*cl, opened.device.cl(), *workload);
   kiln::Queue queue;
-  if (error.empty()) error = take(kiln::Queue::create(loader), &queue);
-  if (!error.empty()) return error;
-  Session session(*cl, loader, queue);
+  if (status.ok()) status = take(kiln::Queue::create(opened.loader), &queue);
+  if (!status.ok()) return status;
+  Session session(*cl, opened.loader, queue);
   Launched launched;
-  error = session.load(loaded, *variant);
-  if (error.empty()) error = session.bind(std::get<Workload>(planned));
-  if (error.empty()) error = session.upload(request.inputs);
-  for (unsigned i = 0; i < std::max(request.launches, 1u) && error.empty(); ++i) {
-    error = session.fill_outputs(0);
-    if (error.empty()) {
-      error =
-          session.launch(std::vector<LocalSize>(variant->kernels.size(), request.local), &launched);
-    }
-  }
   std::vector<Plane> outputs;
-  if (error.empty()) error = session.download(program_shape(program), &outputs);
-  if (!error.empty()) return error;
+  status = session.load(loaded, *variant);
+  if (status.ok()) status = session.bind(*workload);
+  if (status.ok()) status = launch(request, *variant, &session, &launched);
+  if (status.ok()) status = session.download(program_shape(*program), &outputs);
+  if (!status.ok()) return status;
   for (const Plane &plane : outputs) (*answer)["outputs"].push_back(plane_json(plane));
   (*answer)["launched"] = launched_json(launched);
   return {};
 }
 
 json run_in_child(const RunRequest &request) {
-  auto opencl = kiln::OpenCL::open();
-  if (!opencl) return failed(opencl.error());
-  auto device = opencl->device(request.device.index);
-  if (!device) return failed(device.error());
-  if (device->info("key") != runtime::key_text(request.device.description.key)) {
-    return failed(KILN_ERROR_NO_DEVICE, "the device is not the one that was listed");
-  }
-  auto pack = kiln::Pack::open_file(request.pack_path);
-  if (!pack) return failed(pack.error());
-  kiln::LoaderOptions options;
-  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
-  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
-  auto loader = kiln::Loader::create(*device, *pack, options);
-  if (!loader) return failed(loader.error());
-  kiln::Loaded loaded = loader->load(request.program, request.variant, request.flags);
-  json answer = loaded.program ? json{{"status", 0}} : failed(loaded.program.error());
+  Opened opened;
+  if (Status s = open(request, &opened); !s.ok()) return to_json(s);
+  kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
+  json answer = to_json(status_of(loaded.program.error()));
   answer["report"] = json::parse(loaded.report.json());
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
-  const std::string error = launch(request, device->cl(), *loader, *loaded.program, &answer);
-  if (!error.empty()) answer.update(failed(KILN_ERROR_OPENCL, error));
+  if (Status status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
+    status.code = Code::opencl;  // what was loaded cannot be launched, whatever the reason
+    answer.update(to_json(status));
+  }
   return answer;
 }
 
@@ -141,17 +151,15 @@ json run_in_child(const RunRequest &request) {
 RunResult run_program(const RunRequest &request) {
   RunResult result;
   const ChildResult child = run_isolated([&] { return run_in_child(request); }, request.timeout);
+  result.status = child.status();
   if (!child.ok()) {
-    result.status = KILN_ERROR_OPENCL;
-    result.error = request.device.label() + ": " + child.reason();
+    result.status = {Code::opencl, request.device.label() + ": " + child.reason()};
     return result;
   }
   const json &answer = child.answer;
-  result.status = static_cast<kiln_status>(answer["status"].get<int>());
-  result.error = answer.value("error", "");
   result.report = answer.value("report", json());
   result.variant = answer.value("variant", "");
-  if (result.status != KILN_OK || !request.launch) return result;
+  if (!result.status.ok() || !request.launch) return result;
   result.launched = launched_from(answer["launched"]);
   for (const json &plane : answer["outputs"]) result.outputs.push_back(plane_from(plane));
   return result;

@@ -28,16 +28,17 @@ struct RunRequest {
 };
 
 struct RunResult {
-  kiln_status status = KILN_OK;
-  std::string error;      // what failed; empty on success
+  // With the code of the runtime's call that failed, or Code::opencl where the program was loaded
+  // and cannot be launched, or where the process died.
+  Status status;
   nlohmann::json report;  // the load report; null when it did not come to a load
   std::string variant;    // the one that was taken
   Launched launched;      // after a launch
   std::vector<Plane> outputs;
 };
 
-// Everything that touches the driver happens in a child process: a driver that dies is an
-// error here.
+// Everything that touches the driver happens in a child process: a driver that dies is a failed
+// status here.
 RunResult run_program(const RunRequest &request);
 
 }  // namespace kiln::builder

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/runtime_status.hpp"
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {
@@ -36,7 +36,7 @@ cl_image_format image_format(const Memory &memory) {
           static_cast<cl_channel_type>(memory.type == Type::half_ ? CL_HALF_FLOAT : CL_UNORM_INT8)};
 }
 
-std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload) {
+Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload) {
   const auto limit = [&](cl_device_info what) {
     std::uint64_t value = 0;  // size_t or cl_ulong; little-endian in both
     const cl_int code = cl.clGetDeviceInfo(device, what, sizeof(value), &value, nullptr);
@@ -47,12 +47,14 @@ std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Wo
   const std::uint64_t bytes = limit(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   for (const Memory &memory : workload.memories) {
     if (memory.storage == Storage::image && (memory.columns > columns || memory.rows > rows)) {
-      return fmt::format("an image of {}x{} is larger than the {}x{} that this device takes",
-                         memory.columns, memory.rows, columns, rows);
+      return {Code::over_limit,
+              fmt::format("an image of {}x{} is larger than the {}x{} that this device takes",
+                          memory.columns, memory.rows, columns, rows)};
     }
     if (memory.bytes() > bytes) {
-      return fmt::format("{} bytes of memory are more than the {} that this device takes at once",
-                         memory.bytes(), bytes);
+      return {Code::over_limit,
+              fmt::format("{} bytes of memory are more than the {} that this device takes at once",
+                          memory.bytes(), bytes)};
     }
   }
   return {};
@@ -65,28 +67,28 @@ double Launched::device_nanoseconds() const {
   return static_cast<double>(times.back().end - times.front().start);
 }
 
-std::string Session::load(const kiln::Program &program, const packs::Variant &variant) {
+Status Session::load(const kiln::Program &program, const packs::Variant &variant) {
   kernels_.clear();
   for (const packs::Kernel &kernel : variant.kernels) {
-    std::string error = take(kiln::Kernel::create(program, kernel.name), &kernels_.emplace_back());
-    if (!error.empty()) return error;
+    Status status = take(kiln::Kernel::create(program, kernel.name), &kernels_.emplace_back());
+    if (!status.ok()) return status;
   }
   return {};
 }
 
-std::string Session::bind(const Workload &workload, std::size_t guard, bool exactly) {
+Status Session::bind(const Workload &workload, std::size_t guard, bool exactly) {
   if (workload.memories.size() != held_.size()) held_.clear();
   held_.resize(workload.memories.size());
   workload_ = workload;
   guard_ = guard;
   for (std::size_t i = 0; i < held_.size(); ++i) {
-    std::string error = make(workload.memories[i], exactly, &held_[i]);
-    if (!error.empty()) return error;
+    Status status = make(workload.memories[i], exactly, &held_[i]);
+    if (!status.ok()) return status;
   }
   return set_arguments();
 }
 
-std::string Session::make(const Memory &memory, bool exactly, Held *held) {
+Status Session::make(const Memory &memory, bool exactly, Held *held) {
   if (memory.storage == Storage::image) return make_image(memory, held);
   const std::size_t size = memory.bytes() + guard_;
   if (held->capacity >= size && !exactly) return {};
@@ -95,7 +97,7 @@ std::string Session::make(const Memory &memory, bool exactly, Held *held) {
   return take(kiln::Buffer::create(loader_, size, access_of(memory.role, guard_)), &held->buffer);
 }
 
-std::string Session::make_image(const Memory &memory, Held *held) {
+Status Session::make_image(const Memory &memory, Held *held) {
   if (memory.type == Type::uchar_) {
     return take(kiln::Image::create(loader_, memory.columns, memory.rows, memory.channels,
                                     access_of(memory.role, 0)),
@@ -109,14 +111,14 @@ std::string Session::make_image(const Memory &memory, Held *held) {
   cl_int code = CL_SUCCESS;
   const cl_mem made = cl_.clCreateImage(kiln_loader_context(loader_.get()), CL_MEM_READ_WRITE,
                                         &format, &desc, nullptr, &code);
-  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateImage", code).message;
-  std::string error =
+  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateImage", code);
+  Status status =
       take(kiln::Image::from_cl(loader_, made, access_of(memory.role, 0)), &held->image);
   cl_.clReleaseMemObject(made);
-  return error;
+  return status;
 }
 
-std::string Session::set_arguments() {
+Status Session::set_arguments() {
   for (std::size_t s = 0; s < workload_.stages.size(); ++s) {
     const auto &bindings = workload_.stages[s].bindings;
     for (unsigned i = 0; i < bindings.size(); ++i) {
@@ -129,29 +131,28 @@ std::string Session::set_arguments() {
       } else {
         status = kernels_[s].set(i, held_[b.memory].buffer);
       }
-      if (!status) return status.message;
+      if (!status) return status_of(status);
     }
   }
   return {};
 }
 
-std::string Session::with_memory(std::size_t index,
-                                 const std::function<void(const Mapped &)> &use) {
+Status Session::with_memory(std::size_t index, const std::function<void(const Mapped &)> &use) {
   const Memory &memory = workload_.memories[index];
   const Held &held = held_[index];
   if (memory.storage == Storage::image) {
     auto mapped = held.image.map(queue_);
-    if (!mapped) return mapped.error().message;
+    if (!mapped) return status_of(mapped.error());
     use({static_cast<std::uint8_t *>(mapped->address), mapped->row_pitch});
-    return text_of(held.image.unmap(queue_));
+    return status_of(held.image.unmap(queue_));
   }
   auto mapped = held.buffer.map(queue_);
-  if (!mapped) return mapped.error().message;
+  if (!mapped) return status_of(mapped.error());
   use({static_cast<std::uint8_t *>(*mapped), memory.row_bytes()});
-  return text_of(held.buffer.unmap(queue_));
+  return status_of(held.buffer.unmap(queue_));
 }
 
-std::string Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyond) {
+Status Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyond) {
   auto plane = inputs.begin();
   for (std::size_t i = 0; i < workload_.memories.size(); ++i) {
     const Memory &memory = workload_.memories[i];
@@ -159,8 +160,8 @@ std::string Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyon
     const auto named = std::find_if(inputs.begin(), inputs.end(),
                                     [&](const Plane &p) { return p.name == memory.shape.name; });
     if (named != inputs.end()) plane = named;
-    if (plane == inputs.end()) return "an input is missing";
-    std::string error = with_memory(i, [&](const Mapped &to) {
+    if (plane == inputs.end()) return {Code::bad_argument, "an input is missing"};
+    Status status = with_memory(i, [&](const Mapped &to) {
       if (memory.storage == Storage::buffer) {
         std::memcpy(to.address, plane->pixels.data(), plane->pixels.size());
         return;
@@ -171,31 +172,31 @@ std::string Session::upload(const std::vector<Plane> &inputs, std::uint8_t beyon
         std::memset(to.address + y * to.pitch + row, beyond, memory.row_bytes() - row);
       }
     });
-    if (!error.empty()) return error;
+    if (!status.ok()) return status;
     ++plane;
   }
   return {};
 }
 
-std::string Session::fill_outputs(std::uint8_t value) {
+Status Session::fill_outputs(std::uint8_t value) {
   for (std::size_t i = 0; i < workload_.memories.size(); ++i) {
     const Memory &memory = workload_.memories[i];
     const bool image = memory.storage == Storage::image;
     // An input that is mapped for writing loses what it holds; only a guard is worth mapping it.
     if (memory.role == Role::input && (guard_ == 0 || image)) continue;
-    std::string error = with_memory(i, [&](const Mapped &to) {
+    Status status = with_memory(i, [&](const Mapped &to) {
       if (!image) std::memset(to.address + memory.bytes(), value, guard_);
       if (memory.role == Role::input) return;
       for (std::size_t y = 0; y < memory.rows; ++y) {
         std::memset(to.address + y * to.pitch, memory.accumulates ? 0 : value, memory.row_bytes());
       }
     });
-    if (!error.empty()) return error;
+    if (!status.ok()) return status;
   }
   return {};
 }
 
-std::string Session::launch(const std::vector<LocalSize> &local, Launched *out) {
+Status Session::launch(const std::vector<LocalSize> &local, Launched *out) {
   out->ranges.clear();
   std::vector<kiln::Event> events;
   const auto start = Clock::now();
@@ -203,30 +204,30 @@ std::string Session::launch(const std::vector<LocalSize> &local, Launched *out) 
     const kiln_ndrange range =
         range_of(workload_.stages[s], s < local.size() ? local[s] : LocalSize{});
     auto event = kernels_[s].launch(queue_, range);
-    if (!event) return event.error().message;
+    if (!event) return status_of(event.error());
     events.push_back(std::move(*event));
   }
-  if (std::string error = text_of(events.back().wait()); !error.empty()) return error;
+  if (Status s = status_of(events.back().wait()); !s.ok()) return s;
   out->host_nanoseconds = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
   for (std::size_t s = 0; s < workload_.stages.size(); ++s) {
     const kiln_ndrange range =
         range_of(workload_.stages[s], s < local.size() ? local[s] : LocalSize{});
-    std::string error = take(kernels_[s].plan(range), &out->ranges.emplace_back());
-    if (!error.empty()) return error;
+    Status status = take(kernels_[s].plan(range), &out->ranges.emplace_back());
+    if (!status.ok()) return status;
   }
   return finish(events, out);
 }
 
-std::string Session::finish(const std::vector<kiln::Event> &events, Launched *out) {
+Status Session::finish(const std::vector<kiln::Event> &events, Launched *out) {
   out->times.clear();
   for (const kiln::Event &event : events) {
-    std::string error = take(event.times(), &out->times.emplace_back());
-    if (!error.empty()) return error;
+    Status status = take(event.times(), &out->times.emplace_back());
+    if (!status.ok()) return status;
   }
   return {};
 }
 
-std::string Session::launch_as_driver(Launched *out) {
+Status Session::launch_as_driver(Launched *out) {
   std::vector<kiln::Event> events;
   out->ranges.clear();
   const auto start = Clock::now();
@@ -236,19 +237,19 @@ std::string Session::launch_as_driver(Launched *out) {
     const cl_int code =
         cl_.clEnqueueNDRangeKernel(queue_.cl(), kernels_[s].cl(), range.dimensions, nullptr,
                                    range.global, nullptr, 0, nullptr, &event);
-    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code).message;
-    std::string error = take(kiln::Event::from_cl(loader_, event), &events.emplace_back());
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code);
+    Status status = take(kiln::Event::from_cl(loader_, event), &events.emplace_back());
     cl_.clReleaseEvent(event);
-    if (!error.empty()) return error;
+    if (!status.ok()) return status;
     out->ranges.push_back(range);
   }
-  if (std::string error = text_of(events.back().wait()); !error.empty()) return error;
+  if (Status s = status_of(events.back().wait()); !s.ok()) return s;
   out->host_nanoseconds = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
   return finish(events, out);
 }
 
-std::string Session::download(const ReferenceShape &shape, std::vector<Plane> *outputs,
-                              bool *guards_intact, std::uint8_t guard_value) {
+Status Session::download(const ReferenceShape &shape, std::vector<Plane> *outputs,
+                         bool *guards_intact, std::uint8_t guard_value) {
   outputs->clear();
   if (guards_intact != nullptr) *guards_intact = true;
   for (const PlaneShape &wanted : shape.outputs) {
@@ -258,7 +259,7 @@ std::string Session::download(const ReferenceShape &shape, std::vector<Plane> *o
       const Memory &memory = workload_.memories[i];
       const bool this_one = memory.shape.name == wanted.name || shape.outputs.size() == 1;
       if (memory.role != Role::output || !this_one) continue;
-      std::string error = with_memory(i, [&](const Mapped &from) {
+      Status status = with_memory(i, [&](const Mapped &from) {
         if (memory.storage == Storage::buffer) {
           std::memcpy(plane.pixels.data(), from.address, plane.pixels.size());
           const std::uint8_t *guard = from.address + memory.bytes();
@@ -271,7 +272,7 @@ std::string Session::download(const ReferenceShape &shape, std::vector<Plane> *o
           std::memcpy(plane.pixels.data() + y * row, from.address + y * from.pitch, row);
         }
       });
-      if (!error.empty()) return error;
+      if (!status.ok()) return status;
     }
     outputs->push_back(std::move(plane));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/launch/workload.hpp"
 #include "kiln/kiln.hpp"
 #include "runtime/opencl/library.hpp"
@@ -28,11 +29,11 @@ struct Launched {
 // Of an image's memory.
 cl_image_format image_format(const Memory &memory);
 
-// What of the workload's memory is larger than the device takes, as a sentence; empty when all
-// of it fits.
-std::string over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
+// Fails with Code::over_limit where some of the workload's memory is larger than the device takes.
+Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
 
-// Every call gives an empty text or the error's message. Not for more than one thread.
+// A call fails with Code::opencl, or the code of the runtime, where a call of theirs fails. Not
+// for more than one thread.
 class Session {
  public:
   // All three outlive the session.
@@ -40,25 +41,25 @@ class Session {
       : cl_(cl), loader_(loader), queue_(queue) {}
 
   // The kernels of the variant's stages.
-  std::string load(const kiln::Program &program, const packs::Variant &variant);
+  Status load(const kiln::Program &program, const packs::Variant &variant);
 
   // Makes memory for the workload, each buffer with `guard` bytes behind its end, and binds it.
   // Buffers that were made before and are large enough are used again, unless `exactly`.
-  std::string bind(const Workload &workload, std::size_t guard = 0, bool exactly = false);
+  Status bind(const Workload &workload, std::size_t guard = 0, bool exactly = false);
 
   // Inputs in the order of program_shape(); what a packed image holds beyond its plane is filled
-  // with `beyond`.
-  std::string upload(const std::vector<Plane> &inputs, std::uint8_t beyond = 0);
+  // with `beyond`. Fails with Code::bad_argument where an input is missing.
+  Status upload(const std::vector<Plane> &inputs, std::uint8_t beyond = 0);
   // Every byte of outputs and scratch memory, and the guards; outputs that accumulate become 0.
-  std::string fill_outputs(std::uint8_t value);
+  Status fill_outputs(std::uint8_t value);
   // One local size for each stage, or none at all.
-  std::string launch(const std::vector<LocalSize> &local, Launched *out);
+  Status launch(const std::vector<LocalSize> &local, Launched *out);
   // Work-groups as the driver likes them.
-  std::string launch_as_driver(Launched *out);
+  Status launch_as_driver(Launched *out);
   // Outputs in the order of program_shape(). `guards_intact`, where it is given, is whether
   // every guard still has `guard_value` in every byte.
-  std::string download(const ReferenceShape &shape, std::vector<Plane> *outputs,
-                       bool *guards_intact = nullptr, std::uint8_t guard_value = 0);
+  Status download(const ReferenceShape &shape, std::vector<Plane> *outputs,
+                  bool *guards_intact = nullptr, std::uint8_t guard_value = 0);
 
   const std::vector<kiln::Kernel> &kernels() const { return kernels_; }
   const Workload &workload() const { return workload_; }
@@ -74,11 +75,11 @@ class Session {
     std::size_t pitch = 0;
   };
 
-  std::string make(const Memory &memory, bool exactly, Held *held);
-  std::string make_image(const Memory &memory, Held *held);
-  std::string set_arguments();
-  std::string with_memory(std::size_t index, const std::function<void(const Mapped &)> &use);
-  std::string finish(const std::vector<kiln::Event> &events, Launched *out);
+  Status make(const Memory &memory, bool exactly, Held *held);
+  Status make_image(const Memory &memory, Held *held);
+  Status set_arguments();
+  Status with_memory(std::size_t index, const std::function<void(const Mapped &)> &use);
+  Status finish(const std::vector<kiln::Event> &events, Launched *out);
 
   const runtime::OpenCL &cl_;
   const kiln::Loader &loader_;

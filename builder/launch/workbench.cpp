@@ -2,20 +2,22 @@
 
 namespace kiln::builder {
 
-std::string Workbench::open(const DeviceInfo &info, const std::string &pack_path,
-                            const kiln::LoaderOptions &options) {
-  std::string error = child.open(info);
-  if (error.empty()) error = take(kiln::OpenCL::open(), &opencl);
-  if (error.empty()) error = take(opencl.device_from_cl(child.device->id), &device);
-  if (error.empty()) error = take(kiln::Pack::open_file(pack_path), &pack);
-  if (error.empty()) error = take(kiln::Loader::create(device, pack, options), &loader);
-  if (error.empty()) error = take(kiln::Queue::create(loader), &queue);
-  if (!error.empty()) return error;
+Status Workbench::open(const DeviceInfo &info, const std::string &pack_path,
+                       const kiln::LoaderOptions &options) {
+  Status status = child.open(info);
+  if (status.ok()) status = take(kiln::OpenCL::open(), &opencl);
+  if (status.ok()) status = take(opencl.device_from_cl(child.device->id), &device);
+  if (status.ok()) status = take(kiln::Pack::open_file(pack_path), &pack);
+  if (status.ok()) status = take(kiln::Loader::create(device, pack, options), &loader);
+  if (status.ok()) status = take(kiln::Queue::create(loader), &queue);
+  if (!status.ok()) return status;
   std::shared_ptr<const packs::Pack> file;
-  packs::Status status = packs::Pack::open_file(pack_path.c_str(), &file);
+  status = packs::Pack::open_file(pack_path.c_str(), &file);
   if (status.ok()) status = packs::read_contents(file, &contents);
-  return status.ok() ? std::string() : "the pack changed while it was in use";
+  return status.ok() ? status : pack_changed();
 }
+
+Status pack_changed() { return {Code::failed, "the pack changed while it was in use"}; }
 
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name) {
   for (const packs::Program &program : contents.programs) {

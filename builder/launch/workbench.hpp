@@ -5,6 +5,7 @@
 #include <string>
 
 #include "builder/device/opened_device.hpp"
+#include "builder/launch/runtime_status.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -19,9 +20,9 @@ struct Workbench {
   kiln::Queue queue;  // in order, with profiling
   packs::Contents contents;
 
-  // Empty on success, else what went wrong. For child processes alone.
-  std::string open(const DeviceInfo &info, const std::string &pack_path,
-                   const kiln::LoaderOptions &options = {});
+  // Fails with the code of the first call of the runtime that fails. For child processes alone.
+  Status open(const DeviceInfo &info, const std::string &pack_path,
+              const kiln::LoaderOptions &options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
 };
@@ -29,16 +30,7 @@ struct Workbench {
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name);
 const packs::Variant *find_variant(const packs::Program &program, const std::string &name);
 
-// Moves what was made to `*out`, or gives the error's message.
-template <typename T>
-std::string take(kiln::Result<T> made, T *out) {
-  if (!made) return made.error().message;
-  *out = std::move(*made);
-  return {};
-}
-
-inline std::string text_of(const kiln::Status &status) {
-  return status ? std::string() : status.message;
-}
+// Of a pack that has not what was in it when the command read it.
+Status pack_changed();
 
 }  // namespace kiln::builder

@@ -50,34 +50,34 @@ class Planner {
     workload_.size = size;
   }
 
-  std::variant<Workload, std::string> plan() {
+  Result<Workload> plan() {
     for (std::size_t i = 0; i < variant_.kernels.size(); ++i) {
-      if (std::string error = add_stage(i); !error.empty()) return error;
+      if (Status s = add_stage(i); !s.ok()) return s;
     }
     return std::move(workload_);
   }
 
  private:
-  std::string add_stage(std::size_t index) {
+  Status add_stage(std::size_t index) {
     const packs::Kernel &kernel = variant_.kernels[index];
     Stage stage;
     stage.kernel = kernel.name;
     for (const packs::Argument &a : variant_.arguments) {
       if (a.stage != index) continue;
       Binding binding;
-      if (std::string error = bind(a, &binding); !error.empty()) return error;
+      if (Status s = bind(a, &binding); !s.ok()) return s;
       stage.bindings.push_back(std::move(binding));
     }
     if (stage.bindings.size() != kernel.arguments) {
-      return fmt::format("kernel {} takes {} arguments, the pack lists {}", kernel.name,
-                         kernel.arguments, stage.bindings.size());
+      return {Code::bad_input, fmt::format("kernel {} takes {} arguments, the pack lists {}",
+                                           kernel.name, kernel.arguments, stage.bindings.size())};
     }
-    std::string error = set_range(kernel, index, &stage);
+    Status status = set_range(kernel, index, &stage);
     workload_.stages.push_back(std::move(stage));
-    return error;
+    return status;
   }
 
-  std::string set_range(const packs::Kernel &kernel, std::size_t index, Stage *stage) {
+  Status set_range(const packs::Kernel &kernel, std::size_t index, Stage *stage) {
     const Size &size = workload_.size;
     if (kernel.range.empty()) {
       // The variant's pixels are those of its first kernel.
@@ -87,15 +87,17 @@ class Planner {
       return {};
     }
     const auto terms = parse_terms(kernel.range);
-    if (!terms)
-      return fmt::format("range \"{}\" of kernel {}: {}", kernel.range, kernel.name, kTermRule);
+    if (!terms) {
+      return {Code::bad_input,
+              fmt::format("range \"{}\" of kernel {}: {}", kernel.range, kernel.name, kTermRule)};
+    }
     const auto sides = evaluate(*terms, size);
     stage->dimensions = static_cast<unsigned>(terms->size());
     stage->global = {sides[0], sides[1], sides[2]};
     return {};
   }
 
-  std::string bind(const packs::Argument &a, Binding *out) {
+  Status bind(const packs::Argument &a, Binding *out) {
     const Size &size = workload_.size;
     switch (role_of(a)) {
       case Role::width: append(&out->bytes, size.width); return {};
@@ -109,16 +111,16 @@ class Planner {
     return bind_memory(a, out);
   }
 
-  std::string bind_memory(const packs::Argument &a, Binding *out) {
+  Status bind_memory(const packs::Argument &a, Binding *out) {
     auto &memories = workload_.memories;
     const auto known = std::find_if(memories.begin(), memories.end(), [&](const Memory &m) {
       return m.role == role_of(a) && m.shape.name == a.name;
     });
     out->memory = static_cast<std::size_t>(known - memories.begin());
-    return known == memories.end() ? add_memory(a) : std::string();
+    return known == memories.end() ? add_memory(a) : Status();
   }
 
-  std::string add_memory(const packs::Argument &a) {
+  Status add_memory(const packs::Argument &a) {
     Memory memory;
     memory.role = role_of(a);
     memory.storage = static_cast<Storage>(a.storage);
@@ -127,37 +129,43 @@ class Planner {
     memory.accumulates = a.accumulates;
     memory.shape = shape_of(a);
     const auto terms = parse_terms(memory.shape.extent);
-    if (!terms) return fmt::format("extent \"{}\": {}", memory.shape.extent, kTermRule);
+    if (!terms) {
+      return {Code::bad_input, fmt::format("extent \"{}\": {}", memory.shape.extent, kTermRule)};
+    }
     const auto sides = evaluate(*terms, workload_.size);
     memory.columns = sides[0];
     memory.rows = sides[1] * sides[2];
     if (memory.rows > kMostBytes || memory.columns > kMostBytes ||
         memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMostBytes) {
-      return fmt::format("size {} needs memory of more than 64 GiB", size_text(workload_.size));
+      return {Code::over_limit,
+              fmt::format("size {} needs memory of more than 64 GiB", size_text(workload_.size))};
     }
-    if (std::string error = give_host_shape(&memory); !error.empty()) return error;
+    if (Status s = give_host_shape(&memory); !s.ok()) return s;
     workload_.memories.push_back(std::move(memory));
     return {};
   }
 
   // What the host's plane is like: the reference's, by name, or the only one there is.
-  std::string give_host_shape(Memory *memory) const {
+  Status give_host_shape(Memory *memory) const {
     if (memory->role == Role::scratch) return {};
     const auto &shapes = memory->role == Role::input ? shape_.inputs : shape_.outputs;
     const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const PlaneShape &s) {
       return s.name == memory->shape.name || shapes.size() == 1;
     });
     if (found == shapes.end()) {
-      return fmt::format("the reference has no {} called \"{}\"",
-                         memory->role == Role::input ? "input" : "output", memory->shape.name);
+      return {Code::bad_input,
+              fmt::format("the reference has no {} called \"{}\"",
+                          memory->role == Role::input ? "input" : "output", memory->shape.name)};
     }
     const auto sides = evaluate(parse_terms(found->extent).value(), workload_.size);
     const std::uint64_t row = sides[0] * found->channels * size_of(found->type);
     const bool fits = memory->storage == Storage::buffer
                           ? row * sides[1] <= memory->bytes()
                           : row <= memory->row_bytes() && sides[1] <= memory->rows;
-    if (!fits)
-      return fmt::format("memory \"{}\" is smaller than the reference's plane", memory->shape.name);
+    if (!fits) {
+      return {Code::bad_input, fmt::format("memory \"{}\" is smaller than the reference's plane",
+                                           memory->shape.name)};
+    }
     const std::string name = memory->shape.name;
     memory->shape = *found;
     memory->shape.name = name;
@@ -172,30 +180,26 @@ class Planner {
 
 }  // namespace
 
-Parameters all_parameters(const packs::Variant &variant, const Parameters &given,
-                          std::string *unknown) {
+Parameters all_parameters(const packs::Variant &variant, const Parameters &given) {
   Parameters all;
   for (const packs::Argument &a : variant.arguments) {
     if (role_of(a) == Role::parameter) all[a.name] = default_values(a);
   }
   for (const auto &[name, values] : given) {
     const auto known = all.find(name);
-    if (known == all.end()) {
-      *unknown = name;
-    } else if (known->second.size() == values.size()) {
-      known->second = values;
-    }
+    if (known != all.end() && known->second.size() == values.size()) known->second = values;
   }
   return all;
 }
 
-std::string parameter_fault(const packs::Variant &variant, const std::string &name,
-                            const std::vector<double> &values) {
+Status check_parameter(const packs::Variant &variant, const std::string &name,
+                       const std::vector<double> &values) {
   for (const packs::Argument &a : variant.arguments) {
     if (role_of(a) != Role::parameter || a.name != name) continue;
     const std::size_t count = default_values(a).size();
     if (count != values.size()) {
-      return fmt::format("parameter {} has {} components, not {}", name, count, values.size());
+      return {Code::bad_argument,
+              fmt::format("parameter {} has {} components, not {}", name, count, values.size())};
     }
     const auto type = static_cast<Type>(a.type);
     if (type == Type::float_) return {};
@@ -203,14 +207,15 @@ std::string parameter_fault(const packs::Variant &variant, const std::string &na
     const double high = type == Type::int_ ? 2147483647.0 : 4294967295.0;
     for (const double value : values) {
       if (value >= low && value <= high && value == std::floor(value)) continue;
-      return fmt::format("parameter {} is a whole number from {:.0f} to {:.0f}, not {}", name, low,
-                         high, value);
+      return {Code::bad_argument,
+              fmt::format("parameter {} is a whole number from {:.0f} to {:.0f}, not {}", name, low,
+                          high, value)};
     }
   }
   return {};
 }
 
-std::string not_launched(const packs::Variant &variant) {
+std::optional<std::string> not_launched(const packs::Variant &variant) {
   for (const packs::Kernel &kernel : variant.kernels) {
     if (kernel.arguments != 0 && variant.arguments.empty()) {
       return fmt::format(
@@ -218,21 +223,23 @@ std::string not_launched(const packs::Variant &variant) {
           variant.name);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
-std::variant<Workload, std::string> plan_workload(const packs::Program &program,
-                                                  const packs::Variant &variant, const Size &size,
-                                                  const Parameters &given) {
-  if (std::string error = not_launched(variant); !error.empty()) return error;
-  std::string unknown;
-  Parameters all = all_parameters(variant, given, &unknown);
-  if (!unknown.empty()) return fmt::format("variant {} has no parameter {}", variant.name, unknown);
-  auto plan = Planner(program, variant, size, std::move(all)).plan();
-  if (auto *error = std::get_if<std::string>(&plan)) {
-    *error = fmt::format("{}/{}: {}", program.name, variant.name, *error);
+Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
+                               const Size &size, const Parameters &given) {
+  if (const auto why = not_launched(variant)) return Status(Code::bad_input, *why);
+  Parameters all = all_parameters(variant, given);
+  for (const auto &[name, values] : given) {
+    if (all.count(name) != 0) continue;
+    return Status(Code::bad_argument,
+                  fmt::format("variant {} has no parameter {}", variant.name, name));
   }
-  return plan;
+  auto plan = Planner(program, variant, size, std::move(all)).plan();
+  if (plan.ok()) return plan;
+  Status status = plan.status();
+  status.message = fmt::format("{}/{}: {}", program.name, variant.name, status.message);
+  return status;
 }
 
 ReferenceShape program_shape(const packs::Program &program) {

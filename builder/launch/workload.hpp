@@ -4,10 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/manifest/manifest.hpp"
 #include "builder/problem/reference.hpp"
 #include "kiln/packs/contents.hpp"
@@ -49,22 +50,23 @@ struct Workload {
   std::vector<Stage> stages;
 };
 
-// The parameters' defaults, replaced by those of `given` with their names. A name that the
-// variant does not have is returned in `unknown`.
-Parameters all_parameters(const packs::Variant &variant, const Parameters &given,
-                          std::string *unknown);
+// The parameters' defaults, replaced by those of `given` with their names. What `given` has
+// beyond the variant's parameters is left out.
+Parameters all_parameters(const packs::Variant &variant, const Parameters &given);
 
-// Why the variant's parameter, if it has it, cannot be those values; empty when it can.
-std::string parameter_fault(const packs::Variant &variant, const std::string &name,
-                            const std::vector<double> &values);
+// Fails with Code::bad_argument where the variant's parameter, if it has it, cannot be those
+// values.
+Status check_parameter(const packs::Variant &variant, const std::string &name,
+                       const std::vector<double> &values);
 
-// Why Kiln does not launch the variant itself; empty when it does.
-std::string not_launched(const packs::Variant &variant);
+// Why Kiln does not launch the variant itself; nothing when it does.
+std::optional<std::string> not_launched(const packs::Variant &variant);
 
-// The workload, or why there is none. Parameters that are not given take their defaults.
-std::variant<Workload, std::string> plan_workload(const packs::Program &program,
-                                                  const packs::Variant &variant, const Size &size,
-                                                  const Parameters &given);
+// Parameters that are not given take their defaults. Fails with Code::bad_argument for a
+// parameter that the variant does not have, with Code::over_limit for a size that needs too much
+// memory, and with Code::bad_input where the pack's own text gives no workload.
+Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
+                               const Size &size, const Parameters &given);
 
 // The inputs and outputs of the program's reference, and where it has none those of the first
 // variant that Kiln can launch.

@@ -152,36 +152,36 @@ Manifest read_root(const ManifestText &document, const toml::table &root) {
 
 }  // namespace
 
-std::variant<Manifest, ManifestError> parse_manifest(std::string_view text,
-                                                     const std::filesystem::path &path) {
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path) {
   const ManifestText document{path.generic_string(), text, path.parent_path()};
   try {
     return read_root(document, toml::parse(text));
   } catch (const ManifestFault &fault) {
-    return ManifestError{fault.text};
+    return Status(Code::bad_input, fault.text);
   } catch (const toml::parse_error &error) {
     const toml::source_position at = error.source().begin;
-    return ManifestError{source_error(document.file, text, {at.line, at.column}, "not valid TOML",
-                                      std::string(error.description()))};
+    return Status(Code::bad_input,
+                  source_error(document.file, text, {at.line, at.column}, "not valid TOML",
+                               std::string(error.description())));
   } catch (const std::exception &error) {
-    return ManifestError{file_error(document.file, error.what())};
+    return Status(Code::bad_input, file_error(document.file, error.what()));
   }
 }
 
-std::variant<Manifest, ManifestError> read_manifest(const std::filesystem::path &path) {
+Result<Manifest> read_manifest(const std::filesystem::path &path) {
   const std::string file = path.generic_string();
+  const auto fault = [&](const std::string &message) {
+    return Status(Code::bad_input, file_error(file, message));
+  };
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (error) return ManifestError{file_error(file, "cannot be read: " + error.message())};
+  if (error) return fault("cannot be read: " + error.message());
   if (size > kMostBytes) {
-    return ManifestError{
-        file_error(file, fmt::format("{} bytes; a manifest has at most {}", size, kMostBytes))};
+    return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMostBytes));
   }
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream.is_open() || stream.bad()) {
-    return ManifestError{file_error(file, "cannot be read")};
-  }
+  if (!stream.is_open() || stream.bad()) return fault("cannot be read");
   return parse_manifest(text, path);
 }
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/problem_size.hpp"
 
@@ -71,18 +71,13 @@ struct Manifest {
   std::vector<std::uint32_t> address_bits{64};  // 32, 64 or both, ascending, no duplicates
 };
 
-// A fault in the manifest or in a file that it names. `text` is whole and ready to print:
-// file:line:column, the line, a caret, and what was expected.
-struct ManifestError {
-  std::string text;
-};
-
 // Reads and checks a manifest. Source files must exist; paths in it are relative to the
 // manifest's folder. Unknown keys are errors, with the nearest known key as a suggestion.
-std::variant<Manifest, ManifestError> read_manifest(const std::filesystem::path &path);
+// Fails with Code::bad_input for a fault in the manifest or in a file that it names. The message
+// is whole and ready to print: file:line:column, the line, a caret, and what was expected.
+Result<Manifest> read_manifest(const std::filesystem::path &path);
 
 // The same from text; `path` names it in errors and gives the folder.
-std::variant<Manifest, ManifestError> parse_manifest(std::string_view text,
-                                                     const std::filesystem::path &path);
+Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path);
 
 }  // namespace kiln::builder

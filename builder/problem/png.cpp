@@ -32,42 +32,43 @@ void append(void *context, void *data, int size) {
                                               static_cast<std::size_t>(size));
 }
 
-// A file whose header is that of a PNG image with 8 bits a channel; else why it is not.
-std::string read_file(const std::string &path, std::string *bytes) {
+Status system_failure(const std::string &path, int error) {
+  return {Code::io_error, fmt::format("{}: {}", path, std::strerror(error))};
+}
+
+// A file whose header is that of a PNG image with 8 bits a channel.
+Status read_file(const std::string &path, std::string *bytes) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return fmt::format("{}: {}", path, std::strerror(EISDIR));
-  }
+  if (std::filesystem::is_directory(path, ignored)) return system_failure(path, EISDIR);
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fmt::format("{}: {}", path, std::strerror(errno));
+  if (!file) return system_failure(path, errno);
   bytes->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (bytes->empty()) return path + ": not a PNG image that can be read: empty";
-  if (bytes->size() > INT_MAX) return path + ": larger than 2 GiB";
+  if (bytes->empty()) return {Code::failed, path + ": not a PNG image that can be read: empty"};
+  if (bytes->size() > INT_MAX) return {Code::failed, path + ": larger than 2 GiB"};
   const auto *data = reinterpret_cast<const stbi_uc *>(bytes->data());
   const int size = static_cast<int>(bytes->size());
   int width = 0;
   int height = 0;
   int stored = 0;
   if (stbi_info_from_memory(data, size, &width, &height, &stored) == 0) {
-    return path + ": not a PNG image that can be read";
+    return {Code::failed, path + ": not a PNG image that can be read"};
   }
   if (stbi_is_16_bit_from_memory(data, size) != 0) {
-    return path + ": has 16 bits a channel; expected 8";
+    return {Code::failed, path + ": has 16 bits a channel; expected 8"};
   }
   return {};
 }
 
 }  // namespace
 
-std::string check_png(const std::string &path) {
+Status check_png(const std::string &path) {
   std::string bytes;
   return read_file(path, &bytes);
 }
 
-std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, std::string *error) {
+Result<Plane> read_png(const std::string &path, std::uint32_t channels) {
   std::string bytes;
-  *error = read_file(path, &bytes);
-  if (!error->empty()) return std::nullopt;
+  if (Status status = read_file(path, &bytes); !status.ok()) return status;
   const auto *data = reinterpret_cast<const stbi_uc *>(bytes.data());
   const int size = static_cast<int>(bytes.size());
   int width = 0;
@@ -76,8 +77,8 @@ std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, s
   stbi_uc *pixels =
       stbi_load_from_memory(data, size, &width, &height, &stored, static_cast<int>(channels));
   if (pixels == nullptr) {
-    *error = fmt::format("{}: not a PNG image that can be read: {}", path, stbi_failure_reason());
-    return std::nullopt;
+    return Status(Code::failed, fmt::format("{}: not a PNG image that can be read: {}", path,
+                                            stbi_failure_reason()));
   }
   Plane image{
       static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height), channels, {}, {}};
@@ -86,12 +87,12 @@ std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, s
   return image;
 }
 
-std::string write_png(const Plane &image, const std::string &path) {
+Status write_png(const Plane &image, const std::string &path) {
   std::string bytes;
   const int written = stbi_write_png_to_func(
       append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),
       static_cast<int>(image.channels), image.pixels.data(), static_cast<int>(image.row_bytes()));
-  if (written == 0) return path + ": the image could not be encoded";
+  if (written == 0) return {Code::failed, path + ": the image could not be encoded"};
   return write_whole_file(path, bytes);
 }
 

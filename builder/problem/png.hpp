@@ -2,21 +2,23 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/problem/plane.hpp"
 
 namespace kiln::builder {
 
 // Reads a PNG file with 8 bits a channel and converts it to `channels` (1 luma, 3 RGB,
-// 4 RGBA). Nothing on failure, with the reason in `error`.
-std::optional<Plane> read_png(const std::string &path, std::uint32_t channels, std::string *error);
+// 4 RGBA). Fails with Code::io_error where the file cannot be read, and with Code::failed where
+// it is not such an image.
+Result<Plane> read_png(const std::string &path, std::uint32_t channels);
 
-// What read_png would complain about, from the file's header alone; empty when nothing.
-std::string check_png(const std::string &path);
+// What read_png would fail with, from the file's header alone.
+Status check_png(const std::string &path);
 
-// Writes through a temporary file and a rename. Empty on success, else the reason.
-std::string write_png(const Plane &image, const std::string &path);
+// Writes through a temporary file and a rename. Fails as write_whole_file() does, and with
+// Code::failed where the image cannot be encoded.
+Status write_png(const Plane &image, const std::string &path);
 
 }  // namespace kiln::builder

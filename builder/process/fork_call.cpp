@@ -16,6 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/process/status_json.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -125,7 +127,7 @@ void finish(pid_t pid, bool in_time, const std::vector<std::uint8_t> &answer, Ch
 std::string ChildResult::reason() const {
   std::string text;
   switch (end) {
-    case ChildEnd::answered: return {};
+    case ChildEnd::answered: text = "answered"; break;
     case ChildEnd::exited:
       text = fmt::format("the driver ended the process with code {}", code);
       break;
@@ -138,6 +140,10 @@ std::string ChildResult::reason() const {
   if (output.empty()) return text;
   const std::size_t tail = std::min<std::size_t>(output.size(), 2000);
   return text + "; its output ends with:\n" + output.substr(output.size() - tail);
+}
+
+Status ChildResult::status() const {
+  return ok() ? status_from(answer) : Status(Code::process, reason());
 }
 
 ChildResult run_isolated(const std::function<nlohmann::json()> &work,

@@ -11,6 +11,8 @@
 #include <sys/types.h>
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
+
 namespace kiln::builder {
 
 enum class ChildEnd {
@@ -27,10 +29,14 @@ struct ChildResult {
   nlohmann::json answer;
   std::string output;  // the last 64 KiB of what it wrote to standard output and error
 
+  // Whether there is an answer, which may still tell of a failure.
   bool ok() const { return end == ChildEnd::answered; }
-  // "crashed with signal 11 (Segmentation fault)", with the end of its output where there
-  // is some; empty when it answered.
+  // Of a child without an answer: "crashed with signal 11 (Segmentation fault)", with the end of
+  // its output where there is some.
   std::string reason() const;
+  // Fails with Code::process and the reason where there is no answer, else with the status that
+  // is in the answer, if one is (status_json.hpp).
+  Status status() const;
 };
 
 // Forks, runs `work` in the child and returns its answer. The child leaves by _exit, so no

@@ -21,7 +21,7 @@ struct Built {
   std::vector<cl_kernel> kernels;
 };
 
-std::string build(const ChildDevice &child, const StartItem &item, StartFrom from, Built *out) {
+Status build(const ChildDevice &child, const StartItem &item, StartFrom from, Built *out) {
   const runtime::OpenCL &cl = *child.device->cl;
   const cl_device_id id = child.device->id;
   const packs::Bytes &bytes = from == StartFrom::source   ? item.source
@@ -42,33 +42,33 @@ std::string build(const ChildDevice &child, const StartItem &item, StartFrom fro
     out->kernels.push_back(cl.clCreateKernel(program, stage.kernel.c_str(), &code));
   }
   if (code == CL_SUCCESS) return {};
-  return item.program + "/" + item.variant + ": the driver refused it";
+  return {Code::opencl, item.program + "/" + item.variant + ": the driver refused it"};
 }
 
-std::string bind(const runtime::OpenCL &cl, const StartMemory &memory, const Built &built) {
+Status bind(const runtime::OpenCL &cl, const StartMemory &memory, const Built &built) {
   for (std::size_t s = 0; s < built.kernels.size(); ++s) {
     const auto arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const cl_int code = cl.clSetKernelArg(built.kernels[s], static_cast<cl_uint>(i),
                                             arguments[i].size(), arguments[i].data());
-      if (code != CL_SUCCESS) return runtime::cl_failure("clSetKernelArg", code).message;
+      if (code != CL_SUCCESS) return runtime::cl_failure("clSetKernelArg", code);
     }
   }
   return {};
 }
 
-std::string launch(const runtime::OpenCL &cl, cl_command_queue queue, const StartItem &item,
-                   const Built &built) {
+Status launch(const runtime::OpenCL &cl, cl_command_queue queue, const StartItem &item,
+              const Built &built) {
   for (std::size_t s = 0; s < built.kernels.size(); ++s) {
     const Stage &stage = item.workload.stages[s];
     const auto global = runtime::pad_global_size(stage.global, item.local[s]);
     const cl_int code =
         cl.clEnqueueNDRangeKernel(queue, built.kernels[s], stage.dimensions, nullptr, global.data(),
                                   item.local[s].data(), 0, nullptr, nullptr);
-    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code).message;
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueNDRangeKernel", code);
   }
   const cl_int code = cl.clFinish(queue);
-  return code == CL_SUCCESS ? std::string() : runtime::cl_failure("clFinish", code).message;
+  return code == CL_SUCCESS ? Status() : runtime::cl_failure("clFinish", code);
 }
 
 constexpr std::uint8_t kFill = 0x40;  // of all memory
@@ -138,7 +138,7 @@ json to_json(const StartItem &item) {
       {"memories", memories},    {"stages", stages}};
 }
 
-std::string StartMemory::make(const ChildDevice &child, const StartItem &item) {
+Status StartMemory::make(const ChildDevice &child, const StartItem &item) {
   const runtime::OpenCL &cl = *child.device->cl;
   item_ = &item;
   cl_int code = CL_SUCCESS;
@@ -164,7 +164,7 @@ std::string StartMemory::make(const ChildDevice &child, const StartItem &item) {
     if (code == CL_SUCCESS) code = fill(cl, queue.get(), memory, made);
   }
   if (code == CL_SUCCESS) code = cl.clFinish(queue.get());
-  return code == CL_SUCCESS ? std::string() : runtime::cl_failure("making memory", code).message;
+  return code == CL_SUCCESS ? Status() : runtime::cl_failure("making memory", code);
 }
 
 std::vector<std::vector<std::uint8_t>> StartMemory::arguments(std::size_t stage) const {
@@ -181,24 +181,24 @@ std::vector<std::vector<std::uint8_t>> StartMemory::arguments(std::size_t stage)
   return all;
 }
 
-std::string start_bare(const ChildDevice &child, const std::vector<StartItem> &items,
-                       StartFrom from, bool with_launches, StartTimes *out) {
+Status start_bare(const ChildDevice &child, const std::vector<StartItem> &items, StartFrom from,
+                  bool with_launches, StartTimes *out) {
   const runtime::OpenCL &cl = *child.device->cl;
   std::vector<StartMemory> memories(items.size());
   for (std::size_t i = 0; i < items.size() && with_launches; ++i) {
-    if (std::string error = memories[i].make(child, items[i]); !error.empty()) return error;
+    if (Status s = memories[i].make(child, items[i]); !s.ok()) return s;
   }
   std::vector<Built> built(items.size());
   const auto start = Clock::now();
   cl_int code = CL_SUCCESS;
   cl_command_queue queue = cl.clCreateCommandQueue(child.context.get(), child.device->id, 0, &code);
-  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code).message;
+  if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code);
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (std::string e = build(child, items[i], from, &built[i]); !e.empty()) return e;
+    if (Status s = build(child, items[i], from, &built[i]); !s.ok()) return s;
     if (!with_launches) continue;
     const auto first = Clock::now();
-    if (std::string e = bind(cl, memories[i], built[i]); !e.empty()) return e;
-    if (std::string e = launch(cl, queue, items[i], built[i]); !e.empty()) return e;
+    if (Status s = bind(cl, memories[i], built[i]); !s.ok()) return s;
+    if (Status s = launch(cl, queue, items[i], built[i]); !s.ok()) return s;
     out->firsts.push_back(milliseconds_since(first));
   }
   const double all = milliseconds_since(start);
@@ -208,7 +208,7 @@ std::string start_bare(const ChildDevice &child, const std::vector<StartItem> &i
   out->results = all;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto second = Clock::now();
-    if (std::string e = launch(cl, queue, items[i], built[i]); !e.empty()) return e;
+    if (Status s = launch(cl, queue, items[i], built[i]); !s.ok()) return s;
     out->seconds.push_back(milliseconds_since(second));
   }
   return {};

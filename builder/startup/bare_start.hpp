@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/workload.hpp"
 
@@ -40,8 +41,8 @@ struct StartTimes {
 // The memory of a workload with its arguments, made before any clock runs.
 class StartMemory {
  public:
-  // Empty on success, else what failed.
-  std::string make(const ChildDevice &child, const StartItem &item);
+  // Fails with Code::opencl.
+  Status make(const ChildDevice &child, const StartItem &item);
 
   // The bytes for each parameter of a stage.
   std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
@@ -54,8 +55,8 @@ class StartMemory {
 enum class StartFrom { source, driver, binary };
 
 // In a child process: builds every item with the bare calls, and launches it unless `launch` is
-// false. Nothing is released. Empty on success, else what failed.
-std::string start_bare(const ChildDevice &child, const std::vector<StartItem> &items,
-                       StartFrom from, bool launch, StartTimes *out);
+// false. Nothing is released. Fails with Code::opencl.
+Status start_bare(const ChildDevice &child, const std::vector<StartItem> &items, StartFrom from,
+                  bool launch, StartTimes *out);
 
 }  // namespace kiln::builder

@@ -11,6 +11,7 @@
 #include "builder/launch/workbench.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "builder/startup/bare_start.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/build.hpp"
@@ -38,29 +39,28 @@ struct KilnStart {
   bool finish = false;  // afterwards make the overlay's binaries final
 };
 
-std::string set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
+Status set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
   for (std::size_t s = 0; s < kernels.size(); ++s) {
     const auto arguments = memory.arguments(s);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       kiln::Status status;
       kiln_kernel_set_value(kernels[s].get(), static_cast<unsigned>(i), arguments[i].data(),
                             arguments[i].size(), &status);
-      if (!status) return status.message;
+      if (!status) return status_of(status);
     }
   }
   return {};
 }
 
-std::string launch(const kiln::Queue &queue, const StartItem &item,
-                   std::vector<kiln::Kernel> &kernels) {
+Status launch(const kiln::Queue &queue, const StartItem &item, std::vector<kiln::Kernel> &kernels) {
   for (std::size_t s = 0; s < kernels.size(); ++s) {
     const Stage &stage = item.workload.stages[s];
     const kiln_ndrange range{
         stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}};
     auto event = kernels[s].launch(queue, range);
-    if (!event) return event.error().message;
+    if (!event) return status_of(event.error());
   }
-  return text_of(queue.finish());
+  return status_of(queue.finish());
 }
 
 // A start of an application that uses Kiln; one call for each part of it.
@@ -70,62 +70,62 @@ class KilnApplication {
                   const KilnStart &how, bool launches)
       : child_(child), items_(items), how_(how), launches_(launches) {}
 
-  std::string run(StartTimes *out) {
-    std::string error = take(kiln::OpenCL::open(), &opencl_);
+  Status run(StartTimes *out) {
+    Status status = take(kiln::OpenCL::open(), &opencl_);
     memories_ = std::vector<StartMemory>(items_.size());
-    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
-      error = memories_[i].make(child_, items_[i]);
+    for (std::size_t i = 0; i < items_.size() && launches_ && status.ok(); ++i) {
+      status = memories_[i].make(child_, items_[i]);
     }
     kernels_.resize(items_.size());
     const auto start = Clock::now();
-    if (error.empty()) error = open();
-    for (std::size_t i = 0; i < items_.size() && error.empty(); ++i) error = begin(i, out);
-    if (!error.empty()) return error;
+    if (status.ok()) status = open();
+    for (std::size_t i = 0; i < items_.size() && status.ok(); ++i) status = begin(i, out);
+    if (!status.ok()) return status;
     const double all = milliseconds_since(start);
     out->kernels = all;
     for (const double first : out->firsts) out->kernels -= first;
     if (launches_) out->results = all;
-    for (std::size_t i = 0; i < items_.size() && launches_ && error.empty(); ++i) {
+    for (std::size_t i = 0; i < items_.size() && launches_ && status.ok(); ++i) {
       const auto second = Clock::now();
-      error = launch(queue_, items_[i], kernels_[i]);
+      status = launch(queue_, items_[i], kernels_[i]);
       out->seconds.push_back(milliseconds_since(second));
     }
-    if (error.empty() && how_.finish) error = text_of(loader_.finish());
-    return error;
+    if (status.ok() && how_.finish) status = status_of(loader_.finish());
+    return status;
   }
 
  private:
-  std::string open() {
+  Status open() {
     kiln::LoaderOptions options;
     options.context = child_.context.get();
     if (!how_.overlay.empty()) options.overlay = how_.overlay.c_str();
-    std::string error = take(opencl_.device_from_cl(child_.device->id), &device_);
-    if (error.empty()) error = take(kiln::Pack::open_file(how_.pack_path), &pack_);
-    if (error.empty()) error = take(kiln::Loader::create(device_, pack_, options), &loader_);
-    return error.empty() ? take(kiln::Queue::create(loader_), &queue_) : error;
+    Status status = take(opencl_.device_from_cl(child_.device->id), &device_);
+    if (status.ok()) status = take(kiln::Pack::open_file(how_.pack_path), &pack_);
+    if (status.ok()) status = take(kiln::Loader::create(device_, pack_, options), &loader_);
+    return status.ok() ? take(kiln::Queue::create(loader_), &queue_) : status;
   }
 
   // Loads an item and launches it.
-  std::string begin(std::size_t index, StartTimes *out) {
+  Status begin(std::size_t index, StartTimes *out) {
     const StartItem &item = items_[index];
     kiln::Loaded loaded = loader_.load(item.program, {}, how_.flags | kSmall);
-    if (!loaded.program) return loaded.program.error().message;
+    if (!loaded.program) return status_of(loaded.program.error());
     const kiln_rung rung =
         how_.rung == KILN_RUNG_EXACT && item.intermediate ? KILN_RUNG_INTERMEDIATE : how_.rung;
     if (loaded.report.rung() != rung) {
-      return "loaded from another rung: " + loaded.report.json();
+      return {Code::failed, "loaded from another rung: " + loaded.report.json()};
     }
     for (const Stage &stage : item.workload.stages) {
-      std::string error = take(kiln::Kernel::create(*loaded.program, stage.kernel),
-                               &kernels_[index].emplace_back());
-      if (!error.empty()) return error;
+      Status status = take(kiln::Kernel::create(*loaded.program, stage.kernel),
+                           &kernels_[index].emplace_back());
+      if (!status.ok()) return status;
     }
     if (!launches_) return {};
     const auto first = Clock::now();
-    std::string error = set_arguments(memories_[index], kernels_[index]);
-    if (error.empty()) error = launch(queue_, item, kernels_[index]);
+    Status status = set_arguments(memories_[index], kernels_[index]);
+    if (status.ok()) status = launch(queue_, item, kernels_[index]);
     out->firsts.push_back(milliseconds_since(first));
-    return error;
+    return status;
   }
 
   const ChildDevice &child_;
@@ -145,10 +145,10 @@ class KilnApplication {
 // that the device cannot run is left out.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  if (const Status s = child.open(info); !s.ok()) return to_json(s);
   std::shared_ptr<const packs::Pack> pack;
-  const packs::Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
-  if (!status.ok()) return {{"error", status.message}};
+  const Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
+  if (!status.ok()) return to_json(status);
   json chosen = json::object();
   for (const auto *program : *pack->root().programs()) {
     runtime::Choice choice;
@@ -159,24 +159,23 @@ json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   return {{"chosen", chosen}};
 }
 
-packs::Status read_item(const packs::Program &program, const packs::Variant &variant,
-                        const packs::Binary &binary, std::vector<StartItem> *items) {
-  auto plan = plan_workload(program, variant, small_problem(program), {});
-  if (std::get_if<std::string>(&plan) != nullptr) return {};  // Kiln does not launch it
+Status read_item(const packs::Program &program, const packs::Variant &variant,
+                 const packs::Binary &binary, std::vector<StartItem> *items) {
+  auto workload = plan_workload(program, variant, small_problem(program), {});
+  if (!workload.ok()) return {};  // Kiln does not launch it
   StartItem item;
   item.program = program.name;
   item.variant = variant.name;
   item.options = variant.options;
-  item.workload = std::move(std::get<Workload>(plan));
+  item.workload = *std::move(workload);
   if (auto s = variant.source->read(&item.source); !s.ok()) return s;
   if (auto s = binary.blob.read(&item.binary); !s.ok()) return s;
   items->push_back(std::move(item));
   return {};
 }
 
-packs::Status collect_items(const packs::Contents &contents, const std::string &key,
-                            const json &chosen, const std::string &only,
-                            std::vector<StartItem> *items) {
+Status collect_items(const packs::Contents &contents, const std::string &key, const json &chosen,
+                     const std::string &only, std::vector<StartItem> *items) {
   for (const packs::Program &program : contents.programs) {
     if (!only.empty() && program.name != only) continue;
     const packs::Variant *variant = find_variant(program, chosen.value(program.name, ""));
@@ -195,7 +194,7 @@ packs::Status collect_items(const packs::Contents &contents, const std::string &
 // In a child: what the driver gives as the item's binary before any launch.
 json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items) {
   ChildDevice child;
-  if (std::string error = child.open(info); !error.empty()) return {{"error", error}};
+  if (const Status s = child.open(info); !s.ok()) return to_json(s);
   json binaries = json::array();
   for (const StartItem &item : items) {
     std::vector<runtime::ExpectedKernel> none;
@@ -203,17 +202,17 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
         runtime::build_program(*child.device, child.context.get(), runtime::Form::source,
                                {item.source.data(), item.source.size()}, item.options, none);
     packs::Bytes bytes;
-    packs::Status error = outcome.error;
+    Status status = outcome.error;
     for (const Stage &stage : item.workload.stages) {
       cl_int code = CL_SUCCESS;
-      if (error.ok()) {
+      if (status.ok()) {
         child.device->cl->clCreateKernel(outcome.built.program.get(), stage.kernel.c_str(), &code);
       }
     }
-    if (error.ok()) {
-      error = runtime::program_binary(*child.device, outcome.built.program.get(), &bytes);
+    if (status.ok()) {
+      status = runtime::program_binary(*child.device, outcome.built.program.get(), &bytes);
     }
-    if (!error.ok()) return {{"error", item.program + ": " + error.message}};
+    if (!status.ok()) return to_json(Status(status.code, item.program + ": " + status.message));
     binaries.push_back(json::binary(std::move(bytes)));
   }
   return {{"binaries", std::move(binaries)}};
@@ -223,27 +222,27 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
 json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
                   const std::string &pack_path, const std::vector<StartItem> &items) {
   Workbench bench;
-  if (std::string e = bench.open(info, pack_path); !e.empty()) return {{"error", e}};
+  if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
   json local = json::array();
   bool executes = true;
   for (const StartItem &item : items) {
     const packs::Program &program = *find_program(contents, item.program);
     const packs::Variant &variant = *find_variant(program, item.variant);
     kiln::Loaded loaded = bench.loader.load(item.program, item.variant);
-    if (!loaded.program) return {{"error", loaded.program.error().message}};
+    if (!loaded.program) return to_json(status_of(loaded.program.error()));
     Session session(bench.cl(), bench.loader, bench.queue);
     FirstLaunch launches;
-    std::string error = session.load(*loaded.program, variant);
-    if (error.empty()) error = session.bind(item.workload);
-    if (error.empty()) error = launch_twice(program, variant, &session, &launches);
-    if (!error.empty()) return {{"error", item.program + "/" + error}};
+    Status status = session.load(*loaded.program, variant);
+    if (status.ok()) status = session.bind(item.workload);
+    if (status.ok()) status = launch_twice(program, variant, &session, &launches);
+    if (!status.ok()) return to_json(Status(status.code, item.program + "/" + status.message));
     executes = executes && launches.executes;
     json stages = json::array();
     for (std::size_t s = 0; s < item.workload.stages.size(); ++s) {
       const Stage &stage = item.workload.stages[s];
       auto plan = session.kernels()[s].plan(
           {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}});
-      if (!plan) return {{"error", plan.error().message}};
+      if (!plan) return to_json(status_of(plan.error()));
       stages.push_back({plan->local[0], std::max<std::size_t>(plan->local[1], 1),
                         std::max<std::size_t>(plan->local[2], 1)});
     }
@@ -266,12 +265,12 @@ class StartupBench {
   }
 
   StartupRow run(const std::function<void(std::size_t, std::size_t)> &progress) {
-    row_.error = prepare();
-    for (std::size_t round = 0; round < options_.rounds && row_.error.empty(); ++round) {
+    row_.status = prepare();
+    for (std::size_t round = 0; round < options_.rounds && row_.status.ok(); ++round) {
       if (progress) progress(round, options_.rounds);
-      row_.error = run_round();
+      row_.status = run_round();
     }
-    if (row_.error.empty()) summarise();
+    if (row_.status.ok()) summarise();
     return std::move(row_);
   }
 
@@ -279,67 +278,59 @@ class StartupBench {
   enum Kind { kSource, kDriver, kFloor, kKiln, kOverlay, kKinds };
 
   // Runs `work` in a fresh process whose driver caches lie in `caches`.
-  std::string answer(const std::string &caches, const std::function<json()> &work, json *out) {
-    const ChildResult result = run_isolated(
+  Result<json> answer(const std::string &caches, const std::function<json()> &work) {
+    ChildResult result = run_isolated(
         [&] {
           use_driver_caches(caches);
           return work();
         },
         options_.timeout);
-    if (!result.ok()) return result.reason();
-    if (result.answer.contains("error")) return result.answer["error"];
-    *out = result.answer;
-    return {};
+    if (Status s = result.status(); !s.ok()) return s;
+    return std::move(result.answer);
   }
 
-  std::string prepare() {
-    json out;
-    std::string error = answer(
-        empty_caches(), [&] { return choose_variants(device_, options_.pack_path); }, &out);
-    if (!error.empty()) return error;
-    const packs::Status status =
-        collect_items(contents_, key_, out["chosen"], options_.program, &items_);
-    if (!status.ok()) return status.message;
-    if (items_.empty()) return "the pack has no binary for this device";
+  Status prepare() {
+    const auto chosen =
+        answer(empty_caches(), [&] { return choose_variants(device_, options_.pack_path); });
+    if (!chosen.ok()) return chosen.status();
+    Status status = collect_items(contents_, key_, (*chosen)["chosen"], options_.program, &items_);
+    if (!status.ok()) return status;
+    if (items_.empty()) return {Code::not_in_pack, "the pack has no binary for this device"};
     row_.programs = items_.size();
-    error = answer(
-        empty_caches(), [&] { return driver_binaries(device_, items_); }, &out);
-    if (!error.empty()) return error;
+    const auto made = answer(empty_caches(), [&] { return driver_binaries(device_, items_); });
+    if (!made.ok()) return made.status();
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      items_[i].driver = out["binaries"][i].get_binary();
+      items_[i].driver = (*made)["binaries"][i].get_binary();
     }
-    error = answer(
-        cache_.copy(folder_),
-        [&] { return launch_facts(device_, contents_, options_.pack_path, items_); }, &out);
-    if (!error.empty()) return error;
-    row_.executes = out["executes"];
+    const auto facts = answer(cache_.copy(folder_), [&] {
+      return launch_facts(device_, contents_, options_.pack_path, items_);
+    });
+    if (!facts.ok()) return facts.status();
+    row_.executes = (*facts)["executes"];
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      items_[i].local = out["local"][i].get<std::vector<std::array<std::size_t, 3>>>();
+      items_[i].local = (*facts)["local"][i].get<std::vector<std::array<std::size_t, 3>>>();
       row_.items.push_back(builder::to_json(items_[i]));
     }
     return prepare_overlay();
   }
 
   // The overlay that a first start without any binary leaves.
-  std::string prepare_overlay() {
+  Status prepare_overlay() {
     packs::Contents base = contents_;
     base.targets.clear();
-    const auto status = packs::write_pack(base, folder_.path() + "/base.kiln");
-    if (!status.ok()) return status.message;
+    Status status = packs::write_pack(base, folder_.path() + "/base.kiln");
+    if (!status.ok()) return status;
     const std::string first = folder_.path() + "/first";
     std::filesystem::create_directories(first);
     const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
                         KILN_LOAD_NO_IL, true};
     StartTimes times;
-    json out;
-    return answer(
-        first + "/cache",
-        [&] {
-          json done = start_kiln(how, &times);
-          if (!done.contains("error")) await_mesa();
-          return done;
-        },
-        &out);
+    const auto started = answer(first + "/cache", [&] {
+      json done = start_kiln(how, &times);
+      if (status_from(done).ok()) await_mesa();
+      return done;
+    });
+    return started.status();
   }
 
   std::string empty_caches() {
@@ -351,19 +342,18 @@ class StartupBench {
 
   json start_kiln(const KilnStart &how, StartTimes *times) const {
     ChildDevice child;
-    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    if (const Status s = child.open(device_); !s.ok()) return to_json(s);
     KilnApplication application(child, items_, how, row_.executes);
-    const std::string error = application.run(times);
-    if (!error.empty()) return {{"error", error}};
+    if (const Status s = application.run(times); !s.ok()) return builder::to_json(s);
     return times_json(*times);
   }
 
   json start_without(StartFrom from) const {
     ChildDevice child;
-    if (std::string e = child.open(device_); !e.empty()) return {{"error", e}};
+    if (const Status s = child.open(device_); !s.ok()) return to_json(s);
     StartTimes times;
-    const std::string error = start_bare(child, items_, from, row_.executes, &times);
-    if (!error.empty()) return {{"error", error}};
+    const Status status = start_bare(child, items_, from, row_.executes, &times);
+    if (!status.ok()) return builder::to_json(status);
     return times_json(times);
   }
 
@@ -401,14 +391,12 @@ class StartupBench {
     return empty_caches();
   }
 
-  std::string run_round() {
+  Status run_round() {
     for (int kind = 0; kind < kKinds; ++kind) {
-      json out;
       const auto which = static_cast<Kind>(kind);
-      std::string error = answer(
-          caches_for(which), [&] { return start(which); }, &out);
-      if (!error.empty()) return error;
-      samples_[kind].push_back(std::move(out));
+      auto started = answer(caches_for(which), [&] { return start(which); });
+      if (!started.ok()) return started.status();
+      samples_[kind].push_back(*std::move(started));
     }
     return {};
   }
@@ -479,7 +467,7 @@ StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &devi
 }
 
 json to_json(const StartupRow &row) {
-  if (!row.error.empty()) return {{"device", row.device}, {"error", row.error}};
+  if (!row.status.ok()) return {{"device", row.device}, {"error", row.status.message}};
   json firsts = json::array();
   for (const FirstResult &f : row.firsts) {
     firsts.push_back({{"program", f.program},

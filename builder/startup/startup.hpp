@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -41,7 +42,7 @@ struct StartupRow {
   StartupTime overlay;       // the second start of an application whose pack has no binary
   std::vector<FirstResult> firsts{};
   nlohmann::json items = nlohmann::json::array();  // what was started, for other tools
-  std::string error{};                             // why there are no figures; empty when there are
+  Status status{};                                 // why there are no figures, if there are none
 
   // What a person waits for.
   double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }

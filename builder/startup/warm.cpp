@@ -4,6 +4,7 @@
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -11,14 +12,14 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// The runtime's choice, loaded and launched: {"variant", "rung", "ms", "launched"} and maybe
-// "error".
+// The runtime's choice, loaded and launched: {"variant", "rung", "ms", "launched"} and maybe a
+// failed status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
   Workbench bench;
   kiln::LoaderOptions with;
   if (!options.overlay.empty()) with.overlay = options.overlay.c_str();
-  std::string error = bench.open(device, options.pack_path, with);
-  if (!error.empty()) return {{"error", error}};
+  Status status = bench.open(device, options.pack_path, with);
+  if (!status.ok()) return to_json(status);
   const auto begin = Clock::now();
   kiln::Loaded loaded = bench.loader.load(program.name, {}, KILN_LOAD_FOR_SMALL);
   const double load = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -26,28 +27,28 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
   json answer{
       {"variant", report["variant"]}, {"rung", report["rung"]}, {"ms", load}, {"launched", false}};
   if (!loaded.program) {
-    answer["error"] = loaded.program.error().message;
+    answer.update(to_json(status_of(loaded.program.error())));
     return answer;
   }
   const packs::Variant &variant = *find_variant(program, report["variant"].get<std::string>());
-  auto plan = plan_workload(program, variant, small_problem(program), {});
-  if (const auto *why = std::get_if<std::string>(&plan)) {
-    answer["error"] = "only loaded: " + *why;
+  const auto workload = plan_workload(program, variant, small_problem(program), {});
+  if (!workload.ok()) {
+    const Status &why = workload.status();
+    answer.update(to_json(Status(why.code, "only loaded: " + why.message)));
     return answer;
   }
   Session session(bench.cl(), bench.loader, bench.queue);
   FirstLaunch launches;
-  error = session.load(*loaded.program, variant);
-  if (error.empty()) error = session.bind(std::get<Workload>(plan));
-  if (error.empty()) error = launch_twice(program, variant, &session, &launches);
-  if (error.empty()) error = text_of(bench.loader.finish());
+  status = session.load(*loaded.program, variant);
+  if (status.ok()) status = session.bind(*workload);
+  if (status.ok()) status = launch_twice(program, variant, &session, &launches);
+  if (status.ok()) status = status_of(bench.loader.finish());
   await_mesa();
-  if (error.empty()) {
+  if (status.ok()) {
     answer["ms"] = load + launches.first;
     answer["launched"] = true;
-  } else {
-    answer["error"] = error;
   }
+  answer.update(to_json(status));
   return answer;
 }
 
@@ -56,16 +57,13 @@ bool run(const DeviceInfo &device, const packs::Program &program, const WarmOpti
          WarmRow *row, double *ms) {
   const ChildResult child =
       run_isolated([&] { return start(device, program, options); }, options.timeout);
-  if (!child.ok()) {
-    row->error = child.reason();
-    return false;
-  }
-  row->error = child.answer.value("error", "");
+  row->status = child.status();
+  if (!child.ok()) return false;
   row->variant = child.answer.value("variant", "");
   row->rung = child.answer.value("rung", "");
   row->launched = child.answer.value("launched", false);
   *ms = child.answer.value("ms", 0.0);
-  return row->error.empty() || *ms > 0;
+  return row->status.ok() || *ms > 0;
 }
 
 }  // namespace
@@ -95,7 +93,7 @@ json to_json(const WarmRow &row) {
            {"after_ms", row.after},
            {"launched", row.launched},
            {"saved_ms", row.before - row.after}};
-  if (!row.error.empty()) out["error"] = row.error;
+  if (!row.status.ok()) out["error"] = row.status.message;
   return out;
 }
 

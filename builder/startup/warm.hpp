@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -23,7 +24,7 @@ struct WarmRow {
   double before = 0;
   double after = 0;
   bool launched = false;
-  std::string error;  // why the program was not warmed; may stand beside times of the load alone
+  Status status;  // why the program was not warmed; may stand beside times of the load alone
 };
 
 struct WarmOptions {

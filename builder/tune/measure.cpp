@@ -10,6 +10,7 @@
 #include "builder/launch/session.hpp"
 #include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
 
 namespace kiln::builder {
@@ -62,14 +63,13 @@ struct Subject {
   const packs::Variant *variant = nullptr;
   std::optional<kiln::Loaded> loaded;
 
-  std::string open(const TuneJob &job) {
-    std::string error = bench.open(*job.device, job.pack_path);
-    if (!error.empty()) return error;
+  Status open(const TuneJob &job) {
+    if (Status s = bench.open(*job.device, job.pack_path); !s.ok()) return s;
     program = find_program(bench.contents, job.program);
     variant = program == nullptr ? nullptr : find_variant(*program, job.variant);
-    if (variant == nullptr) return "the pack changed while it was in use";
+    if (variant == nullptr) return pack_changed();
     loaded.emplace(bench.loader.load(job.program, job.variant));
-    return loaded->program ? std::string() : loaded->program.error().message;
+    return status_of(loaded->program.error());
   }
 };
 
@@ -86,14 +86,15 @@ class Tuner {
   }
 
   TunedVariant tune() {
-    std::string error = prepare();
-    if (error.empty()) error = warm_up();
-    for (std::size_t s = 0; s < stages() && error.empty() && result_.reason.empty(); ++s) {
-      search(s);
+    Status status = prepare();
+    if (status.ok()) status = warm_up();
+    for (std::size_t s = 0; s < stages() && status.ok(); ++s) search(s);
+    if (status.ok()) status = compare_with_driver();
+    if (status.ok()) status = check(best_, " with its best sizes");
+    if (!status.ok()) {
+      if (!result_.rejected()) result_.end = TuneEnd::without_times;
+      result_.reason = std::move(status.message);
     }
-    if (error.empty() && result_.reason.empty()) error = compare_with_driver();
-    if (error.empty() && result_.reason.empty()) error = check(best_, " with its best sizes");
-    if (!error.empty()) result_.reason = error;
     return std::move(result_);
   }
 
@@ -105,14 +106,14 @@ class Tuner {
     return std::chrono::duration<double>(Clock::now() - start_).count() / seconds_;
   }
 
-  std::string prepare() {
+  Status prepare() {
     const packs::Variant &variant = *subject_.variant;
-    auto planned = plan_workload(*subject_.program, variant, work_.size, {});
-    if (const auto *why = std::get_if<std::string>(&planned)) return *why;
-    std::string error = session_.load(*subject_.loaded->program, variant);
-    if (error.empty()) error = session_.bind(std::get<Workload>(planned));
-    if (error.empty()) error = session_.upload(*work_.inputs);
-    if (!error.empty()) return error;
+    const auto workload = plan_workload(*subject_.program, variant, work_.size, {});
+    if (!workload.ok()) return workload.status();
+    Status status = session_.load(*subject_.loaded->program, variant);
+    if (status.ok()) status = session_.bind(*workload);
+    if (status.ok()) status = session_.upload(*work_.inputs);
+    if (!status.ok()) return status;
     for (std::size_t s = 0; s < stages(); ++s) add_stage(variant, s);
     return {};
   }
@@ -138,18 +139,18 @@ class Tuner {
   }
 
   // The first launches: is the result right, is it fast enough to be searched, whose clock counts.
-  std::string warm_up() {
-    std::string error = check({}, "");
-    if (!error.empty() || !result_.reason.empty()) return error;
+  Status warm_up() {
+    if (Status s = check({}, ""); !s.ok()) return s;
     std::vector<Clocked> clocks;
     for (int i = 0; i < 2; ++i) {
       Launched launched;
-      if (error = launch({}, &launched); !error.empty()) return error;
+      if (Status s = launch({}, &launched); !s.ok()) return s;
       clocks.push_back(clocked(launched));
       const double host = launched.host_nanoseconds;
       if (host < kSlowest && host * kLeastLaunches < 2e9 * seconds_) continue;
-      return fmt::format("too slow to be tuned at this size {}: a launch takes {:.3f} s",
-                         host < kSlowest ? "in this time" : "at all", host / 1e9);
+      return {Code::failed,
+              fmt::format("too slow to be tuned at this size {}: a launch takes {:.3f} s",
+                          host < kSlowest ? "in this time" : "at all", host / 1e9)};
     }
     device_clock_ = clock_makes_sense(clocks);
     result_.timer = device_clock_ ? "device" : "wall";
@@ -157,36 +158,27 @@ class Tuner {
   }
 
   // With no sizes: as the driver likes them, or where it does not, from which the search starts.
-  std::string launch(const std::vector<LocalSize> &local, Launched *out) {
+  Status launch(const std::vector<LocalSize> &local, Launched *out) {
     if (!local.empty()) return session_.launch(local, out);
     if (driver_chooses_) {
-      const std::string error = session_.launch_as_driver(out);
-      if (error.empty()) return {};
+      if (session_.launch_as_driver(out).ok()) return {};
       driver_chooses_ = false;
     }
     return session_.launch(best_, out);
   }
 
-  std::string check(const std::vector<LocalSize> &local, const std::string &when) {
+  // Fails where the launch does, or where its result is wrong, which rejects the variant.
+  Status check(const std::vector<LocalSize> &local, const std::string &when) {
     Launched launched;
-    std::string error = session_.fill_outputs(kUntouched);
-    if (error.empty()) error = launch(local, &launched);
+    Status status = session_.fill_outputs(kUntouched);
+    if (status.ok()) status = launch(local, &launched);
     std::vector<Plane> outputs;
-    if (error.empty()) error = session_.download(program_shape(*subject_.program), &outputs);
-    if (!error.empty()) return error;
-    result_.check = "unchecked";
-    if (work_.expected->empty()) return {};
-    result_.check = "exact";
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Difference d =
-          difference(outputs[i], (*work_.expected)[i], subject_.variant->tolerance);
-      if (d.elements > 0 && result_.check == "exact") result_.check = "within";
-      if (!d.within) result_.check = "wrong";
-    }
-    if (result_.check != "wrong") return {};
-    result_.rejected = true;
-    result_.reason = "the result is wrong" + when + ": not tuned";
-    return {};
+    if (status.ok()) status = session_.download(program_shape(*subject_.program), &outputs);
+    if (!status.ok()) return status;
+    result_.check = check_outputs(outputs, *work_.expected, subject_.variant->tolerance);
+    if (result_.check != Check::wrong) return {};
+    result_.end = TuneEnd::rejected;
+    return {Code::failed, "the result is wrong" + when + ": not tuned"};
   }
 
   // Of one kernel where the device's clock tells, else of all.
@@ -232,13 +224,13 @@ class Tuner {
     all[s] = local;
     Sampler sampler(kSearchRule);
     Launched launched;
-    std::string error = session_.launch(all, &launched);  // drivers compile now
-    while (error.empty() && !sampler.enough() && !clearly_slower(sampler.statistics(), best)) {
-      error = session_.launch(all, &launched);
-      if (error.empty()) sampler.add(time_of(launched, s));
+    Status status = session_.launch(all, &launched);  // drivers compile now
+    while (status.ok() && !sampler.enough() && !clearly_slower(sampler.statistics(), best)) {
+      status = session_.launch(all, &launched);
+      if (status.ok()) sampler.add(time_of(launched, s));
     }
-    if (!error.empty()) {
-      kernel->skipped.push_back({local, error});
+    if (!status.ok()) {
+      kernel->skipped.push_back({local, std::move(status.message)});
       return std::numeric_limits<double>::infinity();
     }
     kernel->points.push_back({local, sampler.statistics().median});
@@ -261,7 +253,7 @@ class Tuner {
         std::vector<LocalSize> all = best_;
         all[s] = finalists[i];
         Launched launched;
-        if (!session_.launch(all, &launched).empty()) return;
+        if (!session_.launch(all, &launched).ok()) return;
         samplers[i].add(time_of(launched, s));
         more = more || !samplers[i].enough();
       }
@@ -283,26 +275,26 @@ class Tuner {
     std::vector<Sampler> of_stage;
   };
 
-  std::string sample(const std::vector<LocalSize> &local, Figures *figures) {
+  Status sample(const std::vector<LocalSize> &local, Figures *figures) {
     Launched launched;
-    if (std::string error = launch(local, &launched); !error.empty()) return error;
+    if (Status s = launch(local, &launched); !s.ok()) return s;
     figures->all.add(time_of(launched));
     for (std::size_t s = 0; s < stages(); ++s) figures->of_stage[s].add(time_of(launched, s));
     return {};
   }
 
-  std::string compare_with_driver() {
+  Status compare_with_driver() {
     Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
     Figures driver = tuned;
     // Untimed: the search went through other sizes in between.
     Launched warm;
-    if (std::string error = launch({}, &warm); !error.empty()) return error;
-    if (std::string error = launch(best_, &warm); !error.empty()) return error;
+    if (Status s = launch({}, &warm); !s.ok()) return s;
+    if (Status s = launch(best_, &warm); !s.ok()) return s;
     for (std::size_t round = 0; !tuned.all.enough() || !driver.all.enough(); ++round) {
       if (round >= kFinalRule.least && spent() > 1) break;
-      std::string error = sample(best_, &tuned);
-      if (error.empty()) error = sample({}, &driver);
-      if (!error.empty()) return error;
+      Status status = sample(best_, &tuned);
+      if (status.ok()) status = sample({}, &driver);
+      if (!status.ok()) return status;
     }
     const Statistics statistics = tuned.all.statistics();
     result_.nanoseconds = statistics.median;
@@ -334,26 +326,42 @@ class Tuner {
   bool device_clock_ = false;
 };
 
+// In the child: for each size a TunedVariant, or null where the budget was used up.
 json tune_in_child(const TuneJob &job) {
   Subject subject;
-  const std::string error = subject.open(job);
+  Status status = subject.open(job);  // failed: why the variant is not tried at the sizes to come
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
-  std::string rejected;
   for (const TuneWork &work : job.works) {
     const auto start = Clock::now();
-    TunedVariant tuned;
-    tuned.variant = job.variant;
-    tuned.reason = !error.empty() ? error : rejected;
-    if (tuned.reason.empty() && budget.share() == 0) tuned.reason = kUsedUp;
-    if (tuned.reason.empty()) tuned = Tuner(subject, work, budget.share()).tune();
-    if (tuned.rejected) {
-      rejected = fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason);
+    if (!status.ok()) {
+      TunedVariant tuned;
+      tuned.variant = job.variant;
+      tuned.end = TuneEnd::without_times;
+      tuned.reason = status.message;
+      answer.push_back(to_json(tuned));
+    } else if (budget.share() == 0) {
+      answer.push_back(nullptr);
+    } else {
+      const TunedVariant tuned = Tuner(subject, work, budget.share()).tune();
+      if (tuned.rejected()) {
+        status = {Code::failed,
+                  fmt::format("rejected at {}: {}", size_text(work.size), tuned.reason)};
+      }
+      answer.push_back(to_json(tuned));
     }
-    answer.push_back(to_json(tuned));
     budget.spend(std::chrono::duration<double>(Clock::now() - start).count());
   }
   return answer;
+}
+
+TunedVariant died(const TuneJob &job, const ChildResult &child) {
+  TunedVariant result;
+  result.variant = job.variant;
+  const bool started = child.end != ChildEnd::not_started;
+  result.end = started ? TuneEnd::rejected : TuneEnd::without_times;
+  result.reason = (started ? "the driver died: " : "") + child.reason();
+  return result;
 }
 
 }  // namespace
@@ -363,23 +371,22 @@ std::vector<TunedVariant> tune_variant(const TuneJob &job) {
   const ChildResult child = run_isolated([&] { return tune_in_child(job); }, part + job.timeout);
   std::vector<TunedVariant> results;
   for (std::size_t i = 0; i < job.works.size(); ++i) {
-    TunedVariant &result = results.emplace_back();
-    if (child.ok()) {
-      result = tuned_variant_from(child.answer[i]);
-      continue;
+    if (!child.ok()) {
+      results.push_back(died(job, child));
+    } else if (child.answer[i].is_null()) {
+      results.push_back(used_up(job.variant));
+    } else {
+      results.push_back(tuned_variant_from(child.answer[i]));
     }
-    result.variant = job.variant;
-    result.rejected = child.end != ChildEnd::not_started;
-    result.reason = (result.rejected ? "the driver died: " : "") + child.reason();
   }
   return results;
 }
 
-std::string ask_memory(const DeviceInfo &device, DeviceMemory *out) {
+Result<DeviceMemory> ask_memory(const DeviceInfo &device) {
   const ChildResult child = run_isolated(
       [&]() -> json {
         ChildDevice opened;
-        if (std::string error = opened.open(device); !error.empty()) return {{"error", error}};
+        if (const Status s = opened.open(device); !s.ok()) return to_json(s);
         const runtime::OpenCL &cl = *opened.device->cl;
         const cl_device_id id = opened.device->id;
         return {{"type", device_fact<cl_device_type>(cl, id, CL_DEVICE_TYPE)},
@@ -387,12 +394,12 @@ std::string ask_memory(const DeviceInfo &device, DeviceMemory *out) {
                 {"greatest", device_fact<cl_ulong>(cl, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE)}};
       },
       std::chrono::seconds(60));
-  if (!child.ok()) return child.reason();
-  if (child.answer.contains("error")) return child.answer["error"];
-  out->is_cpu = (child.answer["type"].get<cl_device_type>() & CL_DEVICE_TYPE_CPU) != 0;
-  out->all = child.answer["all"];
-  out->greatest = child.answer["greatest"];
-  return {};
+  if (Status s = child.status(); !s.ok()) return s;
+  DeviceMemory memory;
+  memory.is_cpu = (child.answer["type"].get<cl_device_type>() & CL_DEVICE_TYPE_CPU) != 0;
+  memory.all = child.answer["all"];
+  memory.greatest = child.answer["greatest"];
+  return memory;
 }
 
 }  // namespace kiln::builder

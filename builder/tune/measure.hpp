@@ -42,7 +42,8 @@ struct DeviceMemory {
   std::uint64_t greatest = 0;  // of one buffer
 };
 
-// Asks in a process of its own. Empty on success, else what went wrong.
-std::string ask_memory(const DeviceInfo &device, DeviceMemory *out);
+// Asks in a process of its own. Fails as ChildDevice::open() does, and with Code::process where
+// the driver died.
+Result<DeviceMemory> ask_memory(const DeviceInfo &device);
 
 }  // namespace kiln::builder

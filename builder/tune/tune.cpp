@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,9 +31,9 @@ struct Planes {
   std::vector<Plane> expected;
 };
 
-// Why there is no room for the workload; empty when there is. A CPU's memory is the host's, which
+// Why there is no room for the workload, if there is none. A CPU's memory is the host's, which
 // holds inputs, outputs and the reference's result, too.
-std::string too_large(const Workload &workload, const DeviceMemory &memory) {
+std::optional<std::string> too_large(const Workload &workload, const DeviceMemory &memory) {
   std::uint64_t all = 0;
   for (const Memory &m : workload.memories) {
     all += m.bytes();
@@ -43,7 +44,7 @@ std::string too_large(const Workload &workload, const DeviceMemory &memory) {
     }
   }
   const std::uint64_t allowed = memory.is_cpu ? memory.all / 4 : memory.all / 10 * 9;
-  if (memory.all == 0 || all <= allowed) return {};
+  if (memory.all == 0 || all <= allowed) return std::nullopt;
   return fmt::format("needs {:.2f} GiB of memory; {:.2f} may be used",
                      static_cast<double>(all) / kGibibyte,
                      static_cast<double>(allowed) / kGibibyte);
@@ -56,8 +57,8 @@ class Tuning {
   }
 
   TunedDevice run(const packs::Contents &contents, const TuneProgress &progress) {
-    result_.error = ask_memory(result_.device, &memory_);
-    if (!result_.error.empty()) return std::move(result_);
+    result_.status = ask_memory(result_.device).move_to(&memory_);
+    if (!result_.status.ok()) return std::move(result_);
     for (const packs::Program &program : contents.programs) {
       const auto &wanted = options_.programs;
       const bool chosen =
@@ -93,8 +94,12 @@ class Tuning {
       for (std::size_t s = result_.sizes.size(); s-- > first;) {  // the largest counts most
         TunedVariant &out = result_.sizes[s].variants[v];
         out.variant = variants[v]->name;
-        out.reason = why_not(program, *variants[v], result_.sizes[s].size);
-        if (out.reason.empty()) pending.places.emplace_back(s, v);
+        if (auto reason = why_not(program, *variants[v], result_.sizes[s].size)) {
+          out.end = TuneEnd::without_times;
+          out.reason = *std::move(reason);
+        } else {
+          pending.places.emplace_back(s, v);
+        }
       }
       if (!pending.places.empty()) pending_.push_back(std::move(pending));
     }
@@ -111,15 +116,15 @@ class Tuning {
                                     order.begin());
   }
 
-  std::string why_not(const packs::Program &program, const packs::Variant &variant,
-                      const Size &size) const {
+  std::optional<std::string> why_not(const packs::Program &program, const packs::Variant &variant,
+                                     const Size &size) const {
     if (auto missing =
             runtime::missing_requirement(variant.requirements, result_.device.capabilities)) {
-      return *missing;
+      return missing;
     }
-    const auto planned = plan_workload(program, variant, size, {});
-    if (const auto *error = std::get_if<std::string>(&planned)) return *error;
-    return too_large(std::get<Workload>(planned), memory_);
+    const auto workload = plan_workload(program, variant, size, {});
+    if (!workload.ok()) return workload.status().message;
+    return too_large(*workload, memory_);
   }
 
   void measure(const TuneProgress &progress) {
@@ -141,9 +146,8 @@ class Tuning {
       if (share > 0) results = tune_variant(job);
       for (std::size_t w = 0; w < p.places.size(); ++w) {
         TunedVariant &out = result_.sizes[p.places[w].first].variants[p.places[w].second];
-        if (share > 0) out = std::move(results[w]);
-        if (share == 0) out.reason = kUsedUp;
-        died = died || out.rejected;
+        out = share > 0 ? std::move(results[w]) : used_up(p.variant->name);
+        died = died || out.rejected();
       }
       // The time that a driver hangs is not taken from the others.
       const std::chrono::duration<double> taken = Clock::now() - start;
@@ -171,8 +175,7 @@ class Tuning {
 
   // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
   const Planes &planes_for(const Pending &p, const Size &size, std::size_t index) {
-    std::string unknown;
-    Parameters parameters = all_parameters(*p.variant, {}, &unknown);
+    Parameters parameters = all_parameters(*p.variant, {});
     if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();
     planes_of_ = p.program;
     parameters_ = std::move(parameters);

@@ -150,7 +150,7 @@ std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
   for (const TunedSize &size : tuned.sizes) {
     if (!size.complete()) continue;
     for (const TunedVariant &variant : size.variants) {
-      if (!variant.reason.empty()) continue;
+      if (!variant.measured()) continue;
       packs::Tuning row = row_of(variant);
       row.program = size.program;
       row.variant = variant.variant;
@@ -173,10 +173,18 @@ std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
 
 }  // namespace
 
+TunedVariant used_up(std::string variant) {
+  TunedVariant result;
+  result.variant = std::move(variant);
+  result.end = TuneEnd::used_up;
+  result.reason = "the budget was used up";
+  return result;
+}
+
 const TunedVariant *TunedSize::best() const {
   const TunedVariant *best = nullptr;
   for (const TunedVariant &variant : variants) {
-    if (!variant.reason.empty()) continue;
+    if (!variant.measured()) continue;
     if (best == nullptr || variant.nanoseconds < best->nanoseconds) best = &variant;
   }
   return best;
@@ -184,7 +192,7 @@ const TunedVariant *TunedSize::best() const {
 
 bool TunedSize::complete() const {
   return std::none_of(variants.begin(), variants.end(),
-                      [](const TunedVariant &variant) { return variant.reason == kUsedUp; });
+                      [](const TunedVariant &variant) { return variant.end == TuneEnd::used_up; });
 }
 
 double TunedDevice::mean_gain(std::size_t *count) const {
@@ -192,7 +200,7 @@ double TunedDevice::mean_gain(std::size_t *count) const {
   *count = 0;
   for (const TunedSize &size : sizes) {
     for (const TunedVariant &variant : size.variants) {
-      if (!variant.reason.empty() || variant.gain() <= 0) continue;
+      if (!variant.measured() || variant.gain() <= 0) continue;
       sum += std::log(variant.gain());
       ++*count;
     }
@@ -201,16 +209,17 @@ double TunedDevice::mean_gain(std::size_t *count) const {
 }
 
 json to_json(const TunedVariant &variant) {
-  if (!variant.reason.empty()) {
+  const json check = variant.check ? json(check_name(*variant.check)) : json();
+  if (!variant.measured()) {
     return {{"variant", variant.variant},
             {"reason", variant.reason},
-            {"rejected", variant.rejected},
-            {"check", variant.check.empty() ? json() : json(variant.check)}};
+            {"rejected", variant.rejected()},
+            {"check", check}};
   }
   json kernels = json::array();
   for (const TunedKernel &kernel : variant.kernels) kernels.push_back(to_json(kernel));
   return {{"variant", variant.variant},
-          {"check", variant.check},
+          {"check", check},
           {"timer", variant.timer},
           {"nanoseconds", whole(variant.nanoseconds)},
           {"default_nanoseconds", time_json(variant.default_nanoseconds)},
@@ -223,10 +232,12 @@ json to_json(const TunedVariant &variant) {
 TunedVariant tuned_variant_from(const json &in) {
   TunedVariant variant;
   variant.variant = in["variant"];
-  if (!in["check"].is_null()) variant.check = in["check"];
-  variant.reason = in.value("reason", "");
-  variant.rejected = in.value("rejected", false);
-  if (!variant.reason.empty()) return variant;
+  if (!in["check"].is_null()) variant.check = check_from_name(in["check"].get<std::string>());
+  if (in.contains("reason")) {
+    variant.end = in.value("rejected", false) ? TuneEnd::rejected : TuneEnd::without_times;
+    variant.reason = in["reason"];
+    return variant;
+  }
   variant.timer = in["timer"];
   variant.nanoseconds = in["nanoseconds"];
   variant.default_nanoseconds = time_from(in["default_nanoseconds"]);
@@ -240,8 +251,8 @@ json to_json(const TunedDevice &tuned) {
   json answer = {{"device", tuned.device.label()},
                  {"profile", tuned.device.description.profile},
                  {"driver_version", tuned.device.identity.text(runtime::Field::driver_version)}};
-  if (!tuned.error.empty()) {
-    answer["error"] = tuned.error;
+  if (!tuned.status.ok()) {
+    answer["error"] = tuned.status.message;
     return answer;
   }
   answer["programs"] = json::array();
@@ -257,8 +268,8 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
   std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernels;
   for (const TunedSize &size : tuned.sizes) {
     for (const TunedVariant &variant : size.variants) {
-      if (variant.rejected) rejected.emplace(size.program, variant.variant);
-      if (!variant.reason.empty()) continue;
+      if (variant.rejected()) rejected.emplace(size.program, variant.variant);
+      if (!variant.measured()) continue;
       for (auto &[place, row] : kernel_rows(tuned, size, variant)) {
         auto &kept = kernels[place];
         if (row.first >= kept.first) kept = row;
@@ -283,7 +294,7 @@ std::size_t store_tunings(const TunedDevice &tuned, packs::Contents *contents) {
   std::set<std::pair<std::string, std::string>> rejected;
   for (const TunedSize &size : tuned.sizes) {
     for (const TunedVariant &variant : size.variants) {
-      if (variant.rejected) rejected.emplace(size.program, variant.variant);
+      if (variant.rejected()) rejected.emplace(size.program, variant.variant);
     }
   }
   const std::vector<packs::Tuning> rows = tuning_rows(tuned);

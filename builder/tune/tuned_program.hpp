@@ -4,20 +4,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
+#include "builder/launch/check.hpp"
 #include "builder/problem/problem_size.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
 using Local3 = std::array<std::size_t, 3>;
-
-inline constexpr const char *kUsedUp = "the budget was used up";
 
 // Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
 // no launch without one.
@@ -46,20 +47,33 @@ struct TunedKernel {
   std::vector<SkippedPoint> skipped;
 };
 
+// What came of tuning a variant.
+enum class TuneEnd : std::uint8_t {
+  measured,
+  without_times,  // it cannot be measured here
+  used_up,        // no budget was left for it
+  rejected,       // its result is wrong, or the driver died: what was known of it is void
+};
+
 struct TunedVariant {
   std::string variant;
-  std::string reason;      // why there are no times; empty where there are
-  bool rejected = false;   // its result is wrong, or the driver died: what was known of it is void
-  std::string check;       // "exact", "within" (the tolerance), "unchecked" (no reference), "wrong"
-  std::string timer;       // "device" or "wall": whose clock
-  double nanoseconds = 0;  // all kernels with their best sizes
+  TuneEnd end = TuneEnd::measured;
+  std::string reason;          // why there are no times, where it was not measured
+  std::optional<Check> check;  // none: it did not come so far
+  std::string timer;           // "device" or "wall": whose clock
+  double nanoseconds = 0;      // all kernels with their best sizes
   double default_nanoseconds = 0;
   std::size_t samples = 0;
   double spread = 0;
   std::vector<TunedKernel> kernels;
 
+  bool measured() const { return end == TuneEnd::measured; }
+  bool rejected() const { return end == TuneEnd::rejected; }
   double gain() const { return nanoseconds > 0 ? default_nanoseconds / nanoseconds : 0; }
 };
+
+// A variant for which no budget was left.
+TunedVariant used_up(std::string variant);
 
 struct TunedSize {
   std::string program;
@@ -75,13 +89,14 @@ struct TunedSize {
 struct TunedDevice {
   DeviceInfo device;
   std::vector<TunedSize> sizes;
-  std::string error;  // why there is nothing
+  Status status;  // why there is nothing, if there is
 
   // Geometric mean over all variants with times, and their number; 1 where there are none.
   double mean_gain(std::size_t *count) const;
 };
 
 nlohmann::json to_json(const TunedVariant &variant);
+// Back again; what is used up comes back as one without times.
 TunedVariant tuned_variant_from(const nlohmann::json &json);
 nlohmann::json to_json(const TunedDevice &device);
 

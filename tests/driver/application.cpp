@@ -98,9 +98,8 @@ LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
 
 json build_in_child(const packs::Contents &base, const std::string &path) {
   const auto listed = builder::list_devices();
-  if (const auto *error = std::get_if<builder::DeviceError>(&listed))
-    return {{"error", error->text}};
-  const auto result = builder::build_on_devices(base, std::get<0>(listed), {}, {}, nullptr);
+  if (!listed.ok()) return {{"error", listed.status().message}};
+  const auto result = builder::build_on_devices(base, *listed, {}, {}, nullptr);
   std::string errors;
   for (const builder::JobFailure &failure : result.failures) errors += failure.text + "\n";
   const packs::Status status = packs::write_pack(result.contents, path);

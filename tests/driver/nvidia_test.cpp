@@ -277,13 +277,10 @@ class Nvidia {
           // PoCL's binary then holds the code for these sizes, as machine code does for any.
           ::setenv("POCL_BINARY_SPECIALIZE_WG", kSizes, 1);
           const auto listed = builder::list_devices();
-          if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
-            return {{"error", error->text}};
-          }
+          if (!listed.ok()) return {{"error", listed.status().message}};
           packs::Contents known;
           if (!earlier.empty()) known = read_pack(earlier);
-          const auto result =
-              builder::build_on_devices(base, std::get<0>(listed), known, options, nullptr);
+          const auto result = builder::build_on_devices(base, *listed, known, options, nullptr);
           save(result.contents, out);
           return {{"failures", texts(result.failures)},
                   {"unfinished", texts(result.unfinished)},
@@ -581,8 +578,9 @@ TEST_CASE("a GPU of a later architecture compiles the PTX once, and has its own 
     const Run third = nvidia().start(later, nvidia().full(), from(overlay));
     CHECK(third.rung == "overlay");
     CHECK(snapshot(overlay) == settled);
-    builder::OverlayFolder folder;
-    REQUIRE(builder::read_overlay(overlay, &folder) == "");
+    const auto read = builder::read_overlay(overlay);
+    REQUIRE(read.ok());
+    const builder::OverlayFolder &folder = *read;
     REQUIRE(folder.binaries.size() == 1);
     const auto cubin = shapes::read_cubin(bytes_of(folder.binaries[0].binary().blob));
     REQUIRE(cubin);
@@ -1345,8 +1343,9 @@ TEST_CASE("an overlay's PTX is exported as an intermediate, its cubin as a binar
   hasty.end = true;
   REQUIRE(nvidia().start(Gpu(), nvidia().base(), hasty).rung == "source");
   const auto exported = [&] {
-    builder::OverlayFolder folder;
-    REQUIRE(builder::read_overlay(overlay, &folder) == "");
+    const auto read = builder::read_overlay(overlay);
+    REQUIRE(read.ok());
+    const builder::OverlayFolder &folder = *read;
     packs::Contents contents = builder::overlay_contents(folder);
     REQUIRE(contents.targets.size() == 1);
     CHECK(contents.targets[0].key == "profile=nvidia\ncompute_capability=9.0\naddress_bits=64\n");

@@ -71,7 +71,7 @@ class Fuzzer {
 
   // An error, or empty.
   std::string run(Counts *counts) {
-    if (std::string error = child_.open(info_); !error.empty()) return error;
+    if (const packs::Status s = child_.open(info_); !s.ok()) return s.message;
     auto opencl = kiln::OpenCL::open();
     if (!opencl) return opencl.error().message;
     auto device = opencl->device_from_cl(child_.device->id);
@@ -160,21 +160,21 @@ class Fuzzer {
     const PlaneShape shape = program_shape(program_).inputs.front();
     const std::vector<Plane> inputs = {
         make_input(shape, size, static_cast<std::uint32_t>(random_()))};
-    auto planned = plan_workload(program_, variant_, size, {});
+    const auto workload = plan_workload(program_, variant_, size, {});
+    if (!workload.ok()) return workload.status().message;
     kiln::Queue queue;
-    std::string error = take(kiln::Queue::create(loader), &queue);
-    if (!error.empty()) return error;
+    packs::Status status = take(kiln::Queue::create(loader), &queue);
+    if (!status.ok()) return status.message;
     Session session(*child_.device->cl, loader, queue);
     Launched launched;
     std::vector<Plane> outputs;
-    error = session.load(program, variant_);
-    if (error.empty()) error = session.bind(std::get<Workload>(planned));
-    if (error.empty()) error = session.upload(inputs);
-    if (error.empty()) error = session.launch({}, &launched);
-    if (error.empty()) error = session.download(program_shape(program_), &outputs);
-    if (!error.empty()) return error;
-    const auto reference =
-        run_reference(kProgram, size, inputs, all_parameters(variant_, {}, &error));
+    status = session.load(program, variant_);
+    if (status.ok()) status = session.bind(*workload);
+    if (status.ok()) status = session.upload(inputs);
+    if (status.ok()) status = session.launch({}, &launched);
+    if (status.ok()) status = session.download(program_shape(program_), &outputs);
+    if (!status.ok()) return status.message;
+    const auto reference = run_reference(kProgram, size, inputs, all_parameters(variant_, {}));
     const bool right = outputs.at(0).pixels == reference.at(0).pixels;
     return right ? "" : "the pixels are wrong";
   }
@@ -197,8 +197,8 @@ class Fuzzer {
 std::string make_packs(const char *base_path, const std::string &folder, DeviceInfo *device,
                        packs::Contents *contents) {
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) return error->text;
-  *device = std::get<0>(listed).front();
+  if (!listed.ok()) return listed.status().message;
+  *device = listed->front();
   std::shared_ptr<const packs::Pack> pack;
   packs::Status status = packs::Pack::open_file(base_path, &pack);
   if (status.ok()) status = packs::read_contents(pack, contents);

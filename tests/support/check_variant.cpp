@@ -37,8 +37,8 @@ struct Failure {
   std::string text;
 };
 
-void require(const std::string &error) {
-  if (!error.empty()) throw Failure{error};
+void require(const builder::Status &status) {
+  if (!status.ok()) throw Failure{status.message};
 }
 
 class Checker {
@@ -51,7 +51,7 @@ class Checker {
   }
 
   json run(const std::string &pack_path, const DeviceInfo &device) {
-    if (const std::string why = not_launched(variant_); !why.empty()) return {{"skipped", why}};
+    if (const auto why = not_launched(variant_)) return {{"skipped", *why}};
     require(bench_.open(device, pack_path));
     kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name);
     if (!loaded.program) {
@@ -106,10 +106,8 @@ class Checker {
 
   // PoCL's largest image depends on how much memory the machine shows it.
   bool fits(const Size &size) {
-    const auto planned = plan_workload(program_, variant_, size, {});
-    const auto *workload = std::get_if<Workload>(&planned);
-    return workload == nullptr ||
-           over_limits(bench_.cl(), bench_.child.device->id, *workload).empty();
+    const auto workload = plan_workload(program_, variant_, size, {});
+    return !workload.ok() || over_limits(bench_.cl(), bench_.child.device->id, *workload).ok();
   }
 
   // A thin check takes every fourth pair where both sides are over 16, so that every width and
@@ -122,9 +120,9 @@ class Checker {
   // Buffers are made once, for the largest size, and images for each size. A light check makes
   // buffers for each size as well, without a byte to spare: the device looks at that.
   void prepare(const Size &size, const Parameters &parameters = {}) {
-    auto planned = plan_workload(program_, variant_, size, parameters);
-    if (const auto *why = std::get_if<std::string>(&planned)) throw Failure{*why};
-    require(session_->bind(std::get<Workload>(planned), plan_.light ? 0 : kGuard, plan_.light));
+    const auto workload = plan_workload(program_, variant_, size, parameters);
+    require(workload.status());
+    require(session_->bind(*workload, plan_.light ? 0 : kGuard, plan_.light));
   }
 
   // A random plane or one of the others, by turns.
@@ -138,8 +136,7 @@ class Checker {
   }
 
   Parameters next_parameters() const {
-    std::string unknown;
-    Parameters parameters = all_parameters(variant_, {}, &unknown);
+    Parameters parameters = all_parameters(variant_, {});
     const auto threshold = parameters.find("threshold");
     if (threshold != parameters.end() && !plan_.light) {
       threshold->second = {kThresholds[turn_ / 2 % std::size(kThresholds)]};

@@ -139,13 +139,12 @@ int main(int argc, char **argv) {
     return 4;
   }
   const auto listed = builder::list_devices();
-  if (const auto *error = std::get_if<builder::DeviceError>(&listed)) {
+  if (!listed.ok()) {
     const bool none = dlopen("libOpenCL.so.1", RTLD_NOW) == nullptr;
-    fmt::print("{}: {}\n", none ? "SKIP" : "FAIL", error->text);
+    fmt::print("{}: {}\n", none ? "SKIP" : "FAIL", listed.status().message);
     return none ? 77 : 1;
   }
-  const auto devices =
-      builder::select_devices(std::get<std::vector<builder::DeviceInfo>>(listed), arguments.device);
+  const auto devices = builder::select_devices(*listed, arguments.device);
   if (devices.empty()) {
     fmt::print("SKIP: no device is \"{}\"\n", arguments.device);
     return 77;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "builder/manifest/manifest.hpp"
 #include "tests/support/catch.hpp"
@@ -13,7 +12,6 @@
 namespace kiln::test {
 
 using builder::Manifest;
-using builder::ManifestError;
 
 // A folder with src/a.cl, src/b.cl and inc/, and the manifest m.toml that is read in it.
 class Project {
@@ -26,21 +24,21 @@ class Project {
 
   std::string path(const std::string &name) const { return (folder_.path() / name).string(); }
 
-  std::variant<Manifest, ManifestError> parse(const std::string &text) const {
+  builder::Result<Manifest> parse(const std::string &text) const {
     return builder::parse_manifest(text, folder_.path() / "m.toml");
   }
 
   Manifest good(const std::string &text) const {
     auto result = parse(text);
-    if (const auto *error = std::get_if<ManifestError>(&result)) FAIL(error->text);
-    return std::get<Manifest>(std::move(result));
+    if (!result.ok()) FAIL(result.status().message);
+    return *std::move(result);
   }
 
   // The error's text, without the folder's name wherever it stands.
   std::string error(const std::string &text) const {
     const auto result = parse(text);
-    REQUIRE(std::holds_alternative<ManifestError>(result));
-    std::string found = std::get<ManifestError>(result).text;
+    REQUIRE(result.status().code == builder::Code::bad_input);
+    std::string found = result.status().message;
     const std::string folder = folder_.path().string() + "/";
     for (auto at = found.find(folder); at != std::string::npos; at = found.find(folder)) {
       found.erase(at, folder.size());

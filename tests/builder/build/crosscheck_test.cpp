@@ -54,8 +54,8 @@ const test::ScriptedDriver &driver() {
 DeviceInfo scripted_pocl() {
   driver().use();
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
-  return std::get<0>(listed).front();
+  if (!listed.ok()) FAIL(listed.status().message);
+  return listed->front();
 }
 
 // Two variants with the driver's own binaries of them, and binaries of the first one that make

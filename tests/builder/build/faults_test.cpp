@@ -86,8 +86,8 @@ do = "lie"
 DeviceInfo device_of(const test::ScriptedDriver &driver) {
   driver.use();
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
-  return std::get<0>(listed).front();
+  if (!listed.ok()) FAIL(listed.status().message);
+  return listed->front();
 }
 
 DeviceInfo scripted_pocl() {

@@ -26,16 +26,16 @@ FlattenRequest request_of(const Files &files, const std::string &source = "k/a.c
 
 Flattened flattened(const FlattenRequest &request) {
   auto result = flatten(request);
-  if (const auto *error = std::get_if<FlattenError>(&result)) FAIL(error->text);
-  return std::get<Flattened>(std::move(result));
+  if (!result.ok()) FAIL(result.status().message);
+  return *std::move(result);
 }
 
 std::string text_of(const Files &files) { return flattened(request_of(files)).text; }
 
 std::string error_of(const Files &files) {
   const auto result = flatten(request_of(files));
-  REQUIRE(std::holds_alternative<FlattenError>(result));
-  return std::get<FlattenError>(result).text;
+  REQUIRE(result.status().code == Code::bad_input);
+  return result.status().message;
 }
 
 }  // namespace
@@ -158,8 +158,8 @@ TEST_CASE("A file that is not there is an error with the places that were search
   FlattenRequest request = request_of(files);
   request.include_dirs = {"inc", "k/../x"};
   const auto result = flatten(request);
-  REQUIRE(std::holds_alternative<FlattenError>(result));
-  CHECK(std::get<FlattenError>(result).text ==
+  REQUIRE(result.status().code == Code::bad_input);
+  CHECK(result.status().message ==
         "k/a.cl:2:10: error: cannot find \"c.clh\"\n"
         "#include \"c.clh\"\n"
         "         ^\n"

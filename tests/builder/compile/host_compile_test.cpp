@@ -28,16 +28,14 @@ const char *const kSource =
     "}\n";
 
 // This machine's compiler, or why there is none.
-const std::variant<Toolchain, ToolchainError> &found_toolchain() {
+const kiln::packs::Result<Toolchain> &found_toolchain() {
   static const auto found = find_toolchain({});
   return found;
 }
 
-#define NEEDS_TOOLCHAIN()                                                    \
-  if (const auto *error = std::get_if<ToolchainError>(&found_toolchain())) { \
-    KILN_SKIP(error->text);                                                  \
-  }                                                                          \
-  const auto *toolchain = &std::get<Toolchain>(found_toolchain())
+#define NEEDS_TOOLCHAIN()                                                     \
+  if (!found_toolchain().ok()) KILN_SKIP(found_toolchain().status().message); \
+  const Toolchain *toolchain = &*found_toolchain()
 
 HostCompileRequest request_of(const std::string &source, const std::string &options) {
   HostCompileRequest request;
@@ -49,14 +47,23 @@ HostCompileRequest request_of(const std::string &source, const std::string &opti
 
 HostCompiled compiled(const Toolchain &toolchain, const HostCompileRequest &request) {
   auto result = compile_to_spirv(toolchain, request);
-  if (const auto *error = std::get_if<HostCompileError>(&result)) FAIL(error->text);
-  return std::get<HostCompiled>(std::move(result));
+  if (!result.ok()) FAIL(result.status().message);
+  return *std::move(result);
 }
 
-HostCompileError refused(const Toolchain &toolchain, const HostCompileRequest &request) {
-  auto result = compile_to_spirv(toolchain, request);
-  REQUIRE(std::holds_alternative<HostCompileError>(result));
-  return std::get<HostCompileError>(std::move(result));
+struct Refusal {
+  HostStage stage = HostStage::options;
+  Code code = Code::ok;
+  std::string text;
+};
+
+Refusal refused(const Toolchain &toolchain, const HostCompileRequest &request) {
+  Refusal refusal;
+  const auto result = compile_to_spirv(toolchain, request, &refusal.stage);
+  REQUIRE_FALSE(result.ok());
+  refusal.code = result.status().code;
+  refusal.text = result.status().message;
+  return refusal;
 }
 
 void write_tool(const TemporaryFolder &folder, const std::string &name, const std::string &says) {
@@ -70,15 +77,15 @@ TEST_CASE("Host options keep what clang knows and leave out what vendors know") 
   const auto result = host_options(
       "-cl-std=CL1.2 -DA=1 -D B -U C -w -cl-mad-enable -I inc -Iother -qcom-x -cl-intel-y "
       "-cl-opt-disable \"-DTEXT=a b\"");
-  REQUIRE(std::holds_alternative<HostOptions>(result));
-  const auto &options = std::get<HostOptions>(result);
+  REQUIRE(result.ok());
+  const HostOptions &options = *result;
   CHECK(options.kept == std::vector<std::string>{"-cl-std=CL1.2", "-DA=1", "-DB", "-UC", "-w",
                                                  "-cl-mad-enable", "-DTEXT=a b"});
   CHECK(options.left_out ==
         std::vector<std::string>{"-Iinc", "-Iother", "-qcom-x", "-cl-intel-y", "-cl-opt-disable"});
-  CHECK(std::get<std::string>(host_options("-DA=\"b")) ==
+  CHECK(host_options("-DA=\"b").status().message ==
         "a quote is open in the build options: -DA=\"b");
-  CHECK(std::get<std::string>(host_options("-w -D")) == "-D has no operand");
+  CHECK(host_options("-w -D").status().message == "-D has no operand");
 }
 
 TEST_CASE("Requirements name the SPIR-V extensions that a module may use") {
@@ -99,8 +106,8 @@ TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
   ToolchainRequest request;
   request.search_path = folder.path().string();
   const auto found = find_toolchain(request);
-  REQUIRE(std::holds_alternative<Toolchain>(found));
-  const auto &toolchain = std::get<Toolchain>(found);
+  REQUIRE(found.ok());
+  const Toolchain &toolchain = *found;
   CHECK(toolchain.llvm_major == 16);
   CHECK(toolchain.clang == folder.path() / "clang-16");
   CHECK(toolchain.llvm_spirv == folder.path() / "llvm-spirv-16");
@@ -109,7 +116,9 @@ TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
   CHECK(toolchain.spirv_val_version == "SPIRV-Tools v2023.1");
 
   request.llvm_spirv = "llvm-spirv-15";
-  CHECK(std::get<Toolchain>(find_toolchain(request)).clang == folder.path() / "clang-15");
+  const auto named = find_toolchain(request);
+  REQUIRE(named.ok());
+  CHECK(named->clang == folder.path() / "clang-15");
 }
 
 TEST_CASE("Tools of unlike versions are refused, and the error says what was tried") {
@@ -120,10 +129,10 @@ TEST_CASE("Tools of unlike versions are refused, and the error says what was tri
   ToolchainRequest request;
   request.search_path = folder.path().string();
   const auto found = find_toolchain(request);
-  REQUIRE(std::holds_alternative<ToolchainError>(found));
+  REQUIRE(found.status().code == Code::not_found);
   const std::string at = folder.path().string();
   CHECK(
-      std::get<ToolchainError>(found).text ==
+      found.status().message ==
       "error: no clang and llvm-spirv of the same LLVM version\n"
       "  tried llvm-spirv-17: not in PATH\n"
       "  tried " +
@@ -140,8 +149,8 @@ TEST_CASE("A missing spirv-val is an error that names its package") {
   ToolchainRequest request;
   request.search_path = folder.path().string();
   const auto found = find_toolchain(request);
-  REQUIRE(std::holds_alternative<ToolchainError>(found));
-  CHECK(std::get<ToolchainError>(found).text ==
+  REQUIRE(found.status().code == Code::not_found);
+  CHECK(found.status().message ==
         "error: no spirv-val\n"
         "  tried spirv-val: not in PATH\n"
         "install it: it is in the Debian package spirv-tools\n");
@@ -191,7 +200,7 @@ TEST_CASE("Clang's messages name the file as it is opened") {
   const std::string body = "__kernel void k(__global int *a) {\n  a[0] = missing;\n}\n";
   HostCompileRequest request = request_of("#line 1 \"../a.cl\"\n" + body, "");
   request.diagnostics_source = "#line 1 \"src/a.cl\"\n" + body;
-  const HostCompileError error = refused(*toolchain, request);
+  const Refusal error = refused(*toolchain, request);
   CHECK(error.stage == HostStage::compile);
   CHECK(error.text ==
         "src/a.cl:2:10: error: use of undeclared identifier 'missing'\n"
@@ -221,7 +230,7 @@ TEST_CASE("A function that nothing defines is a fault of linking, with or withou
       "#line 1 \"a.cl\"\n__kernel void k(__global int *a) { a[0] = vendor_dot(a[1]); }\n", "");
   CHECK(refused(*toolchain, request).stage == HostStage::compile);
   request.prelude = "int vendor_dot(int);";
-  const HostCompileError error = refused(*toolchain, request);
+  const Refusal error = refused(*toolchain, request);
   CHECK(error.stage == HostStage::link);
   CHECK(error.text == "kernels/a.cl: error: functions that nothing defines: vendor_dot\n");
 }
@@ -232,7 +241,7 @@ TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of t
       "uint __attribute__((overloadable)) intel_sub_group_shuffle(uint, uint);\n"
       "__kernel void k(__global uint *a) { a[0] = intel_sub_group_shuffle(a[1], 3); }\n";
   HostCompileRequest request = request_of(source, "");
-  const HostCompileError error = refused(*toolchain, request);
+  const Refusal error = refused(*toolchain, request);
   CHECK(error.stage == HostStage::translate);
   INFO(error.text);
   CHECK(
@@ -258,7 +267,8 @@ TEST_CASE("A wrong request and a hanging tool are faults of their own") {
   std::filesystem::permissions(hanging.clang, std::filesystem::perms::owner_all);
   request = request_of(kSource, "");
   request.timeout = std::chrono::milliseconds(200);
-  const HostCompileError error = refused(hanging, request);
+  const Refusal error = refused(hanging, request);
   CHECK(error.stage == HostStage::tool);
+  CHECK(error.code == Code::process);
   CHECK(error.text == "kernels/a.cl: error: clang: no end within 200 ms\n");
 }

@@ -4,8 +4,8 @@
 
 #include "tests/support/catch.hpp"
 
+using kiln::builder::Code;
 using kiln::builder::read_spirv;
-using kiln::builder::SpirvError;
 using kiln::builder::SpirvModule;
 
 namespace {
@@ -55,8 +55,8 @@ class Module {
 
 std::string error_of(const Bytes &bytes) {
   const auto result = read_spirv(bytes);
-  REQUIRE(std::holds_alternative<SpirvError>(result));
-  return std::get<SpirvError>(result).text;
+  REQUIRE(result.status().code == Code::bad_input);
+  return result.status().message;
 }
 
 Module two_kernels() {
@@ -73,8 +73,8 @@ Module two_kernels() {
 
 TEST_CASE("A module gives its version, its addresses and its kernels, sorted, with arguments") {
   const auto result = read_spirv(two_kernels().bytes());
-  REQUIRE(std::holds_alternative<SpirvModule>(result));
-  const auto &module = std::get<SpirvModule>(result);
+  REQUIRE(result.ok());
+  const SpirvModule &module = *result;
   CHECK(module.version == 0x00010200);
   CHECK(module.address_bits == 64);
   REQUIRE(module.kernels.size() == 2);
@@ -86,16 +86,17 @@ TEST_CASE("A module gives its version, its addresses and its kernels, sorted, wi
 
 TEST_CASE("Imported functions are unresolved, imported variables are not") {
   const auto result = read_spirv(two_kernels().bytes());
-  CHECK(std::get<SpirvModule>(result).unresolved == std::vector<std::string>{"missing"});
+  REQUIRE(result.ok());
+  CHECK(result->unresolved == std::vector<std::string>{"missing"});
 }
 
 TEST_CASE("Entry points of other execution models are no kernels") {
   Module module;
   module.memory_model(1).instruction(15, {5, 10}, "main").function(10, 0);
   const auto result = read_spirv(module.bytes());
-  REQUIRE(std::holds_alternative<SpirvModule>(result));
-  CHECK(std::get<SpirvModule>(result).kernels.empty());
-  CHECK(std::get<SpirvModule>(result).address_bits == 32);
+  REQUIRE(result.ok());
+  CHECK(result->kernels.empty());
+  CHECK(result->address_bits == 32);
 }
 
 TEST_CASE("Each malformed module has an error of its own") {

@@ -38,15 +38,15 @@ packs::Program two_stages() {
 
 Workload planned(const packs::Program &program, const Size &size) {
   auto plan = plan_workload(program, program.variants[0], size, {});
-  INFO((std::holds_alternative<std::string>(plan) ? std::get<std::string>(plan) : ""));
-  REQUIRE(std::holds_alternative<Workload>(plan));
-  return std::get<Workload>(plan);
+  INFO(plan.status().message);
+  REQUIRE(plan.ok());
+  return *std::move(plan);
 }
 
 std::string refusal(const packs::Program &program, const Size &size) {
   const auto plan = plan_workload(program, program.variants[0], size, {});
-  REQUIRE(std::holds_alternative<std::string>(plan));
-  return std::get<std::string>(plan);
+  REQUIRE_FALSE(plan.ok());
+  return plan.status().message;
 }
 
 }  // namespace
@@ -82,10 +82,10 @@ TEST_CASE("Parameters are passed as the type that the manifest gives them") {
   const auto bindings = planned(program, {9, 4, 1}).stages[1].bindings;
   CHECK(bindings[3].bytes == std::vector<std::uint8_t>{7, 0, 0, 0});
   CHECK(bindings[4].bytes == std::vector<std::uint8_t>{0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0});
-  CHECK(parameter_fault(program.variants[0], "n", {7}).empty());
-  CHECK(parameter_fault(program.variants[0], "n", {-1}) ==
+  CHECK(check_parameter(program.variants[0], "n", {7}).ok());
+  CHECK(check_parameter(program.variants[0], "n", {-1}).message ==
         "parameter n is a whole number from 0 to 4294967295, not -1");
-  CHECK(parameter_fault(program.variants[0], "curve", {1}) ==
+  CHECK(check_parameter(program.variants[0], "curve", {1}).message ==
         "parameter curve has 2 components, not 1");
 }
 

@@ -278,12 +278,11 @@ TEST_CASE("A manifest is read from the disk, and one that is not there is an err
   folder.write("a.cl", "");
   const auto path = folder.write(
       "m.toml", "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"a.cl\"\n");
-  CHECK(std::holds_alternative<Manifest>(read_manifest(path)));
+  CHECK(read_manifest(path).ok());
   const auto missing = read_manifest(folder.path() / "n.toml");
-  REQUIRE(std::holds_alternative<ManifestError>(missing));
-  CHECK(std::get<ManifestError>(missing).text ==
-        (folder.path() / "n.toml").string() +
-            ": error: cannot be read: No such file or directory\n");
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.status().message == (folder.path() / "n.toml").string() +
+                                        ": error: cannot be read: No such file or directory\n");
 }
 
 TEST_CASE("No truncation of a manifest makes the reading throw") {
@@ -293,6 +292,6 @@ TEST_CASE("No truncation of a manifest makes the reading throw") {
       "source = \"src/a.cl\"\narguments = [{ role = \"input\", channels = 3 }]\n"
       "[program.p.variant.v]\nkernel = \"k\"\npixels = [4, 1]\nrequires = [\"fp16\"]\n";
   for (std::size_t size = 0; size <= text.size(); ++size) {
-    CHECK_NOTHROW(project.parse(text.substr(0, size)));
+    CHECK_NOTHROW((void)project.parse(text.substr(0, size)));
   }
 }

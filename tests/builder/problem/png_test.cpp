@@ -12,9 +12,9 @@ using namespace kiln::builder;
 namespace {
 
 std::string read_error(const std::filesystem::path &path) {
-  std::string error;
-  CHECK_FALSE(read_png(path.string(), 1, &error).has_value());
-  return error;
+  const auto read = read_png(path.string(), 1);
+  CHECK_FALSE(read.ok());
+  return read.status().message;
 }
 
 }  // namespace
@@ -24,10 +24,9 @@ TEST_CASE("an image written as PNG is read back the same") {
   const std::string path = (folder.path() / "a.png").string();
   Plane image{3, 2, 3, "", {}};
   for (int i = 0; i < 18; ++i) image.pixels.push_back(static_cast<std::uint8_t>(i * 14));
-  REQUIRE(write_png(image, path).empty());
-  std::string error;
-  const auto back = read_png(path, 3, &error);
-  REQUIRE(back.has_value());
+  REQUIRE(write_png(image, path).ok());
+  const auto back = read_png(path, 3);
+  REQUIRE(back.ok());
   CHECK(back->width == 3);
   CHECK(back->height == 2);
   CHECK(back->pixels == image.pixels);
@@ -47,9 +46,9 @@ TEST_CASE("an output that cannot be written leaves nothing behind") {
   const kiln::test::TemporaryFolder folder;
   const std::filesystem::path taken = folder.path() / "taken";
   std::filesystem::create_directory(taken);
-  CHECK(write_whole_file(taken.string(), "x") == taken.string() + ": Is a directory");
+  CHECK(write_whole_file(taken.string(), "x").message == taken.string() + ": Is a directory");
   CHECK(write_whole_file((folder.path() / "no" / "file").string(), "x")
-            .find("No such file or directory") != std::string::npos);
+            .message.find("No such file or directory") != std::string::npos);
   std::size_t entries = 0;
   for (const auto &entry : std::filesystem::directory_iterator(folder.path())) {
     entries += entry.exists() ? 1u : 0u;

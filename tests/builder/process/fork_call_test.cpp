@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "builder/process/status_json.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::builder;
@@ -29,7 +30,21 @@ TEST_CASE("a child's answer comes back, binary and all") {
   REQUIRE(result.ok());
   CHECK(result.answer["text"] == "hello");
   CHECK(result.answer["bytes"].get_binary() == json::binary_t({0, 255, 10}));
-  CHECK(result.reason().empty());
+  CHECK(result.status().ok());
+}
+
+TEST_CASE("a status comes back from a child with its code and its message") {
+  const auto result = run_isolated([] { return to_json(Status(Code::opencl, "said no")); }, kLong);
+  REQUIRE(result.ok());
+  CHECK(result.status().code == Code::opencl);
+  CHECK(result.status().message == "said no");
+  CHECK(run_isolated([] { return to_json(Status()); }, kLong).status().ok());
+}
+
+TEST_CASE("a child without an answer is a failure of the process") {
+  const Status status = run_isolated([]() -> json { _exit(1); }, kLong).status();
+  CHECK(status.code == Code::process);
+  CHECK(status.message == "the driver ended the process with code 1");
 }
 
 TEST_CASE("an answer larger than any pipe comes back whole") {

@@ -35,8 +35,8 @@ DeviceInfo scripted_pocl() {
   driver().use();
   driver().rewrite(kMachine);
   const auto listed = list_devices();
-  if (const auto *error = std::get_if<DeviceError>(&listed)) FAIL(error->text);
-  return std::get<0>(listed).front();
+  if (!listed.ok()) FAIL(listed.status().message);
+  return listed->front();
 }
 
 // With a threshold of 0 the epsilon filter gives back its input.
@@ -107,21 +107,21 @@ TEST_CASE("a variant that kills the driver or does nothing is told, and costs no
   driver().rewrite(kMachine + fault("segv", "dies") + fault("hang", "hangs") +
                    fault("skip", "idle") + fault("error", "refused"));
   const TunedDevice tuned = shop.tuned(device);
-  REQUIRE(tuned.error.empty());
+  REQUIRE(tuned.status.ok());
   REQUIRE(tuned.sizes.size() == 2);
-  CHECK(variant(tuned, "good").reason.empty());
-  CHECK(variant(tuned, "good").check == "exact");
+  CHECK(variant(tuned, "good").measured());
+  CHECK(variant(tuned, "good").check == Check::exact);
   CHECK(starts_with(variant(tuned, "dies").reason, "the driver died: crashed with signal 11"));
   CHECK(starts_with(variant(tuned, "hangs").reason, "the driver died: gave no answer in time"));
   CHECK(variant(tuned, "idle", 1).reason == "the result is wrong: not tuned");
   CHECK(starts_with(variant(tuned, "refused").reason, "clEnqueueNDRangeKernel returned"));
   CHECK(variant(tuned, "lacking").reason == "needs the extension cl_no_such_extension");
   for (const std::size_t size : {0, 1}) {
-    CHECK(variant(tuned, "dies", size).rejected);
-    CHECK(variant(tuned, "hangs", size).rejected);
-    CHECK_FALSE(variant(tuned, "lacking", size).rejected);
+    CHECK(variant(tuned, "dies", size).rejected());
+    CHECK(variant(tuned, "hangs", size).rejected());
+    CHECK_FALSE(variant(tuned, "lacking", size).rejected());
   }
-  CHECK(variant(tuned, "idle", 1).rejected);
+  CHECK(variant(tuned, "idle", 1).rejected());
   CHECK(variant(tuned, "idle").reason == "rejected at 96x64: the result is wrong: not tuned");
   CHECK(tuned.sizes[0].best()->variant == "good");
   for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "good");
@@ -135,7 +135,7 @@ TEST_CASE("sizes that the driver refuses are skipped, and the best is one that i
   driver().rewrite(kMachine + fault("error", "good", "code = -5\nnth = 7\n"));
   const TunedDevice tuned = shop.tuned(device);
   const TunedVariant &good = variant(tuned, "good");
-  REQUIRE(good.reason.empty());
+  REQUIRE(good.measured());
   REQUIRE(good.kernels.size() == 1);
   REQUIRE(good.kernels[0].skipped.size() == 1);
   CHECK(starts_with(good.kernels[0].skipped[0].reason, "clEnqueueNDRangeKernel returned"));
@@ -152,7 +152,7 @@ TEST_CASE("what is measured is within the kernel's limits and has times") {
   driver().rewrite(kMachine);
   const TunedDevice tuned = shop.tuned(device);
   const TunedVariant &good = variant(tuned, "good");
-  REQUIRE(good.reason.empty());
+  REQUIRE(good.measured());
   CHECK(good.nanoseconds > 0);
   CHECK(good.default_nanoseconds > 0);
   CHECK(good.samples >= 5);
@@ -175,7 +175,8 @@ TEST_CASE("a device that is gone gives no tunings and says so") {
   Workshop shop({copying("good")});
   device.index = 7;
   const TunedDevice tuned = shop.tuned(device);
-  CHECK(tuned.error == "the device is gone");
+  CHECK(tuned.status.code == Code::no_device);
+  CHECK(tuned.status.message == "the device is gone");
   CHECK(tuning_rows(tuned).empty());
 }
 

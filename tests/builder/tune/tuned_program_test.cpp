@@ -27,7 +27,7 @@ DeviceInfo device(const std::string &model) {
 TunedVariant measured(const std::string &name, double nanoseconds, std::uint64_t work_items) {
   TunedVariant v;
   v.variant = name;
-  v.check = "exact";
+  v.check = Check::exact;
   v.timer = "device";
   v.nanoseconds = nanoseconds;
   v.default_nanoseconds = 2 * nanoseconds;
@@ -51,8 +51,8 @@ TunedVariant measured(const std::string &name, double nanoseconds, std::uint64_t
 TunedVariant without_times(const std::string &name, const std::string &reason, bool rejected) {
   TunedVariant v;
   v.variant = name;
+  v.end = rejected ? TuneEnd::rejected : TuneEnd::without_times;
   v.reason = reason;
-  v.rejected = rejected;
   return v;
 }
 
@@ -120,9 +120,9 @@ TEST_CASE("Times of variants that are compared are of one clock") {
 }
 
 TEST_CASE("Where time was left for some variants alone, none is chosen by it") {
-  const auto rows = tuning_rows(
-      tuned({{"laplace", kMedium, {measured("a", 500, 1), measured("b", 400, 1)}},
-             {"laplace", kLarge, {measured("a", 1000, 1), without_times("b", kUsedUp, false)}}}));
+  const auto rows =
+      tuning_rows(tuned({{"laplace", kMedium, {measured("a", 500, 1), measured("b", 400, 1)}},
+                         {"laplace", kLarge, {measured("a", 1000, 1), used_up("b")}}}));
   CHECK_FALSE(find(rows, "a", "", SizeClass::large));
   CHECK(find(rows, "a", "run_a", SizeClass::small)->nanoseconds == 1000);
   CHECK(find(rows, "a", "", SizeClass::medium)->nanoseconds == 500);
@@ -229,7 +229,7 @@ TEST_CASE("A variant comes back from its JSON as it was") {
   CHECK(to_json(unknown)["default_nanoseconds"].is_null());
   CHECK(tuned_variant_from(to_json(unknown)).default_nanoseconds == 0);
   const TunedVariant wrong = without_times("a", "the result is wrong", true);
-  CHECK(tuned_variant_from(to_json(wrong)).rejected);
+  CHECK(tuned_variant_from(to_json(wrong)).rejected());
   CHECK(tuned_variant_from(to_json(wrong)).reason == "the result is wrong");
 }
 

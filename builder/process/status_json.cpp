@@ -1,0 +1,18 @@
+#include "builder/process/status_json.hpp"
+
+namespace kiln::builder {
+
+using nlohmann::json;
+
+json to_json(const Status &status) {
+  if (status.ok()) return json::object();
+  return {{"error", status.message}, {"code", static_cast<int>(status.code)}};
+}
+
+Status status_from(const json &answer) {
+  if (!answer.is_object() || !answer.contains("error")) return {};
+  const int code = answer.value("code", static_cast<int>(Code::failed));
+  return {static_cast<Code>(code), answer["error"].get<std::string>()};
+}
+
+}  // namespace kiln::builder
