@@ -14,6 +14,7 @@ option(KILN_STATIC_DEPENDENCIES
 set(KILN_SANITIZE "" CACHE STRING
   "Sanitizer to build with: address (and undefined behaviour), thread, or empty for none")
 set_property(CACHE KILN_SANITIZE PROPERTY STRINGS "" address thread)
+option(KILN_FUZZ "Define the libFuzzer targets of tests/fuzz; needs Clang" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
@@ -23,11 +24,21 @@ if(KILN_SANITIZE STREQUAL "address")
   # vptr needs RTTI, which the runtime does without; the sanitizers' own code makes GCC warn.
   set(sanitizers -fsanitize=address,undefined)
   add_compile_options(${sanitizers} -fno-sanitize=vptr -fno-sanitize-recover=undefined
-    -fno-omit-frame-pointer -Wno-stringop-overflow)
+    -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-stringop-overflow)
+  endif()
   add_link_options(${sanitizers})
 elseif(KILN_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 elseif(KILN_SANITIZE)
   message(FATAL_ERROR "KILN_SANITIZE is \"${KILN_SANITIZE}\": address, thread or empty")
+endif()
+
+if(KILN_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "KILN_FUZZ needs Clang, which has libFuzzer: use the preset fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -1,0 +1,8 @@
+// What the libFuzzer targets share. Each file of this folder is one target: the parser of bytes
+// that come from outside, as libFuzzer calls it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size);

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""One table of what ctest ran, from its own records and never from what tests print.
+
+    summary.py [--expect-all] BUILD...
+
+Of each build folder it reads the results that lie in tests/results/*.xml (ctest --output-junit)
+and asks ctest for the labels. Exit codes: 0; 1 when a test failed or, with --expect-all, was
+skipped or not run, or when a folder has no results.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+def labels_of(build):
+    """The label of each test of the build."""
+    shown = subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"],
+                           stdout=subprocess.PIPE, check=True).stdout
+    labels = {}
+    for test in json.loads(shown)["tests"]:
+        named = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
+        labels[test["name"]] = " ".join(named.get("LABELS", ["-"]))
+    return labels
+
+
+def outcome_of(case):
+    """ctest's word for a test: run, fail, notrun (skipped, or its program is missing)."""
+    status = case.get("status")
+    if status == "run" and case.find("failure") is None:
+        return PASSED
+    return FAILED if status in ("run", "fail") else SKIPPED
+
+
+def reason_of(case):
+    """For people: the lines of a skipped test's output that say why."""
+    output = case.findtext("system-out") or ""
+    said = [line.strip() for line in output.splitlines() if line.startswith("SKIP")]
+    skipped = case.find("skipped")
+    return "; ".join(dict.fromkeys(said)) or (skipped.get("message", "") if skipped is not None
+                                              else "not run")
+
+
+def read(build):
+    """(label, name, outcome, seconds, reason) of each test that ctest has a record of."""
+    labels = labels_of(build)
+    for file in sorted((build / "tests" / "results").glob("*.xml")):
+        for case in ElementTree.parse(file).getroot().iter("testcase"):
+            outcome = outcome_of(case)
+            yield (labels.get(case.get("name"), "-"), case.get("name"), outcome,
+                   float(case.get("time", 0)), reason_of(case) if outcome == SKIPPED else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--expect-all", action="store_true", help="a skipped test is a failure")
+    parser.add_argument("builds", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    rows = collections.defaultdict(list)
+    for build in options.builds:
+        tests = list(read(build))
+        if not tests:
+            rows[build.name, "(no results)"] = []
+        for label, *test in tests:
+            rows[build.name, label].append(test)
+    print(f"{'build':<12} {'label':<12} {'tests':>6} {PASSED:>7} {FAILED:>7} {SKIPPED:>8} "
+          f"{'seconds':>8}")
+    bad = []
+    for (build, label), tests in rows.items():
+        counts = collections.Counter(outcome for _, outcome, _, _ in tests)
+        seconds = sum(time for _, _, time, _ in tests)
+        print(f"{build:<12} {label:<12} {len(tests):6} {counts[PASSED]:7} {counts[FAILED]:7} "
+              f"{counts[SKIPPED]:8} {seconds:8.1f}")
+        bad += [f"{build}: {name} {outcome}" + (f": {reason}" if reason else "")
+                for name, outcome, _, reason in tests if outcome != PASSED]
+    for line in bad:
+        print(line)
+    failed = any(outcome == FAILED or (outcome == SKIPPED and options.expect_all)
+                 for tests in rows.values() for _, outcome, _, _ in tests)
+    return 1 if failed or any(not tests for tests in rows.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""The table of summary.py, by a small project of each kind of outcome: summary_test.py CMAKE CTEST"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SUMMARY = pathlib.Path(__file__).with_name("summary.py")
+CMAKE, CTEST = sys.argv[1:3]
+PROJECT = """\
+cmake_minimum_required(VERSION 3.22)
+project(outcomes NONE)
+enable_testing()
+function(test name label script)
+  add_test(NAME ${name} COMMAND sh -c "${script}")
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
+endfunction()
+test(passes quick "true")
+test(is_skipped quick "echo SKIP: a reason && exit 77")
+test(says_skip device "echo SKIP: no reason && exit 1")
+add_test(NAME is_missing COMMAND /nonexistent/program)
+"""
+
+
+class Summary(unittest.TestCase):
+    def summary(self, tests, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
+            build = pathlib.Path(folder, "b")
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
+            subprocess.run([CMAKE, "-S", folder, "-B", str(build)], **quiet)
+            subprocess.run([CTEST, "--test-dir", str(build), "-R", tests, "--output-junit",
+                            "tests/results/some.xml"], **quiet)
+            done = subprocess.run([sys.executable, str(SUMMARY), *options, str(build)],
+                                  stdout=subprocess.PIPE, text=True, check=False)
+        rows = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        return done.returncode, rows
+
+    def test_each_outcome_counts_by_its_exit_code(self):
+        code, rows = self.summary(".", "--expect-all")
+        self.assertEqual(code, 1)
+        self.assertTrue(any(row.startswith("b quick 2 1 0 1 ") for row in rows), rows)
+        self.assertTrue(any(row.startswith("b device 1 0 1 0 ") for row in rows), rows)
+        self.assertIn("b: is_skipped skipped: SKIP: a reason", rows)
+        self.assertIn("b: says_skip failed", rows)
+        self.assertTrue(any(row.startswith("b: is_missing skipped: ") for row in rows), rows)
+
+    def test_a_skip_fails_where_all_is_expected(self):
+        self.assertEqual(self.summary("is_skipped|passes", "--expect-all")[0], 1)
+        self.assertEqual(self.summary("is_skipped|passes")[0], 0)
+        self.assertEqual(self.summary("passes", "--expect-all")[0], 0)
+        self.assertEqual(self.summary("no such test", "--expect-all")[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
