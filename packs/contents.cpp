@@ -29,7 +29,7 @@ Argument read_argument(const fb::Argument &in) {
 Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant &in) {
   Variant out;
   out.name = in.name()->str();
-  out.hash = to_name(*in.hash());
+  out.hash = to_digest(*in.hash());
   out.options = in.options()->str();
   for (const auto *requirement : *in.requirements()) {
     out.requirements.push_back(requirement->str());
@@ -79,7 +79,8 @@ void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &s
   for (unsigned i = 0; i < binaries.size(); ++i) {
     const fb::Binary &binary = *binaries.Get(i);
     const fb::Provenance &provenance = *provenances.Get(i);
-    Binary value{to_name(binary.variant()), BlobSource(pack, *section.blobs()->Get(binary.blob())),
+    Binary value{to_digest(binary.variant()),
+                 BlobSource(pack, *section.blobs()->Get(binary.blob())),
                  provenance.build_log()->str()};
     for (const auto *facts : *provenance.kernels()) {
       value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
@@ -106,15 +107,15 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   if (in.intermediates() != nullptr) {
     read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(), &out.intermediates);
   }
-  const auto auxiliary = [&](const Name &variant) -> std::optional<BlobSource> {
+  const auto auxiliary = [&](const Digest &variant) -> std::optional<BlobSource> {
     std::size_t index = 0;
     const fb::Hash hash(
-        flatbuffers::span<const std::uint8_t, kNameSize>(variant.data(), kNameSize));
+        flatbuffers::span<const std::uint8_t, kDigestSize>(variant.data(), kDigestSize));
     const fb::Binary *entry = find_entry(in.auxiliary(), hash, &index);
     if (entry == nullptr) return std::nullopt;
     return BlobSource(pack, *in.blobs()->Get(entry->blob()));
   };
-  out.auxiliary = auxiliary(Name{});
+  out.auxiliary = auxiliary(Digest{});
   for (Binary &binary : out.binaries) binary.auxiliary = auxiliary(binary.variant);
   return out;
 }
@@ -139,20 +140,20 @@ void read_records(const fb::Root &root, Contents *out) {
 
 }  // namespace
 
-Name blake2b(View bytes) {
-  Name name{};
+Digest blake2b(View bytes) {
+  Digest name{};
   crypto_generichash(name.data(), name.size(), bytes.data, bytes.size, nullptr, 0);
   return name;
 }
 
-std::string hex(const Name &name) {
-  char text[2 * kNameSize + 1];
+std::string hex(const Digest &name) {
+  char text[2 * kDigestSize + 1];
   sodium_bin2hex(text, sizeof(text), name.data(), name.size());
   return text;
 }
 
-Name to_name(const fb::Hash &hash) {
-  Name name{};
+Digest to_digest(const fb::Hash &hash) {
+  Digest name{};
   std::memcpy(name.data(), hash.bytes()->data(), name.size());
   return name;
 }
@@ -162,7 +163,7 @@ BlobSource::BlobSource(Bytes raw) : raw_(std::make_shared<const Bytes>(std::move
 }
 
 BlobSource::BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob)
-    : pack_(std::move(pack)), blob_(blob), name_(to_name(blob.name())) {}
+    : pack_(std::move(pack)), blob_(blob), name_(to_digest(blob.name())) {}
 
 std::uint64_t BlobSource::raw_size() const { return raw_ ? raw_->size() : blob_.raw_size(); }
 

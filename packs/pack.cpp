@@ -259,7 +259,7 @@ const fb::Binary *find_entry(const Entries *entries, const fb::Hash &variant, st
 }
 
 int compare(const fb::Hash &a, const fb::Hash &b) {
-  return std::memcmp(a.bytes()->data(), b.bytes()->data(), kNameSize);
+  return std::memcmp(a.bytes()->data(), b.bytes()->data(), kDigestSize);
 }
 
 }  // namespace kiln::packs

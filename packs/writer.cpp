@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kZstdLevel = 19;
 
-fb::Hash to_hash(const Name &name) {
-  return fb::Hash(flatbuffers::span<const std::uint8_t, kNameSize>(name.data(), name.size()));
+fb::Hash to_hash(const Digest &name) {
+  return fb::Hash(flatbuffers::span<const std::uint8_t, kDigestSize>(name.data(), name.size()));
 }
 
 fb::Size3 to_size3(const std::array<std::uint32_t, 3> &size) { return {size[0], size[1], size[2]}; }
@@ -150,7 +150,7 @@ class BlobStream {
   }
 
   OutputFile *file_;
-  std::map<Name, fb::Blob> entries_;
+  std::map<Digest, fb::Blob> entries_;
 };
 
 // The blob entries of one root or section, each once.
@@ -168,7 +168,7 @@ class BlobTable {
   const std::vector<fb::Blob> &blobs() const { return blobs_; }
 
  private:
-  std::map<Name, std::size_t> indices_;
+  std::map<Digest, std::size_t> indices_;
   std::vector<fb::Blob> blobs_;
 };
 
@@ -334,7 +334,7 @@ Status PackWriter::add_target(const Target &target) {
     std::uint32_t index = 0;
     Status status = blobs.add(&stream_, *target.auxiliary, true, &index);
     if (!status.ok()) return status;
-    final.auxiliary.emplace_back(to_hash(Name{}), index, 0);
+    final.auxiliary.emplace_back(to_hash(Digest{}), index, 0);
   }
   if (Status s = add_entries(target.binaries, &builder, &blobs, &final); !s.ok()) return s;
   if (Status s = add_entries(target.intermediates, &builder, &blobs, &intermediate); !s.ok()) {

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 33;  // of inputs and outputs
 
 struct Options {
   std::string pack;
@@ -70,12 +70,12 @@ Status knows(const packs::Contents &contents, const Options &options) {
 Status fits(const packs::Contents &contents, const builder::KernelBenchOptions &request) {
   for (const packs::Program &program : contents.programs) {
     if (!request.programs.empty() && !contains(request.programs, program.name)) continue;
-    for (const builder::Size &size : request.sizes) {
+    for (const builder::ProblemSize &size : request.sizes) {
       const std::uint64_t w = size.width, h = size.height, d = size.depth;
-      const bool countable = std::max({w * h, w * d, h * d}) <= kMostBytes;
-      if (countable && builder::bytes_moved(program, size) <= kMostBytes) continue;
+      const bool countable = std::max({w * h, w * d, h * d}) <= kMaxBytes;
+      if (countable && builder::bytes_moved(program, size) <= kMaxBytes) continue;
       return {Code::failed, fmt::format("{} of {} has more than {} bytes of inputs and outputs",
-                                        program.name, builder::size_text(size), kMostBytes)};
+                                        program.name, builder::size_text(size), kMaxBytes)};
     }
   }
   return {};

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::chrono::minutes kTimeout{2};
 // So large a copy is most of what the host waits for. rusticl 22.3 says 1 ns of everything.
-constexpr double kMostOverhead = 8;
+constexpr double kMaxOverhead = 8;
 
 // The runtime has no use for this call, so that its table lacks it: taken from the library that
 // gave the others.
@@ -130,7 +130,7 @@ class Copier {
                       [&](std::uint8_t *bytes) { std::memset(bytes, value, size); });
   }
 
-  ChildDevice child_;
+  OpenedDevice child_;
   decltype(&::clEnqueueCopyBuffer) copy_ = nullptr;
   runtime::Handle<cl_command_queue> queue_;
   Memory from_;
@@ -153,7 +153,7 @@ json copy_in_child(const DeviceInfo &info) {
   while (!(wall ? by_host : by_device).enough()) {
     error = copier.copy(&device, &host);
     if (!error.empty()) return {{"error", error}, {"opened", true}};
-    wall = wall || !sensible_time(device, host) || device * kMostOverhead < host;
+    wall = wall || !sensible_time(device, host) || device * kMaxOverhead < host;
     by_device.add(device);
     by_host.add(host);
   }
@@ -169,7 +169,7 @@ json copy_in_child(const DeviceInfo &info) {
 
 CopyBandwidth measure_copy_bandwidth(const DeviceInfo &device) {
   CopyBandwidth result;
-  const ChildResult child = run_isolated([&] { return copy_in_child(device); }, kTimeout);
+  const ChildResult child = fork_call([&] { return copy_in_child(device); }, kTimeout);
   result.error = child.ok() ? child.answer.value("error", "") : child.reason();
   if (child.ok()) result.opened = child.answer["opened"];
   if (!child.ok() || !child.answer.contains("bytes")) return result;

@@ -4,7 +4,7 @@
 #include <list>
 
 #include "builder/bench/copy_bandwidth.hpp"
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/workload.hpp"
 
 namespace kiln::builder {
@@ -12,35 +12,35 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kMostCheckedElements = 4'000'000;
-constexpr Size kCheckSize{641, 479, 65};
-constexpr double kLeastSampling = 2e6;  // nanoseconds of samples, however small the budget
-constexpr double kLeastLimit = 0.1e9;   // nanoseconds of a launch, likewise
-constexpr std::size_t kLeastSamples = 3;
+constexpr std::uint64_t kMaxCheckedElements = 4'000'000;
+constexpr ProblemSize kCheckSize{641, 479, 65};
+constexpr double kMinSampling = 2e6;  // nanoseconds of samples, however small the budget
+constexpr double kMinLimit = 0.1e9;   // nanoseconds of a launch, likewise
+constexpr std::size_t kMinSamples = 3;
 
 // Inputs and expected outputs of one program, made once for all variants.
 class Problems {
  public:
   explicit Problems(const packs::Program &program) : program_(program) {}
 
-  MeasuredProblem problem(const packs::Variant &variant, const Size &size) {
-    const Size checked = check_size(size);
+  MeasuredProblem problem(const packs::Variant &variant, const ProblemSize &size) {
+    const ProblemSize checked = check_size(size);
     const std::vector<Plane> *inputs = inputs_for(checked);
     return {size, inputs_for(size), {checked, inputs, &expected(variant, checked, *inputs)}};
   }
 
  private:
   struct Inputs {
-    Size size;
+    ProblemSize size;
     std::vector<Plane> planes;
   };
   struct Expected {
-    Size size;
+    ProblemSize size;
     Parameters parameters;
     std::vector<Plane> planes;
   };
 
-  const std::vector<Plane> *inputs_for(const Size &size) {
+  const std::vector<Plane> *inputs_for(const ProblemSize &size) {
     for (const Inputs &known : inputs_) {
       if (known.size == size) return &known.planes;
     }
@@ -48,7 +48,7 @@ class Problems {
     return &inputs_.back().planes;
   }
 
-  const std::vector<Plane> &expected(const packs::Variant &variant, const Size &size,
+  const std::vector<Plane> &expected(const packs::Variant &variant, const ProblemSize &size,
                                      const std::vector<Plane> &inputs) {
     Parameters parameters = all_parameters(variant, {});
     for (const Expected &known : expected_) {
@@ -72,9 +72,10 @@ std::string unavailable(const packs::Variant &variant, const DeviceInfo &device)
   return not_launched(variant).value_or("");
 }
 
-std::vector<Size> sizes_of(const packs::Program &program, const KernelBenchOptions &options) {
+std::vector<ProblemSize> sizes_of(const packs::Program &program,
+                                  const KernelBenchOptions &options) {
   if (!options.sizes.empty()) return options.sizes;
-  std::vector<Size> sizes;
+  std::vector<ProblemSize> sizes;
   for (const auto &size : program.sizes) sizes.push_back({size[0], size[1], size[2]});
   if (sizes.empty()) sizes.push_back({1920, 1080, 1});
   return sizes;
@@ -127,7 +128,7 @@ class DeviceBench {
 
   ProgramRow bench(const packs::Program &program) {
     ProgramRow row{program.name, program.baseline, {}};
-    const std::vector<Size> sizes = sizes_of(program, options_);
+    const std::vector<ProblemSize> sizes = sizes_of(program, options_);
     const auto chosen = chosen_variants(device_, options_.pack_path, program.name, sizes);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       row.sizes.push_back({sizes[i], bytes_moved(program, sizes[i]), chosen[i], {}});
@@ -177,12 +178,12 @@ class DeviceBench {
   void limit(VariantTask *task) const {
     task->rule = options_.rule;
     if (options_.budget_seconds <= 0) return;
-    if (task->rule.least != task->rule.most) task->rule.least = kLeastSamples;
+    if (task->rule.least != task->rule.most) task->rule.least = kMinSamples;
     const std::chrono::duration<double> spent = Clock::now() - start_;
     const double left = std::max(options_.budget_seconds - spent.count(), 0.0);
     const double share = left * 1e9 / static_cast<double>(cells_);
-    task->rule.nanoseconds = std::min(task->rule.nanoseconds, std::max(share / 2, kLeastSampling));
-    task->most_nanoseconds = std::min(task->most_nanoseconds, std::max(share, kLeastLimit));
+    task->rule.nanoseconds = std::min(task->rule.nanoseconds, std::max(share / 2, kMinSampling));
+    task->most_nanoseconds = std::min(task->most_nanoseconds, std::max(share, kMinLimit));
   }
 
   const packs::Contents &contents_;
@@ -197,8 +198,8 @@ class DeviceBench {
 
 }  // namespace
 
-Size check_size(const Size &size) {
-  if (size.elements() <= kMostCheckedElements) return size;
+ProblemSize check_size(const ProblemSize &size) {
+  if (size.elements() <= kMaxCheckedElements) return size;
   if (size.height == 1 && size.depth == 1) return {kCheckSize.width * kCheckSize.height, 1, 1};
   return {std::min(size.width, kCheckSize.width), std::min(size.height, kCheckSize.height),
           std::min(size.depth, kCheckSize.depth)};

@@ -29,7 +29,7 @@ struct VariantRow {
 };
 
 struct SizeRow {
-  Size size;
+  ProblemSize size;
   std::uint64_t bytes = 0;  // by the definition: each input read once, each output written once
   std::string chosen;       // what the runtime takes when asked for none; empty: nothing
   std::vector<VariantRow> variants;
@@ -66,7 +66,7 @@ struct KernelBenchOptions {
   std::string pack_path;
   std::vector<std::string> programs;  // empty: all
   std::string variant;                // empty: all
-  std::vector<Size> sizes;            // empty: each program's own
+  std::vector<ProblemSize> sizes;     // empty: each program's own
   StopRule rule;
   // For one device's launches, roughly: the smaller, the fewer samples, and the shorter the
   // launches that are measured at all. 0: none.
@@ -80,6 +80,6 @@ DeviceRow bench_kernels(const packs::Contents &contents, const DeviceInfo &devic
                                                  std::size_t all)> &progress);
 
 // The size at which a problem is checked: its own where the reference is cheap.
-Size check_size(const Size &size);
+ProblemSize check_size(const ProblemSize &size);
 
 }  // namespace kiln::builder

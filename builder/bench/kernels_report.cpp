@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-json size_json(const Size &size) { return {size.width, size.height, size.depth}; }
+json size_json(const ProblemSize &size) { return {size.width, size.height, size.depth}; }
 
 json or_null(std::optional<double> value) { return value ? json(*value) : json(); }
 
@@ -74,7 +74,7 @@ json program_json(const DeviceRow &device, const ProgramRow &program) {
 
 std::string local_text(const VariantRow &row) {
   std::string text;
-  for (const LocalSize &local : row.measured.local) {
+  for (const NDSize &local : row.measured.local) {
     if (!text.empty()) text += ", ";
     text += fmt::format("{}x{}", local[0], local[1]);
     if (local[2] > 1) text += fmt::format("x{}", local[2]);
@@ -82,13 +82,13 @@ std::string local_text(const VariantRow &row) {
   return text + " " + row.measured.local_from;
 }
 
-std::string check_text(const VariantTime &measured, const Size &size) {
+std::string check_text(const VariantTime &measured, const ProblemSize &size) {
   if (measured.check == Check::unchecked) return "unchecked";
   if (measured.checked == size) return check_name(measured.check);
   return fmt::format("{} at {}", check_name(measured.check), size_text(measured.checked));
 }
 
-std::string published_text(const VariantRow &row, const Size &size) {
+std::string published_text(const VariantRow &row, const ProblemSize &size) {
   for (const Published &p : row.published) {
     if (p.size == size) return fmt::format("{:.1f}", p.ratio);
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/launch/workbench.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
@@ -15,11 +15,11 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr Size kSize{8, 8, 1};  // of the problem that the kernel gets
+constexpr ProblemSize kSize{8, 8, 1};  // of the problem that the kernel gets
 
 // A loaded kernel with arguments, and what they name.
-struct Subject {
-  Workbench bench;
+struct LoadedVariant {
+  OpenedPack bench;
   std::optional<Session> session;
   std::string program;
   std::string variant;
@@ -32,7 +32,7 @@ struct Subject {
 };
 
 // Loads the variant that the runtime chooses and gives its first kernel what the manifest says.
-Status load_program(Subject *s, const packs::Program &program) {
+Status load_program(LoadedVariant *s, const packs::Program &program) {
   kiln::Loaded loaded = s->bench.loader.load(program.name);
   if (!loaded.program) return status_of(loaded.program.error());
   s->program = program.name;
@@ -46,7 +46,7 @@ Status load_program(Subject *s, const packs::Program &program) {
   return status.ok() ? s->session->bind(*workload) : status;
 }
 
-Status prepare(const DeviceInfo &info, const LaunchBenchOptions &options, Subject *s) {
+Status prepare(const DeviceInfo &info, const LaunchBenchOptions &options, LoadedVariant *s) {
   Status status = s->bench.open(info, options.pack_path);
   if (!status.ok()) return status;
   status = {Code::not_in_pack, "the pack has no programs"};
@@ -64,7 +64,7 @@ struct Way {
   std::vector<double> nanoseconds;  // of each launch, by round
 };
 
-Status bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t launches,
+Status bare_launches(const LoadedVariant &s, const kiln_ndrange &range, std::size_t launches,
                      cl_event *event) {
   const cl_command_queue queue = s.bench.queue.cl();
   const cl_kernel kernel = s.kernel().cl();
@@ -79,7 +79,7 @@ Status bare_launches(const Subject &s, const kiln_ndrange &range, std::size_t la
   return {};
 }
 
-Status kiln_launches(const Subject &s, std::size_t launches, kiln_event **event) {
+Status kiln_launches(const LoadedVariant &s, std::size_t launches, kiln_event **event) {
   kiln_error error{};
   const kiln_ndrange range = s.range();
   for (std::size_t i = 0; i < launches; ++i) {
@@ -91,7 +91,7 @@ Status kiln_launches(const Subject &s, std::size_t launches, kiln_event **event)
   return {};
 }
 
-Status measure(const Subject &s, const LaunchBenchOptions &options, Way (&ways)[3]) {
+Status measure(const LoadedVariant &s, const LaunchBenchOptions &options, Way (&ways)[3]) {
   for (std::size_t round = 0; round <= options.rounds; ++round) {
     for (std::size_t turn = 0; turn < 3; ++turn) {
       Way &way = ways[(round + turn) % 3];  // so that none is always first after the wait
@@ -119,7 +119,7 @@ const char *recording_name(kiln_recording kind) {
 }
 
 json measure_in_child(const DeviceInfo &info, const LaunchBenchOptions &options) {
-  Subject s;
+  LoadedVariant s;
   Status status = prepare(info, options, &s);
   if (!status.ok()) return to_json(status);
   auto planned = s.kernel().plan(s.range());
@@ -154,7 +154,7 @@ LaunchRow bench_launch(const DeviceInfo &device, const LaunchBenchOptions &optio
   LaunchRow row;
   row.device = device.label();
   const ChildResult child =
-      run_isolated([&] { return measure_in_child(device, options); }, options.timeout);
+      fork_call([&] { return measure_in_child(device, options); }, options.timeout);
   row.error = child.status().message;
   if (!row.error.empty()) return row;
   row.program = child.answer["program"];

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "builder/bench/copy_bandwidth.hpp"
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/load/report.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kMostFirstNanoseconds = 10e9;  // of the first, for which drivers may compile
+constexpr double kMaxFirstNanoseconds = 10e9;  // of the first, for which drivers may compile
 constexpr double kWarmUpNanoseconds = 20e6;
 constexpr std::uint8_t kUnwritten = 0xa5;
 
@@ -31,7 +31,7 @@ const char *local_source_name(kiln_local_source source) {
 }
 
 // The kiln_load flag by which the runtime chooses for problems of that size.
-unsigned size_flag(const Size &size) {
+unsigned size_flag(const ProblemSize &size) {
   switch (packs::size_class(size.elements())) {
     case packs::SizeClass::small: return KILN_LOAD_FOR_SMALL;
     case packs::SizeClass::medium: return KILN_LOAD_FOR_MEDIUM;
@@ -45,9 +45,9 @@ std::string too_slow(double nanoseconds) {
 }
 
 // One loaded variant with its memory.
-class Subject {
+class LoadedVariant {
  public:
-  explicit Subject(const VariantTask &task) : task_(task) {}
+  explicit LoadedVariant(const VariantTask &task) : task_(task) {}
 
   Status open(std::string *rung) {
     if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
@@ -82,19 +82,19 @@ class Subject {
   }
 
  private:
-  Status plan(const Size &size, Workload *out) const {
+  Status plan(const ProblemSize &size, Workload *out) const {
     return plan_workload(*task_.program, *task_.variant, size, {}).move_to(out);
   }
 
   // What of the problem is too large for the device, if anything is.
-  Status find_limit(const Size &size, std::string *reason) const {
+  Status find_limit(const ProblemSize &size, std::string *reason) const {
     Workload workload;
     Status status = plan(size, &workload);
     if (status.ok()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload).message;
     return status;
   }
 
-  Status bind(const Size &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
+  Status bind(const ProblemSize &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
     Workload workload;
     Status status = plan(size, &workload);
     if (status.ok()) status = session_->bind(workload);
@@ -137,7 +137,7 @@ class Subject {
     for (int i = 0; i < 2 || spent < kWarmUpNanoseconds; ++i) {
       if (Status s = session_->launch({}, &launched); !s.ok()) return s;
       spent += launched.host_nanoseconds;
-      if (launched.host_nanoseconds > (i == 0 ? kMostFirstNanoseconds : task_.most_nanoseconds)) {
+      if (launched.host_nanoseconds > (i == 0 ? kMaxFirstNanoseconds : task_.most_nanoseconds)) {
         out->reason = too_slow(launched.host_nanoseconds);
         return {};
       }
@@ -183,9 +183,9 @@ class Subject {
   }
 
   const VariantTask &task_;
-  Workbench bench_;
+  OpenedPack bench_;
   std::optional<Session> session_;
-  std::optional<Size> checked_;
+  std::optional<ProblemSize> checked_;
   Check check_ = Check::unchecked;
   std::string wrong_;
   double per_element_ = 0;  // nanoseconds, at the last size
@@ -212,7 +212,7 @@ VariantTime time_from(const json &in) {
   time.failed = in["failed"];
   time.check = static_cast<Check>(in["check"].get<int>());
   time.checked = {in["checked"][0], in["checked"][1], in["checked"][2]};
-  time.local = in["local"].get<std::vector<LocalSize>>();
+  time.local = in["local"].get<std::vector<NDSize>>();
   time.local_from = in["local_from"];
   time.time = {in["median"], in["least"], in["spread"], in["samples"]};
   time.wall = in["wall"];
@@ -231,7 +231,7 @@ std::vector<std::size_t> by_size(const std::vector<MeasuredProblem> &problems) {
 }
 
 json measure_in_child(const VariantTask &task) {
-  Subject subject(task);
+  LoadedVariant subject(task);
   std::string rung;
   if (const Status s = subject.open(&rung); !s.ok()) return builder::to_json(s);
   json times = json::array();
@@ -249,7 +249,7 @@ json measure_in_child(const VariantTask &task) {
 
 VariantMeasurement measure_once(const VariantTask &task, ChildEnd *end) {
   const auto timeout = std::chrono::seconds(60 + 30 * task.problems.size());
-  const ChildResult child = run_isolated([&] { return measure_in_child(task); }, timeout);
+  const ChildResult child = fork_call([&] { return measure_in_child(task); }, timeout);
   VariantMeasurement result;
   *end = child.end;
   if (!child.ok()) {
@@ -264,11 +264,11 @@ VariantMeasurement measure_once(const VariantTask &task, ChildEnd *end) {
 }
 
 json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
-                     const std::string &program, const std::vector<Size> &sizes) {
-  Workbench bench;
+                     const std::string &program, const std::vector<ProblemSize> &sizes) {
+  OpenedPack bench;
   json names = json::array();
   if (!bench.open(device, pack_path).ok()) return names;
-  for (const Size &size : sizes) {
+  for (const ProblemSize &size : sizes) {
     kiln::Loaded loaded = bench.loader.load(program, {}, size_flag(size));
     names.push_back(loaded.program ? loaded.program->variant() : std::string());
   }
@@ -300,8 +300,8 @@ VariantMeasurement measure_variant(const VariantTask &task) {
 
 std::vector<std::string> chosen_variants(const DeviceInfo &device, const std::string &pack_path,
                                          const std::string &program,
-                                         const std::vector<Size> &sizes) {
-  const ChildResult child = run_isolated(
+                                         const std::vector<ProblemSize> &sizes) {
+  const ChildResult child = fork_call(
       [&] { return choose_in_child(device, pack_path, program, sizes); }, std::chrono::minutes(2));
   std::vector<std::string> names(sizes.size());
   if (!child.ok()) return names;

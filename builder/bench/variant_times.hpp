@@ -16,13 +16,13 @@ namespace kiln::builder {
 
 // A problem that the reference was run for.
 struct CheckedProblem {
-  Size size;
+  ProblemSize size;
   const std::vector<Plane> *inputs = nullptr;
   const std::vector<Plane> *expected = nullptr;  // empty: there is no reference to check with
 };
 
 struct MeasuredProblem {
-  Size size;
+  ProblemSize size;
   const std::vector<Plane> *inputs = nullptr;
   CheckedProblem check;  // of the same size where the reference is cheap, else of a smaller one
 };
@@ -44,9 +44,9 @@ struct VariantTime {
   std::string reason;   // why there are no figures; empty when there are
   bool failed = false;  // and that is a fault: a wrong result, an error, a death
   Check check = Check::unchecked;
-  Size checked;                  // the problem's size at the check
-  std::vector<LocalSize> local;  // of each stage, as launched
-  std::string local_from;        // where the runtime has them from: "device", "guess"
+  ProblemSize checked;        // the problem's size at the check
+  std::vector<NDSize> local;  // of each stage, as launched
+  std::string local_from;     // where the runtime has them from: "device", "guess"
   Statistics time;
   bool wall = false;       // `time` is by the host's clock
   double wall_median = 0;  // by the host's clock, from the first enqueue until all was done
@@ -65,6 +65,6 @@ VariantMeasurement measure_variant(const VariantTask &task);
 // The variants that the runtime takes by itself for problems of those sizes, or empty texts.
 std::vector<std::string> chosen_variants(const DeviceInfo &device, const std::string &pack_path,
                                          const std::string &program,
-                                         const std::vector<Size> &sizes);
+                                         const std::vector<ProblemSize> &sizes);
 
 }  // namespace kiln::builder

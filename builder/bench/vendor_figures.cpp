@@ -14,7 +14,7 @@ struct Table {
   const char *program;
   const char *device;
   const char *against;
-  std::vector<Size> sizes;  // of the columns
+  std::vector<ProblemSize> sizes;  // of the columns
   std::vector<Row> rows;
 };
 

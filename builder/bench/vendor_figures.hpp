@@ -11,7 +11,7 @@ namespace kiln::builder {
 // How much faster than the variant `against` on that device, for that size of the problem.
 struct Published {
   double ratio = 0;
-  Size size;
+  ProblemSize size;
   std::string device;
   std::string against;
   bool operator==(const Published &) const = default;

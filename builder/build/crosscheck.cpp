@@ -29,7 +29,7 @@ struct Taken {
   std::string output;
 };
 
-const packs::Variant *find_variant(const packs::Contents &contents, const packs::Name &hash) {
+const packs::Variant *find_variant(const packs::Contents &contents, const packs::Digest &hash) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (variant.hash == hash) return &variant;
@@ -74,7 +74,7 @@ json answer(CrossResult result, const std::string &reason) {
 
 // In the child: {"result", "reason"}, or a failed status where it did not come to the binary.
 json try_binary(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &bytes) {
-  ChildDevice child;
+  OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);
   std::vector<runtime::ExpectedKernel> expected;
   for (const packs::Kernel &kernel : variant.kernels) {
@@ -106,7 +106,7 @@ Status take(const DeviceInfo &device, const packs::Variant &variant, const packs
     *taken = {CrossResult::refused, "the pack's blob is empty", {}};
     return {};
   }
-  ChildResult child = run_isolated([&] { return try_binary(device, variant, bytes); }, timeout);
+  ChildResult child = fork_call([&] { return try_binary(device, variant, bytes); }, timeout);
   const Status status = child.status();
   if (!status.ok() && (child.ok() || child.end == ChildEnd::not_started)) {
     return {Code::io_error, status.message};

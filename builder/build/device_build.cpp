@@ -11,7 +11,7 @@
 namespace kiln::builder {
 namespace {
 
-bool has_variant(const packs::Contents &contents, const packs::Name &hash) {
+bool has_variant(const packs::Contents &contents, const packs::Digest &hash) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (variant.hash == hash) return true;
@@ -158,7 +158,7 @@ class Collector {
             BuildResult *result)
       : devices_(devices), earlier_(earlier), result_(*result) {}
 
-  void reuse(const Job &job, const packs::Name &variant) {
+  void reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
     const auto known = std::find_if(earlier_.begin(), earlier_.end(),

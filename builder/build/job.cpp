@@ -53,7 +53,7 @@ json compile_job(const JobRequest &request, const std::string &caches) {
   if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
   use_driver_caches(caches);
   const bool is_source = variant.source && input == &*variant.source;
-  ChildDevice child;
+  OpenedDevice child;
   if (const Status s = child.open(request.device); !s.ok()) return to_json(s);
   const auto build = [&] {
     return runtime::build_program(*child.device, child.context.get(),
@@ -95,7 +95,7 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
 json run_job(const JobRequest &request) {
   const TemporaryFolder caches;
   const auto compile = [&](const JobRequest &how) {
-    return run_isolated([&] { return compile_job(how, caches.path()); }, how.timeout);
+    return fork_call([&] { return compile_job(how, caches.path()); }, how.timeout);
   };
   JobRequest how = request;
   ChildResult made = compile(how);

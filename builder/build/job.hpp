@@ -20,7 +20,7 @@ namespace kiln::builder {
 // null where it takes neither.
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
 
-// The job's answer: a failed status (status_json.hpp), or what job_result() takes. As run_isolated
+// The job's answer: a failed status (status_json.hpp), or what job_result() takes. As fork_call
 // asks, the caller is single-threaded and has loaded no driver.
 nlohmann::json run_job(const JobRequest &request);
 

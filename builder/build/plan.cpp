@@ -11,7 +11,7 @@ namespace kiln::builder {
 namespace {
 
 const packs::Binary *find_earlier(const std::vector<packs::Target> &earlier, const std::string &key,
-                                  const packs::Name &variant,
+                                  const packs::Digest &variant,
                                   std::vector<packs::Binary> packs::Target::*entries) {
   for (const packs::Target &target : earlier) {
     if (target.key != key) continue;
@@ -22,9 +22,9 @@ const packs::Binary *find_earlier(const std::vector<packs::Target> &earlier, con
   return nullptr;
 }
 
-bool has_size(const packs::Finish &finish, const runtime::Size3 &size) {
+bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   return std::any_of(finish.local_sizes.begin(), finish.local_sizes.end(), [&](const auto &local) {
-    return runtime::Size3{local[0], local[1], local[2]} == size;
+    return runtime::NDSize{local[0], local[1], local[2]} == size;
   });
 }
 
@@ -127,12 +127,12 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
 }
 
 const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
-                                    const std::string &key, const packs::Name &variant) {
+                                    const std::string &key, const packs::Digest &variant) {
   return find_earlier(earlier, key, variant, &packs::Target::binaries);
 }
 
 const packs::Binary *earlier_intermediate(const std::vector<packs::Target> &earlier,
-                                          const std::string &key, const packs::Name &variant) {
+                                          const std::string &key, const packs::Digest &variant) {
   return find_earlier(earlier, key, variant, &packs::Target::intermediates);
 }
 
@@ -155,7 +155,7 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     if (!seen.insert(runtime::key_text(devices[d].description.key)).second) continue;
-    std::set<packs::Name> hashes;
+    std::set<packs::Digest> hashes;
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
         Job job =

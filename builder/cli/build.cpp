@@ -11,7 +11,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr std::size_t kMostJobs = 256;  // each holds two descriptors
+constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
 
 struct Options {
   std::string input;
@@ -98,7 +98,7 @@ builder::BuildOptions build_options(const Options &options) {
   for (const std::string &architecture : options.also) {
     build.also.push_back(*parse_architecture(architecture));
   }
-  build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMostJobs));
+  build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
 }
 
@@ -156,7 +156,7 @@ void add_build(CLI::App &app, Command *command) {
       ->capture_default_str();
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
-      ->check(CLI::Range(std::size_t{1}, kMostJobs));
+      ->check(CLI::Range(std::size_t{1}, kMaxJobs));
   sub->add_flag(
       "--preferred", options->preferred,
       "Of each program only the variant that the device is given by the manifest's order; "

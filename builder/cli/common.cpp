@@ -148,8 +148,8 @@ Result<double> read_budget(const std::string &text) {
                 "--budget takes a time like 60s, 500ms or 2m of at most a day, not " + text);
 }
 
-Result<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts) {
-  std::vector<builder::Size> sizes;
+Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts) {
+  std::vector<builder::ProblemSize> sizes;
   for (const std::string &text : texts) {
     const auto size = builder::parse_size(text);
     if (!size) {

@@ -90,7 +90,7 @@ int end_output(int exit_code);
 // other text.
 Result<double> read_budget(const std::string &text);
 // The sizes of --sizes. Fails with Code::bad_argument where one is none.
-Result<std::vector<builder::Size>> read_sizes(const std::vector<std::string> &texts);
+Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
 
 // Reads a pack with every section. Fails with the code of the pack's fault, which is also named
 // in the message.

@@ -14,7 +14,7 @@
 namespace kiln::cli {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 33;  // of inputs and outputs
 
 struct Options {
   LoadOptions load;
@@ -83,14 +83,14 @@ Comparison compare(const std::vector<builder::Plane> &got,
   return result;
 }
 
-struct Subject {
+struct Selection {
   packs::Program program;
   packs::Variant variant;
 };
 
 // The variants that the options allow, of a pack that open_program took; at least one.
-std::vector<Subject> find_subjects(const OpenPack &open, const LoadOptions &load) {
-  std::vector<Subject> subjects;
+std::vector<Selection> find_subjects(const OpenPack &open, const LoadOptions &load) {
+  std::vector<Selection> subjects;
   for (const packs::Program &program : open.contents.programs) {
     if (program.name != load.program) continue;
     for (const packs::Variant &variant : program.variants) {
@@ -103,9 +103,9 @@ std::vector<Subject> find_subjects(const OpenPack &open, const LoadOptions &load
 }
 
 // Whether one of the variants has each of the parameters. Fails with Code::bad_argument.
-Status knows_parameters(const std::vector<Subject> &subjects, const builder::Parameters &given) {
+Status knows_parameters(const std::vector<Selection> &subjects, const builder::Parameters &given) {
   std::vector<std::string> names;
-  for (const Subject &subject : subjects) {
+  for (const Selection &subject : subjects) {
     for (const auto &[name, value] : builder::all_parameters(subject.variant, {})) {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
@@ -116,7 +116,7 @@ Status knows_parameters(const std::vector<Subject> &subjects, const builder::Par
               fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
                           names.empty() ? "it takes none" : builder::expected_one_of(name, names))};
     }
-    for (const Subject &subject : subjects) {
+    for (const Selection &subject : subjects) {
       Status status = builder::check_parameter(subject.variant, name, value);
       if (!status.ok()) return status;
     }
@@ -155,7 +155,7 @@ Status check_files(const Options &options, const packs::Program &program) {
 
 // What the program works on: the picture, or values made for that size.
 struct Work {
-  builder::Size size;
+  builder::ProblemSize size;
   std::vector<builder::Plane> inputs;
 };
 
@@ -167,10 +167,10 @@ Result<Work> make_work(const Options &options, const packs::Program &program) {
                   "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
   }
   const std::uint64_t bytes = builder::bytes_moved(program, *size);
-  if (bytes > kMostBytes) {
+  if (bytes > kMaxBytes) {
     return Status(Code::failed,
                   fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
-                              options.size, bytes, kMostBytes));
+                              options.size, bytes, kMaxBytes));
   }
   return Work{*size, builder::make_inputs(program, *size)};
 }
@@ -193,14 +193,14 @@ Result<Work> read_work(const Options &options, const packs::Program &program) {
 }
 
 // The reference's planes for the input, or empty where the program names no reference.
-std::vector<builder::Plane> reference_planes(const Subject &subject, const Work &work,
+std::vector<builder::Plane> reference_planes(const Selection &subject, const Work &work,
                                              const builder::Parameters &given) {
   return builder::run_reference(subject.program.reference, work.size, work.inputs,
                                 builder::all_parameters(subject.variant, given));
 }
 
 // Runs the C++ reference alone: no device. Fails with Code::failed.
-Status run_reference_only(const Options &options, const Subject &subject, const Work &work,
+Status run_reference_only(const Options &options, const Selection &subject, const Work &work,
                           const builder::Parameters &parameters) {
   const auto planes = reference_planes(subject, work, parameters);
   if (planes.empty()) {
@@ -211,7 +211,7 @@ Status run_reference_only(const Options &options, const Subject &subject, const 
 }
 
 // Compares with the reference; null where there is none. False when it is wrong.
-bool check(const Subject &subject, const Work &work, const builder::RunResult &result,
+bool check(const Selection &subject, const Work &work, const builder::RunResult &result,
            const builder::Parameters &given, nlohmann::json *verdict) {
   if (subject.program.reference.empty()) return true;
   const auto expected = reference_planes(subject, work, given);
@@ -283,9 +283,9 @@ Status write_report(const Options &options, const builder::RunResult &result) {
 }
 
 // Compares and tells what was launched, and writes the pictures.
-int finish(const Options &options, const std::vector<Subject> &subjects, const Work &work,
+int finish(const Options &options, const std::vector<Selection> &subjects, const Work &work,
            const builder::RunResult &result, const builder::Parameters &parameters) {
-  const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Subject &s) {
+  const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Selection &s) {
     return s.variant.name == result.variant;
   });
   nlohmann::json verdict;
@@ -306,7 +306,7 @@ int run(const Options &options) {
   }
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
-  const std::vector<Subject> subjects = find_subjects(*pack, options.load);
+  const std::vector<Selection> subjects = find_subjects(*pack, options.load);
   if (Status s = knows_parameters(subjects, *parameters); !s.ok()) return fail(s);
   const packs::Program &program = subjects.front().program;
   if (Status s = check_files(options, program); !s.ok()) return fail(s);

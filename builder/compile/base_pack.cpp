@@ -161,8 +161,8 @@ std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BaseP
 
 }  // namespace
 
-packs::Name variant_hash(const std::string &source, const std::string &options,
-                         const std::vector<std::string> &kernels) {
+packs::Digest variant_hash(const std::string &source, const std::string &options,
+                           const std::vector<std::string> &kernels) {
   std::string text =
       fmt::format("kiln variant 1\n{} {}\n{} {}\n", source.size(), source, options.size(), options);
   for (const std::string &kernel : kernels) text += kernel + "\n";
@@ -181,7 +181,7 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
   for (const Program &program : manifest.programs) {
     packs::Program out{program.name,      program.reference, {},
                        program.preferred, program.baseline,  {}};
-    for (const Size &size : program.sizes) {
+    for (const ProblemSize &size : program.sizes) {
       out.sizes.push_back({size.width, size.height, size.depth});
     }
     for (const Variant &variant : program.variants) {

@@ -38,7 +38,7 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
                         const Toolchain &toolchain, const Progress &progress);
 
 // What binaries belong to: BLAKE2b-256 over source, options and kernel names.
-packs::Name variant_hash(const std::string &source, const std::string &options,
-                         const std::vector<std::string> &kernels);
+packs::Digest variant_hash(const std::string &source, const std::string &options,
+                           const std::vector<std::string> &kernels);
 
 }  // namespace kiln::builder

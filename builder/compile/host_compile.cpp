@@ -15,7 +15,7 @@ namespace kiln::builder {
 namespace {
 
 // What a tool writes beyond this is a fault of its own.
-constexpr std::size_t kMostOutput = std::size_t{64} << 20;
+constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
 ProcessResult run_tool(const std::filesystem::path &tool, std::vector<std::string> arguments,
                        std::string_view input, std::chrono::milliseconds timeout) {
@@ -29,8 +29,8 @@ ProcessResult run_tool(const std::filesystem::path &tool, std::vector<std::strin
                          {"C_INCLUDE_PATH", std::nullopt},
                          {"LC_ALL", "C"}};
   request.timeout = timeout;
-  request.output_limit = kMostOutput;
-  return run_process(request);
+  request.output_limit = kMaxOutput;
+  return run_tool(request);
 }
 
 // Whether the tool came to an end of its own, be it a good one or a crash.

@@ -63,7 +63,7 @@ std::optional<Tool> open_tool(const std::string &name, const std::string &search
   request.program = *path;
   request.arguments = {"--version"};
   request.timeout = kVersionTimeout;
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   Tool tool{*path, version_line(result.out), 0};
   tool.major = major_of(tool.version);
   if (!result.ok() || tool.version.empty()) {

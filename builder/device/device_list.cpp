@@ -62,7 +62,7 @@ char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_devices() {
-  const ChildResult child = run_isolated(describe_all, kListTimeout);
+  const ChildResult child = fork_call(describe_all, kListTimeout);
   if (Status s = child.status(); !s.ok()) {
     if (!child.ok()) s.message = "listing the OpenCL devices: " + s.message;
     return s;

@@ -18,7 +18,7 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   return {};
 }
 
-Status ChildDevice::open(const DeviceInfo &info) {
+Status OpenedDevice::open(const DeviceInfo &info) {
   std::shared_ptr<const runtime::OpenCL> cl;
   std::vector<runtime::DeviceId> ids;
   if (Status s = load_and_list(&cl, &ids); !s.ok()) return s;

@@ -16,7 +16,7 @@ namespace kiln::builder {
 Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
                      std::vector<runtime::DeviceId> *ids);
 
-struct ChildDevice {
+struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;
   runtime::Handle<cl_context> context;
 

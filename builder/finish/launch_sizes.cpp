@@ -10,14 +10,14 @@
 namespace kiln::builder {
 namespace {
 
-using runtime::Size3;
+using runtime::NDSize;
 
 // PoCL's limit is on the greater of the range's x and y; of z it looks at the group's own side.
 constexpr std::size_t kWide = 65'535;
 constexpr std::size_t kDeep = 256;
 
-std::vector<Size> problems_of(const packs::Program &program) {
-  std::vector<Size> problems;
+std::vector<ProblemSize> problems_of(const packs::Program &program) {
+  std::vector<ProblemSize> problems;
   std::uint32_t depth = 1;
   for (const auto &[width, height, deep] : program.sizes) {
     problems.push_back({width, height, deep});
@@ -33,7 +33,7 @@ std::vector<Size> problems_of(const packs::Program &program) {
 std::vector<std::vector<Size3>> ranges_of(const packs::Program &program,
                                           const packs::Variant &variant) {
   std::vector<std::vector<Size3>> ranges(variant.kernels.size());
-  for (const Size &size : problems_of(program)) {
+  for (const ProblemSize &size : problems_of(program)) {
     const auto workload = plan_workload(program, variant, size, {});
     if (!workload.ok()) continue;
     for (std::size_t i = 0; i < workload->stages.size(); ++i) {

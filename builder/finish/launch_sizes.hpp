@@ -13,7 +13,7 @@ namespace kiln::builder {
 // A work-group size with the extent of the ranges that it is for: PoCL's code for a range of
 // 65,535 work-items or more in x or y is other code.
 struct LaunchSize {
-  runtime::Size3 local{1, 1, 1};
+  runtime::NDSize local{1, 1, 1};
   bool wide = false;
   bool operator<(const LaunchSize &other) const {
     return std::pair(local, wide) < std::pair(other.local, other.wide);
@@ -22,7 +22,7 @@ struct LaunchSize {
 };
 
 // The sizes measured for each kernel, by its name.
-using TunedSizes = std::vector<std::pair<std::string, runtime::Size3>>;
+using TunedSizes = std::vector<std::pair<std::string, runtime::NDSize>>;
 
 // Of the records, those of the variant that serve devices of `profile`, sorted, each once.
 TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::string &program,

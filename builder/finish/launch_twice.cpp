@@ -13,7 +13,7 @@ std::vector<std::vector<std::uint8_t>> pixels_of(const std::vector<Plane> &plane
 
 }  // namespace
 
-Size small_problem(const packs::Program &program) {
+ProblemSize small_problem(const packs::Program &program) {
   bool deep = false;
   bool flat = !program.sizes.empty();
   for (const auto &[width, height, depth] : program.sizes) {

@@ -24,7 +24,7 @@ struct FirstLaunch {
 
 // A small problem for the program: 64 x 64, as deep where its sizes have a depth, and a row of 4096
 // where they are rows.
-Size small_problem(const packs::Program &program);
+ProblemSize small_problem(const packs::Program &program);
 
 // Launches what `session` was bound to twice. Its inputs are filled and its outputs overwritten.
 // Fails as the session's calls do.

@@ -80,10 +80,10 @@ bool disk_threads_sleep() {
 
 Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout) {
   const TemporaryFolder caches;
-  const ChildResult child = run_isolated(
+  const ChildResult child = fork_call(
       [&]() -> json {
         use_driver_caches(caches.path());
-        ChildDevice opened;
+        OpenedDevice opened;
         const Status status = opened.open(device);
         await_mesa();
         return to_json(status);

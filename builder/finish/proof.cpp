@@ -2,7 +2,7 @@
 
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/mesa_harvest.hpp"
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
@@ -30,7 +30,7 @@ Status write_proof(const ProofRequest &request, const packs::Binary &binary, boo
   return packs::write_pack(contents, path, options);
 }
 
-Status launch(Workbench &bench, const kiln::Program &loaded, const ProofRequest &request,
+Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest &request,
               FirstLaunch *out) {
   const auto workload =
       plan_workload(request.program, request.variant, small_problem(request.program), {});
@@ -45,7 +45,7 @@ Status launch(Workbench &bench, const kiln::Program &loaded, const ProofRequest 
 // In the child: a failed status, {} for a load alone, {"not_launched"} or {"first", "second",
 // "executes"}.
 json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_rung rung) {
-  Workbench bench;
+  OpenedPack bench;
   if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
   kiln::Loaded loaded = bench.loader.load(request.program.name, request.variant.name);
   if (!loaded.program) {
@@ -85,7 +85,7 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
   Proof proof;
   proof.loaded = write_proof(request, binary, intermediate, pack);
   if (!proof.loaded.ok()) return proof;
-  const ChildResult child = run_isolated(
+  const ChildResult child = fork_call(
       [&] {
         use_driver_caches(request.cache.empty() ? folder.path() + "/cache" : request.cache);
         json answer =

@@ -15,7 +15,7 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-using runtime::Fate;
+using runtime::Verdict;
 
 std::string take(runtime::BinaryKey *facts, const std::string &name) {
   for (auto it = facts->begin(); it != facts->end(); ++it) {
@@ -83,7 +83,7 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   target.model = take(&*facts, "model");
   target.compiler = take(&*facts, "compiler");
   target.identity = std::move(*facts);
-  packs::Name variant{};
+  packs::Digest variant{};
   std::copy(std::begin(entry.variant), std::end(entry.variant), variant.begin());
   const packs::Bytes raw(entry.binary.data, entry.binary.data + entry.binary.size);
   packs::Binary stored{variant, packs::BlobSource(raw), ""};
@@ -109,9 +109,9 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
   std::set<std::uint64_t> seen;
   for (const runtime::Record &record : journal.records()) {
     if (!seen.insert(record.id).second) continue;
-    const Fate fate = journal.fate(record.id);
-    driver.proven += fate == Fate::proven ? 1 : 0;
-    driver.recompiled += fate == Fate::recompiled ? 1 : 0;
+    const Verdict fate = journal.fate(record.id);
+    driver.proven += fate == Verdict::proven ? 1 : 0;
+    driver.recompiled += fate == Verdict::recompiled ? 1 : 0;
     driver.deaths += runtime::is_final(fate) ? 1 : 0;
     if (runtime::is_final(fate)) dead->insert(record.id);
   }

@@ -201,7 +201,7 @@ std::string finish_text(const packs::Finish &finish) {
   return finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not;
 }
 
-std::string variant_label(const packs::Contents &contents, const packs::Name &hash) {
+std::string variant_label(const packs::Contents &contents, const packs::Digest &hash) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (variant.hash == hash) return program.name + "/" + variant.name;

@@ -41,6 +41,6 @@ std::string tuning_place(const packs::Tuning &tuning);
 std::string finish_text(const packs::Finish &finish);
 
 // "laplace/scalar" for the variant with that hash, else the hash.
-std::string variant_label(const packs::Contents &contents, const packs::Name &hash);
+std::string variant_label(const packs::Contents &contents, const packs::Digest &hash);
 
 }  // namespace kiln::builder

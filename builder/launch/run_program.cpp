@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 
@@ -93,7 +93,7 @@ Status open(const RunRequest &request, Opened *out) {
 
 Status launch(const RunRequest &request, const packs::Variant &variant, Session *session,
               Launched *launched) {
-  const std::vector<LocalSize> local(variant.kernels.size(), request.local);
+  const std::vector<NDSize> local(variant.kernels.size(), request.local);
   Status status = session->upload(request.inputs);
   for (unsigned i = 0; i < std::max(request.launches, 1u) && status.ok(); ++i) {
     status = session->fill_outputs(0);
@@ -150,7 +150,7 @@ json run_in_child(const RunRequest &request) {
 
 RunResult run_program(const RunRequest &request) {
   RunResult result;
-  const ChildResult child = run_isolated([&] { return run_in_child(request); }, request.timeout);
+  const ChildResult child = fork_call([&] { return run_in_child(request); }, request.timeout);
   result.status = child.status();
   if (!child.ok()) {
     result.status = {Code::opencl, request.device.label() + ": " + child.reason()};

@@ -19,11 +19,11 @@ struct RunRequest {
   std::string overlay;                    // folder; empty: none
   std::chrono::milliseconds deadline{0};  // of one load, as in kiln_loader_options; 0: none
   bool launch = false;                    // or load alone
-  Size size;
+  ProblemSize size;
   std::vector<Plane> inputs;  // in the order of program_shape()
   Parameters parameters;
-  LocalSize local{0, 0, 0};  // of every stage
-  unsigned launches = 1;     // the times are those of the last
+  NDSize local{0, 0, 0};  // of every stage
+  unsigned launches = 1;  // the times are those of the last
   std::chrono::milliseconds timeout{120'000};
 };
 

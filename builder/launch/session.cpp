@@ -19,7 +19,7 @@ kiln_access access_of(Role role, std::size_t guard) {
   return role == Role::input && guard == 0 ? KILN_ACCESS_READ : KILN_ACCESS_BOTH;
 }
 
-kiln_ndrange range_of(const Stage &stage, const LocalSize &local) {
+kiln_ndrange range_of(const Stage &stage, const NDSize &local) {
   return {stage.dimensions,
           {stage.global[0], stage.global[1], stage.global[2]},
           {local[0], local[1], local[2]}};
@@ -196,13 +196,13 @@ Status Session::fill_outputs(std::uint8_t value) {
   return {};
 }
 
-Status Session::launch(const std::vector<LocalSize> &local, Launched *out) {
+Status Session::launch(const std::vector<NDSize> &local, Launched *out) {
   out->ranges.clear();
   std::vector<kiln::Event> events;
   const auto start = Clock::now();
   for (std::size_t s = 0; s < workload_.stages.size(); ++s) {
     const kiln_ndrange range =
-        range_of(workload_.stages[s], s < local.size() ? local[s] : LocalSize{});
+        range_of(workload_.stages[s], s < local.size() ? local[s] : NDSize{});
     auto event = kernels_[s].launch(queue_, range);
     if (!event) return status_of(event.error());
     events.push_back(std::move(*event));
@@ -211,7 +211,7 @@ Status Session::launch(const std::vector<LocalSize> &local, Launched *out) {
   out->host_nanoseconds = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
   for (std::size_t s = 0; s < workload_.stages.size(); ++s) {
     const kiln_ndrange range =
-        range_of(workload_.stages[s], s < local.size() ? local[s] : LocalSize{});
+        range_of(workload_.stages[s], s < local.size() ? local[s] : NDSize{});
     Status status = take(kernels_[s].plan(range), &out->ranges.emplace_back());
     if (!status.ok()) return status;
   }

@@ -14,7 +14,7 @@
 namespace kiln::builder {
 
 // The work-group size of a stage: {0, 0, 0} as the runtime chooses.
-using LocalSize = std::array<std::size_t, 3>;
+using NDSize = std::array<std::size_t, 3>;
 
 // One launch of all stages.
 struct Launched {
@@ -53,7 +53,7 @@ class Session {
   // Every byte of outputs and scratch memory, and the guards; outputs that accumulate become 0.
   Status fill_outputs(std::uint8_t value);
   // One local size for each stage, or none at all.
-  Status launch(const std::vector<LocalSize> &local, Launched *out);
+  Status launch(const std::vector<NDSize> &local, Launched *out);
   // Work-groups as the driver likes them.
   Status launch_as_driver(Launched *out);
   // Outputs in the order of program_shape(). `guards_intact`, where it is given, is whether

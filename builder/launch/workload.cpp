@@ -9,7 +9,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 36;  // of one buffer or image
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;  // of one buffer or image
 
 Role role_of(const packs::Argument &a) { return static_cast<Role>(a.role); }
 
@@ -44,7 +44,7 @@ std::vector<double> default_values(const packs::Argument &a) {
 
 class Planner {
  public:
-  Planner(const packs::Program &program, const packs::Variant &variant, const Size &size,
+  Planner(const packs::Program &program, const packs::Variant &variant, const ProblemSize &size,
           Parameters parameters)
       : shape_(program_shape(program)), variant_(variant), parameters_(std::move(parameters)) {
     workload_.size = size;
@@ -78,7 +78,7 @@ class Planner {
   }
 
   Status set_range(const packs::Kernel &kernel, std::size_t index, Stage *stage) {
-    const Size &size = workload_.size;
+    const ProblemSize &size = workload_.size;
     if (kernel.range.empty()) {
       // The variant's pixels are those of its first kernel.
       const std::uint32_t px = index == 0 ? std::max(variant_.pixels[0], 1u) : 1;
@@ -98,7 +98,7 @@ class Planner {
   }
 
   Status bind(const packs::Argument &a, Binding *out) {
-    const Size &size = workload_.size;
+    const ProblemSize &size = workload_.size;
     switch (role_of(a)) {
       case Role::width: append(&out->bytes, size.width); return {};
       case Role::height: append(&out->bytes, size.height); return {};
@@ -135,8 +135,8 @@ class Planner {
     const auto sides = evaluate(*terms, workload_.size);
     memory.columns = sides[0];
     memory.rows = sides[1] * sides[2];
-    if (memory.rows > kMostBytes || memory.columns > kMostBytes ||
-        memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMostBytes) {
+    if (memory.rows > kMaxBytes || memory.columns > kMaxBytes ||
+        memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMaxBytes) {
       return {Code::over_limit,
               fmt::format("size {} needs memory of more than 64 GiB", size_text(workload_.size))};
     }
@@ -227,7 +227,7 @@ std::optional<std::string> not_launched(const packs::Variant &variant) {
 }
 
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
-                               const Size &size, const Parameters &given) {
+                               const ProblemSize &size, const Parameters &given) {
   if (const auto why = not_launched(variant)) return Status(Code::bad_input, *why);
   Parameters all = all_parameters(variant, given);
   for (const auto &[name, values] : given) {
@@ -262,7 +262,7 @@ ReferenceShape program_shape(const packs::Program &program) {
   return shape;
 }
 
-std::uint64_t bytes_moved(const packs::Program &program, const Size &size) {
+std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size) {
   const ReferenceShape shape = program_shape(program);
   std::uint64_t bytes = 0;
   for (const auto *planes : {&shape.inputs, &shape.outputs}) {
@@ -274,7 +274,7 @@ std::uint64_t bytes_moved(const packs::Program &program, const Size &size) {
   return bytes;
 }
 
-Plane make_input(const PlaneShape &shape, const Size &size, std::uint32_t seed) {
+Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t seed) {
   Plane plane = blank_plane(shape, size);
   std::uint32_t random = seed * 2654435761u + 1;
   const auto next = [&random] {
@@ -304,7 +304,7 @@ Plane make_input(const PlaneShape &shape, const Size &size, std::uint32_t seed) 
   return plane;
 }
 
-std::vector<Plane> make_inputs(const packs::Program &program, const Size &size) {
+std::vector<Plane> make_inputs(const packs::Program &program, const ProblemSize &size) {
   std::vector<Plane> inputs;
   for (const PlaneShape &shape : program_shape(program).inputs) {
     inputs.push_back(make_input(shape, size, static_cast<std::uint32_t>(inputs.size() + 1)));

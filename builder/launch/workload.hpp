@@ -45,7 +45,7 @@ struct Stage {
 };
 
 struct Workload {
-  Size size;
+  ProblemSize size;
   std::vector<Memory> memories;  // inputs and outputs in the reference's order, where there is one
   std::vector<Stage> stages;
 };
@@ -66,18 +66,18 @@ std::optional<std::string> not_launched(const packs::Variant &variant);
 // parameter that the variant does not have, with Code::over_limit for a size that needs too much
 // memory, and with Code::bad_input where the pack's own text gives no workload.
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
-                               const Size &size, const Parameters &given);
+                               const ProblemSize &size, const Parameters &given);
 
 // The inputs and outputs of the program's reference, and where it has none those of the first
 // variant that Kiln can launch.
 ReferenceShape program_shape(const packs::Program &program);
 
 // Bytes that a launch has to move: each input read once, each output written once.
-std::uint64_t bytes_moved(const packs::Program &program, const Size &size);
+std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size);
 
 // An input that no picture is given for: soft slopes and edges under a little noise where it is
 // of bytes, as in a photograph; evenly spread values otherwise. The same on every machine.
-Plane make_input(const PlaneShape &shape, const Size &size, std::uint32_t seed);
-std::vector<Plane> make_inputs(const packs::Program &program, const Size &size);
+Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t seed);
+std::vector<Plane> make_inputs(const packs::Program &program, const ProblemSize &size);
 
 }  // namespace kiln::builder

@@ -12,9 +12,9 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::size_t kMostArguments = 64;
-constexpr std::int64_t kMostChannels = 4;
-constexpr std::int64_t kMostComponents = 16;
+constexpr std::size_t kMaxArguments = 64;
+constexpr std::int64_t kMaxChannels = 4;
+constexpr std::int64_t kMaxComponents = 16;
 
 // The words of an enum in its order, for reading; errors list them sorted.
 template <typename Enum>
@@ -55,7 +55,7 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
       read_enum<Type>(table, "type", {"uchar", "ushort", "uint", "int", "float", "half"})
           .value_or(Type::uchar_);
   argument.channels =
-      static_cast<std::uint32_t>(table.integer("channels", 1, kMostChannels).value_or(1));
+      static_cast<std::uint32_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
   argument.extent = table.terms("extent", 3);
   argument.accumulates = table.boolean("accumulates").value_or(false);
   if (argument.storage == Storage::buffer) return;
@@ -76,7 +76,7 @@ void read_parameter(const TableReader &table, Argument &argument) {
   const auto type = read_enum<int>(table, "type", {"uint", "int", "float"}).value_or(0);
   argument.type = type == 0 ? Type::uint_ : type == 1 ? Type::int_ : Type::float_;
   argument.channels =
-      static_cast<std::uint32_t>(table.integer("channels", 1, kMostComponents).value_or(1));
+      static_cast<std::uint32_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
   double low = 0;
   double high = std::numeric_limits<std::uint32_t>::max();
   if (argument.type == Type::int_) {
@@ -156,9 +156,9 @@ std::vector<Argument> read_arguments(const ManifestText &document, const toml::a
   std::set<std::string> names;
   for (const toml::node &node : array) {
     const std::string place = fmt::format("argument {} of {}", arguments.size() + 1, label);
-    if (arguments.size() == kMostArguments) {
+    if (arguments.size() == kMaxArguments) {
       document.fail(position_of(node), fmt::format("too many arguments in {}", label),
-                    fmt::format("expected at most {}", kMostArguments));
+                    fmt::format("expected at most {}", kMaxArguments));
     }
     const toml::table *table = node.as_table();
     if (table == nullptr) {

@@ -16,8 +16,8 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostSide = std::int64_t{1} << 31;  // of a problem
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+constexpr std::int64_t kMaxSide = std::int64_t{1} << 31;  // of a problem
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
 // The tables below `key`, sorted by name as toml++ keeps them; throws when there is none,
 // when a name is not one, or when a value is not a table.
@@ -70,12 +70,12 @@ void read_hints(const TableReader &table, Program *program) {
   const std::string expected = "expected [width, height] or [width, height, depth]";
   for (const toml::node &node : *sizes) {
     const toml::array *sides = node.as_array();
-    Size size;
+    ProblemSize size;
     std::uint32_t *const places[] = {&size.width, &size.height, &size.depth};
     const bool fits = sides != nullptr && sides->size() >= 2 && sides->size() <= 3;
     for (std::size_t i = 0; fits && i < sides->size(); ++i) {
       const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
-      *places[i] = side < 1 || side > kMostSide ? 0 : static_cast<std::uint32_t>(side);
+      *places[i] = side < 1 || side > kMaxSide ? 0 : static_cast<std::uint32_t>(side);
     }
     if (!fits || size.elements() == 0) {
       table.fail(position_of(node), fmt::format("bad item of \"sizes\" in {}", table.label()),
@@ -176,8 +176,8 @@ Result<Manifest> read_manifest(const std::filesystem::path &path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error) return fault("cannot be read: " + error.message());
-  if (size > kMostBytes) {
-    return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMostBytes));
+  if (size > kMaxBytes) {
+    return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMaxBytes));
   }
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

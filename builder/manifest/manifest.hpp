@@ -62,7 +62,7 @@ struct Program {
   std::vector<Variant> variants;       // sorted by name
   std::vector<std::string> preferred;  // variants, the best guess first
   std::string baseline;                // the variant that speed-ups are against; may be empty
-  std::vector<Size> sizes;             // for tuning and benchmarks
+  std::vector<ProblemSize> sizes;      // for tuning and benchmarks
 };
 
 struct Manifest {

@@ -12,9 +12,9 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::int64_t kMostPixels = 4096;     // a work-item computes, in each direction
-constexpr std::int64_t kMostLocalSize = 4096;  // work-items, in each direction
-constexpr std::size_t kMostStages = 16;
+constexpr std::int64_t kMaxPixels = 4096;     // a work-item computes, in each direction
+constexpr std::int64_t kMaxLocalSize = 4096;  // work-items, in each direction
+constexpr std::size_t kMaxStages = 16;
 
 bool is_identifier(std::string_view name) {
   return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
@@ -60,16 +60,16 @@ void read_stages(const ManifestText &document, const TableReader &table, Variant
     const std::string place =
         fmt::format("stage {} of {}", variant->kernels.size() + 1, table.label());
     const toml::table *entries = node.as_table();
-    if (entries == nullptr || variant->kernels.size() == kMostStages) {
+    if (entries == nullptr || variant->kernels.size() == kMaxStages) {
       table.fail(position_of(node),
                  entries == nullptr ? place + " is not a table" : "too many stages",
                  fmt::format("expected at most {} tables such as {{ kernel = \"second\" }}",
-                             kMostStages - 1));
+                             kMaxStages - 1));
     }
     const TableReader stage(document, *entries, place);
     stage.allow_only({"arguments", "kernel", "pixels", "range"});
     Kernel kernel = read_kernel(stage);
-    if (const auto pixels = stage.pair("pixels", kMostPixels); pixels && kernel.range.empty()) {
+    if (const auto pixels = stage.pair("pixels", kMaxPixels); pixels && kernel.range.empty()) {
       kernel.range = fmt::format("width/{} height/{}", (*pixels)[0], (*pixels)[1]);
     }
     const auto same = [&](const Kernel &k) { return k.name == kernel.name; };
@@ -120,8 +120,8 @@ Variant read_variant(const ManifestText &document, const TableReader &table, std
   if (!variant.options.empty() && !own.empty()) variant.options += ' ';
   variant.options += own;
   variant.requirements = read_requirements(table);
-  variant.pixels = table.pair("pixels", kMostPixels).value_or(variant.pixels);
-  variant.local_size = table.pair("local_size", kMostLocalSize).value_or(variant.local_size);
+  variant.pixels = table.pair("pixels", kMaxPixels).value_or(variant.pixels);
+  variant.local_size = table.pair("local_size", kMaxLocalSize).value_or(variant.local_size);
   variant.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
   variant.prelude = table.file("prelude").value_or(std::filesystem::path());
   variant.il = table.boolean("il").value_or(variant.prelude.empty());

@@ -7,8 +7,8 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::uint32_t kMostNumber = 65536;
-constexpr std::uint32_t kMostSide = 1u << 31;
+constexpr std::uint32_t kMaxNumber = 65536;
+constexpr std::uint32_t kMaxSide = 1u << 31;
 
 // Takes a number off the front of the text; nothing when there is none in that range.
 std::optional<std::uint32_t> take_number(std::string_view *text, std::uint32_t low,
@@ -41,16 +41,16 @@ bool take_name(std::string_view *text, Term *term) {
 
 }  // namespace
 
-std::string size_text(const Size &size) {
+std::string size_text(const ProblemSize &size) {
   const std::string plane = fmt::format("{}x{}", size.width, size.height);
   return size.depth == 1 ? plane : fmt::format("{}x{}", plane, size.depth);
 }
 
-std::optional<Size> parse_size(std::string_view text) {
-  Size size;
+std::optional<ProblemSize> parse_size(std::string_view text) {
+  ProblemSize size;
   std::uint32_t *const sides[] = {&size.width, &size.height, &size.depth};
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto side = take_number(&text, 1, kMostSide);
+    const auto side = take_number(&text, 1, kMaxSide);
     if (!side) return std::nullopt;
     *sides[i] = *side;
     if (text.empty()) return size;
@@ -59,7 +59,7 @@ std::optional<Size> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
-std::uint64_t Term::operator()(const Size &size) const {
+std::uint64_t Term::operator()(const ProblemSize &size) const {
   std::uint64_t base = 1;
   if (of == Of::width) base = size.width;
   if (of == Of::height) base = size.height;
@@ -71,7 +71,7 @@ std::optional<Term> parse_term(std::string_view text) {
   Term term;
   const bool number_first = !text.empty() && text.front() >= '0' && text.front() <= '9';
   if (number_first) {
-    const auto factor = take_number(&text, 1, kMostNumber);
+    const auto factor = take_number(&text, 1, kMaxNumber);
     if (!factor) return std::nullopt;
     term.factor = *factor;
     if (text.empty()) return term;
@@ -79,12 +79,12 @@ std::optional<Term> parse_term(std::string_view text) {
   }
   if (!take_name(&text, &term)) return std::nullopt;
   if (take(&text, "/")) {
-    const auto divisor = take_number(&text, 1, kMostNumber);
+    const auto divisor = take_number(&text, 1, kMaxNumber);
     if (!divisor) return std::nullopt;
     term.divisor = *divisor;
   }
   if (take(&text, "+")) {
-    const auto more = take_number(&text, 0, kMostNumber);
+    const auto more = take_number(&text, 0, kMaxNumber);
     if (!more) return std::nullopt;
     term.more = *more;
   }
@@ -104,7 +104,7 @@ std::optional<std::vector<Term>> parse_terms(std::string_view text) {
   return std::nullopt;
 }
 
-std::array<std::uint64_t, 3> evaluate(const std::vector<Term> &terms, const Size &size) {
+std::array<std::uint64_t, 3> evaluate(const std::vector<Term> &terms, const ProblemSize &size) {
   std::array<std::uint64_t, 3> sides{1, 1, 1};
   for (std::size_t i = 0; i < terms.size() && i < 3; ++i) sides[i] = terms[i](size);
   return sides;

@@ -12,19 +12,19 @@ namespace kiln::builder {
 
 // What is computed: an image, a matrix, a row of values (height and depth 1), or a product of
 // matrices (height x width out of height x depth and depth x width). Each at least 1.
-struct Size {
+struct ProblemSize {
   std::uint32_t width = 1;
   std::uint32_t height = 1;
   std::uint32_t depth = 1;
-  bool operator==(const Size &) const = default;
+  bool operator==(const ProblemSize &) const = default;
 
   std::uint64_t elements() const { return std::uint64_t{width} * height * depth; }
 };
 
 // "7680x4320", and with a depth "64x64x64".
-std::string size_text(const Size &size);
+std::string size_text(const ProblemSize &size);
 // Nothing for any other text, and where a side is 0 or over 2^31.
-std::optional<Size> parse_size(std::string_view text);
+std::optional<ProblemSize> parse_size(std::string_view text);
 
 // [N*]NAME[/N][+N], the division rounded up; NAME is width, height or depth. Or a number.
 struct Term {
@@ -34,7 +34,7 @@ struct Term {
   std::uint32_t divisor = 1;
   std::uint32_t more = 0;
 
-  std::uint64_t operator()(const Size &size) const;
+  std::uint64_t operator()(const ProblemSize &size) const;
 };
 
 inline constexpr const char *kTermRule =
@@ -45,6 +45,6 @@ std::optional<Term> parse_term(std::string_view text);
 
 // One to three terms with a space between them; those that are left out are 1.
 std::optional<std::vector<Term>> parse_terms(std::string_view text);
-std::array<std::uint64_t, 3> evaluate(const std::vector<Term> &terms, const Size &size);
+std::array<std::uint64_t, 3> evaluate(const std::vector<Term> &terms, const ProblemSize &size);
 
 }  // namespace kiln::builder

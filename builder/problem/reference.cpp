@@ -22,7 +22,7 @@ namespace {
 using Planes = std::vector<Plane>;
 
 struct Call {
-  const Size &size;
+  const ProblemSize &size;
   const Planes &inputs;
   Planes &outputs;
   const Parameters &parameters;
@@ -164,7 +164,7 @@ std::optional<ReferenceShape> reference_shape(const std::string &name) {
   return found == nullptr ? std::nullopt : std::optional(found->shape);
 }
 
-Plane blank_plane(const PlaneShape &shape, const Size &size) {
+Plane blank_plane(const PlaneShape &shape, const ProblemSize &size) {
   const auto sides = evaluate(parse_terms(shape.extent).value(), size);
   Plane plane{static_cast<std::uint32_t>(sides[0]),
               static_cast<std::uint32_t>(sides[1]),
@@ -176,7 +176,7 @@ Plane blank_plane(const PlaneShape &shape, const Size &size) {
   return plane;
 }
 
-std::vector<Plane> run_reference(const std::string &name, const Size &size,
+std::vector<Plane> run_reference(const std::string &name, const ProblemSize &size,
                                  const std::vector<Plane> &inputs, const Parameters &parameters) {
   const Case *found = find_case(name);
   if (found == nullptr || found->shape.inputs.size() != inputs.size()) return {};

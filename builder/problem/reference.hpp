@@ -34,11 +34,11 @@ std::vector<std::string> reference_names();
 std::optional<ReferenceShape> reference_shape(const std::string &name);
 
 // A plane of that shape for a problem of that size, filled with zeros.
-Plane blank_plane(const PlaneShape &shape, const Size &size);
+Plane blank_plane(const PlaneShape &shape, const ProblemSize &size);
 
 // The reference's output planes. Empty where no such reference exists, or where the inputs do
 // not have its shape.
-std::vector<Plane> run_reference(const std::string &name, const Size &size,
+std::vector<Plane> run_reference(const std::string &name, const ProblemSize &size,
                                  const std::vector<Plane> &inputs, const Parameters &parameters);
 
 }  // namespace kiln::builder

@@ -146,8 +146,8 @@ Status ChildResult::status() const {
   return ok() ? status_from(answer) : Status(Code::process, reason());
 }
 
-ChildResult run_isolated(const std::function<nlohmann::json()> &work,
-                         std::chrono::milliseconds timeout) {
+ChildResult fork_call(const std::function<nlohmann::json()> &work,
+                      std::chrono::milliseconds timeout) {
   ChildResult result;
   int answer_pipe[2];
   int output_pipe[2];

@@ -43,8 +43,8 @@ struct ChildResult {
 // driver's exit handler runs. The caller must be single-threaded and must not have loaded
 // a driver itself: then each child is as fresh as a new process.
 // Binary answers travel as nlohmann::json::binary.
-ChildResult run_isolated(const std::function<nlohmann::json()> &work,
-                         std::chrono::milliseconds timeout);
+ChildResult fork_call(const std::function<nlohmann::json()> &work,
+                      std::chrono::milliseconds timeout);
 
 // For a process that was just forked: it ends when `parent`, which forked it, does.
 void end_with(pid_t parent);

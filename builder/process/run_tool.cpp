@@ -289,7 +289,7 @@ bool is_executable_file(const std::filesystem::path &path) {
 
 }  // namespace
 
-ProcessResult run_process(const ProcessRequest &request) {
+ProcessResult run_tool(const ProcessRequest &request) {
   const std::string name = request.program.string();
   const auto program = find_program({name});
   if (!program) return not_started(name, ENOENT);

@@ -44,7 +44,7 @@ struct ProcessResult {
 // Runs a program to its end, in a process group of its own. When it ends, by itself or by
 // the timeout, what it has left in that group is killed. A program that does not read its
 // input is no error. Never throws except for lack of memory; safe to use from any thread.
-ProcessResult run_process(const ProcessRequest &request);
+ProcessResult run_tool(const ProcessRequest &request);
 
 // The first of `names` that is an executable file in a folder of `path` (colon-separated,
 // as PATH is). A name with a '/' is taken as it is. Names are tried in order.

@@ -21,7 +21,7 @@ struct Built {
   std::vector<cl_kernel> kernels;
 };
 
-Status build(const ChildDevice &child, const StartItem &item, StartFrom from, Built *out) {
+Status build(const OpenedDevice &child, const StartItem &item, StartFrom from, Built *out) {
   const runtime::OpenCL &cl = *child.device->cl;
   const cl_device_id id = child.device->id;
   const packs::Bytes &bytes = from == StartFrom::source   ? item.source
@@ -138,7 +138,7 @@ json to_json(const StartItem &item) {
       {"memories", memories},    {"stages", stages}};
 }
 
-Status StartMemory::make(const ChildDevice &child, const StartItem &item) {
+Status StartMemory::make(const OpenedDevice &child, const StartItem &item) {
   const runtime::OpenCL &cl = *child.device->cl;
   item_ = &item;
   cl_int code = CL_SUCCESS;
@@ -181,7 +181,7 @@ std::vector<std::vector<std::uint8_t>> StartMemory::arguments(std::size_t stage)
   return all;
 }
 
-Status start_bare(const ChildDevice &child, const std::vector<StartItem> &items, StartFrom from,
+Status start_bare(const OpenedDevice &child, const std::vector<StartItem> &items, StartFrom from,
                   bool with_launches, StartTimes *out) {
   const runtime::OpenCL &cl = *child.device->cl;
   std::vector<StartMemory> memories(items.size());

@@ -42,7 +42,7 @@ struct StartTimes {
 class StartMemory {
  public:
   // Fails with Code::opencl.
-  Status make(const ChildDevice &child, const StartItem &item);
+  Status make(const OpenedDevice &child, const StartItem &item);
 
   // The bytes for each parameter of a stage.
   std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
@@ -56,7 +56,7 @@ enum class StartFrom { source, driver, binary };
 
 // In a child process: builds every item with the bare calls, and launches it unless `launch` is
 // false. Nothing is released. Fails with Code::opencl.
-Status start_bare(const ChildDevice &child, const std::vector<StartItem> &items, StartFrom from,
+Status start_bare(const OpenedDevice &child, const std::vector<StartItem> &items, StartFrom from,
                   bool launch, StartTimes *out);
 
 }  // namespace kiln::builder

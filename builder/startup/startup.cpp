@@ -8,7 +8,7 @@
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_harvest.hpp"
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
@@ -66,7 +66,7 @@ Status launch(const kiln::Queue &queue, const StartItem &item, std::vector<kiln:
 // A start of an application that uses Kiln; one call for each part of it.
 class KilnApplication {
  public:
-  KilnApplication(const ChildDevice &child, const std::vector<StartItem> &items,
+  KilnApplication(const OpenedDevice &child, const std::vector<StartItem> &items,
                   const KilnStart &how, bool launches)
       : child_(child), items_(items), how_(how), launches_(launches) {}
 
@@ -128,7 +128,7 @@ class KilnApplication {
     return status;
   }
 
-  const ChildDevice &child_;
+  const OpenedDevice &child_;
   const std::vector<StartItem> &items_;
   const KilnStart &how_;
   bool launches_;
@@ -144,7 +144,7 @@ class KilnApplication {
 // In a child: the variant of each program that the runtime takes, {"program": "variant"}; a program
 // that the device cannot run is left out.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
-  ChildDevice child;
+  OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);
   std::shared_ptr<const packs::Pack> pack;
   const Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
@@ -193,7 +193,7 @@ Status collect_items(const packs::Contents &contents, const std::string &key, co
 
 // In a child: what the driver gives as the item's binary before any launch.
 json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items) {
-  ChildDevice child;
+  OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);
   json binaries = json::array();
   for (const StartItem &item : items) {
@@ -221,7 +221,7 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
 // In a child: the work-group sizes that the runtime chooses, and whether the device executes.
 json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
                   const std::string &pack_path, const std::vector<StartItem> &items) {
-  Workbench bench;
+  OpenedPack bench;
   if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
   json local = json::array();
   bool executes = true;
@@ -279,7 +279,7 @@ class StartupBench {
 
   // Runs `work` in a fresh process whose driver caches lie in `caches`.
   Result<json> answer(const std::string &caches, const std::function<json()> &work) {
-    ChildResult result = run_isolated(
+    ChildResult result = fork_call(
         [&] {
           use_driver_caches(caches);
           return work();
@@ -341,7 +341,7 @@ class StartupBench {
   }
 
   json start_kiln(const KilnStart &how, StartTimes *times) const {
-    ChildDevice child;
+    OpenedDevice child;
     if (const Status s = child.open(device_); !s.ok()) return to_json(s);
     KilnApplication application(child, items_, how, row_.executes);
     if (const Status s = application.run(times); !s.ok()) return builder::to_json(s);
@@ -349,7 +349,7 @@ class StartupBench {
   }
 
   json start_without(StartFrom from) const {
-    ChildDevice child;
+    OpenedDevice child;
     if (const Status s = child.open(device_); !s.ok()) return to_json(s);
     StartTimes times;
     const Status status = start_bare(child, items_, from, row_.executes, &times);

@@ -2,7 +2,7 @@
 
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_harvest.hpp"
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 
@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 // The runtime's choice, loaded and launched: {"variant", "rung", "ms", "launched"} and maybe a
 // failed status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
-  Workbench bench;
+  OpenedPack bench;
   kiln::LoaderOptions with;
   if (!options.overlay.empty()) with.overlay = options.overlay.c_str();
   Status status = bench.open(device, options.pack_path, with);
@@ -56,7 +56,7 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
 bool run(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options,
          WarmRow *row, double *ms) {
   const ChildResult child =
-      run_isolated([&] { return start(device, program, options); }, options.timeout);
+      fork_call([&] { return start(device, program, options); }, options.timeout);
   row->status = child.status();
   if (!child.ok()) return false;
   row->variant = child.answer.value("variant", "");

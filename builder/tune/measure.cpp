@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
@@ -20,7 +20,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSlowest = 1e9;           // nanoseconds of a launch that is worth a search
-constexpr double kLeastLaunches = 15;      // about, without any search
+constexpr double kMinLaunches = 15;        // about, without any search
 constexpr std::size_t kFailures = 5;       // in a row, after which a search ends
 constexpr std::uint8_t kUntouched = 0xa5;  // what outputs hold before the launch that is checked
 constexpr StopRule kSearchRule{3, 15, 0.02, 50e6};
@@ -34,7 +34,7 @@ T device_fact(const runtime::OpenCL &cl, cl_device_id device, cl_device_info wha
   return cl.clGetDeviceInfo(device, what, sizeof(T), &value, nullptr) == CL_SUCCESS ? value : T{};
 }
 
-WorkGroupLimits limits_of(const Workbench &bench, cl_kernel kernel) {
+WorkGroupLimits limits_of(const OpenedPack &bench, cl_kernel kernel) {
   const runtime::Device &device = *bench.child.device;
   const auto ask = [&](cl_kernel_work_group_info what, auto *value) {
     (void)bench.cl().clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(*value), value,
@@ -57,8 +57,8 @@ Clocked clocked(const Launched &launched) {
 }
 
 // The variant on its device, loaded.
-struct Subject {
-  Workbench bench;
+struct LoadedVariant {
+  OpenedPack bench;
   const packs::Program *program = nullptr;
   const packs::Variant *variant = nullptr;
   std::optional<kiln::Loaded> loaded;
@@ -76,7 +76,7 @@ struct Subject {
 // Tunes for one size.
 class Tuner {
  public:
-  Tuner(Subject &subject, const TuneWork &work, double seconds)
+  Tuner(LoadedVariant &subject, const TuneWork &work, double seconds)
       : bench_(subject.bench),
         subject_(subject),
         work_(work),
@@ -147,7 +147,7 @@ class Tuner {
       if (Status s = launch({}, &launched); !s.ok()) return s;
       clocks.push_back(clocked(launched));
       const double host = launched.host_nanoseconds;
-      if (host < kSlowest && host * kLeastLaunches < 2e9 * seconds_) continue;
+      if (host < kSlowest && host * kMinLaunches < 2e9 * seconds_) continue;
       return {Code::failed,
               fmt::format("too slow to be tuned at this size {}: a launch takes {:.3f} s",
                           host < kSlowest ? "in this time" : "at all", host / 1e9)};
@@ -158,7 +158,7 @@ class Tuner {
   }
 
   // With no sizes: as the driver likes them, or where it does not, from which the search starts.
-  Status launch(const std::vector<LocalSize> &local, Launched *out) {
+  Status launch(const std::vector<NDSize> &local, Launched *out) {
     if (!local.empty()) return session_.launch(local, out);
     if (driver_chooses_) {
       if (session_.launch_as_driver(out).ok()) return {};
@@ -168,7 +168,7 @@ class Tuner {
   }
 
   // Fails where the launch does, or where its result is wrong, which rejects the variant.
-  Status check(const std::vector<LocalSize> &local, const std::string &when) {
+  Status check(const std::vector<NDSize> &local, const std::string &when) {
     Launched launched;
     Status status = session_.fill_outputs(kUntouched);
     if (status.ok()) status = launch(local, &launched);
@@ -219,8 +219,8 @@ class Tuner {
   }
 
   // Median, or infinity where it failed, which is noted.
-  double measure(std::size_t s, const LocalSize &local, double best, TunedKernel *kernel) {
-    std::vector<LocalSize> all = best_;
+  double measure(std::size_t s, const NDSize &local, double best, TunedKernel *kernel) {
+    std::vector<NDSize> all = best_;
     all[s] = local;
     Sampler sampler(kSearchRule);
     Launched launched;
@@ -250,7 +250,7 @@ class Tuner {
     for (bool more = true; more && spent() < until;) {
       more = false;
       for (std::size_t i = 0; i < finalists.size(); ++i) {
-        std::vector<LocalSize> all = best_;
+        std::vector<NDSize> all = best_;
         all[s] = finalists[i];
         Launched launched;
         if (!session_.launch(all, &launched).ok()) return;
@@ -275,7 +275,7 @@ class Tuner {
     std::vector<Sampler> of_stage;
   };
 
-  Status sample(const std::vector<LocalSize> &local, Figures *figures) {
+  Status sample(const std::vector<NDSize> &local, Figures *figures) {
     Launched launched;
     if (Status s = launch(local, &launched); !s.ok()) return s;
     figures->all.add(time_of(launched));
@@ -313,22 +313,22 @@ class Tuner {
     return {};
   }
 
-  const Workbench &bench_;
-  Subject &subject_;
+  const OpenedPack &bench_;
+  LoadedVariant &subject_;
   const TuneWork &work_;
   const Clock::time_point start_ = Clock::now();
   double seconds_;
   Session session_;
   TunedVariant result_;
   std::vector<Search> searches_;  // of each stage
-  std::vector<LocalSize> best_;   // so far
+  std::vector<NDSize> best_;      // so far
   bool driver_chooses_ = true;    // it takes launches without a work-group size
   bool device_clock_ = false;
 };
 
 // In the child: for each size a TunedVariant, or null where the budget was used up.
 json tune_in_child(const TuneJob &job) {
-  Subject subject;
+  LoadedVariant subject;
   Status status = subject.open(job);  // failed: why the variant is not tried at the sizes to come
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
@@ -368,7 +368,7 @@ TunedVariant died(const TuneJob &job, const ChildResult &child) {
 
 std::vector<TunedVariant> tune_variant(const TuneJob &job) {
   const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));
-  const ChildResult child = run_isolated([&] { return tune_in_child(job); }, part + job.timeout);
+  const ChildResult child = fork_call([&] { return tune_in_child(job); }, part + job.timeout);
   std::vector<TunedVariant> results;
   for (std::size_t i = 0; i < job.works.size(); ++i) {
     if (!child.ok()) {
@@ -383,9 +383,9 @@ std::vector<TunedVariant> tune_variant(const TuneJob &job) {
 }
 
 Result<DeviceMemory> ask_memory(const DeviceInfo &device) {
-  const ChildResult child = run_isolated(
+  const ChildResult child = fork_call(
       [&]() -> json {
-        ChildDevice opened;
+        OpenedDevice opened;
         if (const Status s = opened.open(device); !s.ok()) return to_json(s);
         const runtime::OpenCL &cl = *opened.device->cl;
         const cl_device_id id = opened.device->id;

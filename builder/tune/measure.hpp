@@ -12,7 +12,7 @@ namespace kiln::builder {
 
 // One size of the problem, with data for it.
 struct TuneWork {
-  Size size;
+  ProblemSize size;
   const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
   const std::vector<Plane> *expected = nullptr;  // the reference's; empty: there is none
   double best = 0;                               // nanoseconds of the fastest other; 0: none yet
@@ -42,7 +42,7 @@ struct DeviceMemory {
   std::uint64_t greatest = 0;  // of one buffer
 };
 
-// Asks in a process of its own. Fails as ChildDevice::open() does, and with Code::process where
+// Asks in a process of its own. Fails as OpenedDevice::open() does, and with Code::process where
 // the driver died.
 Result<DeviceMemory> ask_memory(const DeviceInfo &device);
 

@@ -9,8 +9,8 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kCoarseVolumes = 7;
-constexpr double kLeastPart = 1e-3;  // of the host's time, that a believable clock shows
-constexpr double kMiddle = 128;      // work-items: where the coarse grid begins
+constexpr double kMinPart = 1e-3;  // of the host's time, that a believable clock shows
+constexpr double kMiddle = 128;    // work-items: where the coarse grid begins
 
 std::size_t volume(const Size3 &local) { return local[0] * local[1] * local[2]; }
 
@@ -55,16 +55,16 @@ std::array<const Size3 *, 2> shapes(const std::vector<Size3> &candidates, std::s
   return found;
 }
 
-Size halved(const Size &size) {
+ProblemSize halved(const ProblemSize &size) {
   const auto half = [](std::uint32_t side) { return side / 2 + side % 2; };
   return {half(size.width), half(size.height), half(size.depth)};
 }
 
 // Sides of 1 stay: they are dimensions that the problem does not have.
-Size doubled(const Size &size) {
+ProblemSize doubled(const ProblemSize &size) {
   const auto twice = [](std::uint32_t side) { return side == 1 ? 1 : 2 * side; };
-  const Size result{twice(size.width), twice(size.height), twice(size.depth)};
-  return result == size ? Size{2, 1, 1} : result;
+  const ProblemSize result{twice(size.width), twice(size.height), twice(size.depth)};
+  return result == size ? ProblemSize{2, 1, 1} : result;
 }
 
 }  // namespace
@@ -203,13 +203,13 @@ void Budget::spend(double seconds) {
   if (jobs_ > 0) --jobs_;
 }
 
-std::vector<Size> tuning_sizes(const std::vector<Size> &listed, std::uint64_t most) {
-  std::vector<Size> result;
+std::vector<ProblemSize> tuning_sizes(const std::vector<ProblemSize> &listed, std::uint64_t most) {
+  std::vector<ProblemSize> result;
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     const auto wanted = static_cast<packs::SizeClass>(i);
-    std::optional<Size> best;
-    Size greatest = listed.empty() ? Size{1024, 1024, 1} : listed.front();
-    for (const Size &size : listed) {
+    std::optional<ProblemSize> best;
+    ProblemSize greatest = listed.empty() ? ProblemSize{1024, 1024, 1} : listed.front();
+    for (const ProblemSize &size : listed) {
       if (size.elements() > greatest.elements()) greatest = size;
       if (packs::size_class(size.elements()) != wanted || size.elements() > most) continue;
       if (!best || size.elements() > best->elements()) best = size;
@@ -239,7 +239,7 @@ bool clock_makes_sense(const std::vector<Clocked> &launches) {
     if (span > launch.host) return false;
     greatest_part = std::max(greatest_part, span / launch.host);
   }
-  return greatest_part >= kLeastPart;
+  return greatest_part >= kMinPart;
 }
 
 }  // namespace kiln::builder

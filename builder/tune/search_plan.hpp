@@ -14,7 +14,7 @@
 
 namespace kiln::builder {
 
-using runtime::Size3;
+using runtime::NDSize;
 using runtime::WorkGroupLimits;
 
 // The work-group sizes that are worth trying for a range of work-items, ascending. A kernel's
@@ -79,7 +79,7 @@ class Budget {
 
 // The sizes to tune a program for when no size was given: for each size class the greatest of the
 // manifest's that has at most `most` elements, else a halved or doubled one; ascending.
-std::vector<Size> tuning_sizes(const std::vector<Size> &listed, std::uint64_t most);
+std::vector<ProblemSize> tuning_sizes(const std::vector<ProblemSize> &listed, std::uint64_t most);
 
 // One launch as the device's clock has it, and how long it was on the host's, all nanoseconds.
 struct Clocked {

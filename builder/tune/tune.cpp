@@ -71,13 +71,14 @@ class Tuning {
 
  private:
   void add_program(const packs::Program &program) {
-    std::vector<Size> sizes = options_.sizes;
+    std::vector<ProblemSize> sizes = options_.sizes;
     if (sizes.empty()) {
       for (const auto &s : program.sizes) sizes.push_back({s[0], s[1], s[2]});
-      sizes = tuning_sizes(sizes, memory_.is_cpu ? kMostOnCpu : ~std::uint64_t{0});
+      sizes = tuning_sizes(sizes, memory_.is_cpu ? kMaxOnCpu : ~std::uint64_t{0});
     }
-    std::stable_sort(sizes.begin(), sizes.end(),
-                     [](const Size &a, const Size &b) { return a.elements() < b.elements(); });
+    std::stable_sort(sizes.begin(), sizes.end(), [](const ProblemSize &a, const ProblemSize &b) {
+      return a.elements() < b.elements();
+    });
     std::vector<const packs::Variant *> variants;
     for (const packs::Variant &variant : program.variants) {
       if (options_.variant.empty() || variant.name == options_.variant)
@@ -86,7 +87,7 @@ class Tuning {
     if (variants.empty()) return;
     const std::size_t first = result_.sizes.size();
     const std::size_t first_pending = pending_.size();
-    for (const Size &size : sizes) {
+    for (const ProblemSize &size : sizes) {
       result_.sizes.push_back({program.name, size, std::vector<TunedVariant>(variants.size())});
     }
     for (std::size_t v = 0; v < variants.size(); ++v) {
@@ -117,7 +118,7 @@ class Tuning {
   }
 
   std::optional<std::string> why_not(const packs::Program &program, const packs::Variant &variant,
-                                     const Size &size) const {
+                                     const ProblemSize &size) const {
     if (auto missing =
             runtime::missing_requirement(variant.requirements, result_.device.capabilities)) {
       return missing;
@@ -174,7 +175,7 @@ class Tuning {
   }
 
   // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
-  const Planes &planes_for(const Pending &p, const Size &size, std::size_t index) {
+  const Planes &planes_for(const Pending &p, const ProblemSize &size, std::size_t index) {
     Parameters parameters = all_parameters(*p.variant, {});
     if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();
     planes_of_ = p.program;

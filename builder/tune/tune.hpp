@@ -16,13 +16,13 @@ struct TuneOptions {
   std::string pack_path;                      // of the contents
   std::vector<std::string> programs;          // empty: all
   std::string variant;                        // empty: all
-  std::vector<Size> sizes;                    // empty: of each program as its manifest says
+  std::vector<ProblemSize> sizes;             // empty: of each program as its manifest says
   double budget_seconds = 60;                 // of each device
   std::chrono::milliseconds timeout{60'000};  // of one variant, on top of its part of the budget
 };
 
 // Elements of a problem that a CPU gets when no size was given.
-inline constexpr std::uint64_t kMostOnCpu = std::uint64_t{1} << 22;
+inline constexpr std::uint64_t kMaxOnCpu = std::uint64_t{1} << 22;
 
 // Told before each variant.
 using TuneProgress =

@@ -53,7 +53,7 @@ TunedKernel kernel_from(const json &in) {
   kernel.kernel = in["kernel"];
   kernel.work_items = in["work_items"];
   kernel.required = in["required"];
-  kernel.local = in["local"].get<Local3>();
+  kernel.local = in["local"].get<NDSize>();
   kernel.nanoseconds = in["nanoseconds"];
   kernel.default_nanoseconds = time_from(in["default_nanoseconds"]);
   kernel.samples = in["samples"];
@@ -61,10 +61,10 @@ TunedKernel kernel_from(const json &in) {
   kernel.candidates = in["candidates"];
   kernel.finished = in["finished"];
   for (const json &point : in["points"]) {
-    kernel.points.push_back({point["local"].get<Local3>(), point["nanoseconds"]});
+    kernel.points.push_back({point["local"].get<NDSize>(), point["nanoseconds"]});
   }
   for (const json &point : in["skipped"]) {
-    kernel.skipped.push_back({point["local"].get<Local3>(), point["reason"]});
+    kernel.skipped.push_back({point["local"].get<NDSize>(), point["reason"]});
   }
   return kernel;
 }
@@ -309,7 +309,7 @@ std::size_t store_tunings(const TunedDevice &tuned, packs::Contents *contents) {
   return rows.size();
 }
 
-std::string local_text(const Local3 &local) {
+std::string local_text(const NDSize &local) {
   if (local[2] != 1) return fmt::format("{}x{}x{}", local[0], local[1], local[2]);
   if (local[1] != 1) return fmt::format("{}x{}", local[0], local[1]);
   return fmt::format("{}", local[0]);

@@ -18,17 +18,17 @@
 
 namespace kiln::builder {
 
-using Local3 = std::array<std::size_t, 3>;
+using NDSize = std::array<std::size_t, 3>;
 
 // Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
 // no launch without one.
 struct TunedPoint {
-  Local3 local{1, 1, 1};
+  NDSize local{1, 1, 1};
   double nanoseconds = 0;
 };
 
 struct SkippedPoint {
-  Local3 local{1, 1, 1};
+  NDSize local{1, 1, 1};
   std::string reason;
 };
 
@@ -36,7 +36,7 @@ struct TunedKernel {
   std::string kernel;
   std::uint64_t work_items = 0;
   bool required = false;  // it has a required size: there is nothing to choose
-  Local3 local{1, 1, 1};  // the best
+  NDSize local{1, 1, 1};  // the best
   double nanoseconds = 0;
   double default_nanoseconds = 0;
   std::size_t samples = 0;
@@ -77,7 +77,7 @@ TunedVariant used_up(std::string variant);
 
 struct TunedSize {
   std::string program;
-  Size size;
+  ProblemSize size;
   std::vector<TunedVariant> variants;
 
   // The fastest, or null where none has a time.
@@ -113,6 +113,6 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &device);
 std::size_t store_tunings(const TunedDevice &device, packs::Contents *contents);
 
 // "16x4", "64", "8x8x4": without the ones at the end.
-std::string local_text(const Local3 &local);
+std::string local_text(const NDSize &local);
 
 }  // namespace kiln::builder

@@ -12,7 +12,7 @@ namespace kiln::runtime {
 namespace {
 
 // More than this is a driver's mistake and not a string.
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 constexpr cl_device_info kDeviceIlVersion = 0x105B;
 constexpr cl_device_info kDeviceMaxSubGroups = 0x105C;
@@ -28,7 +28,7 @@ constexpr std::size_t kUuidBytes = 16;
 template <typename Query, typename Object>
 std::optional<std::string> query_string(Query query, Object object, cl_uint what) {
   std::size_t size = 0;
-  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size > kMostBytes) {
+  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size > kMaxBytes) {
     return std::nullopt;
   }
   std::string value(size, '\0');
@@ -194,7 +194,7 @@ bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabil
 void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *capabilities) {
   std::size_t bytes = 0;
   if (cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, nullptr, &bytes) != CL_SUCCESS ||
-      bytes > kMostBytes) {
+      bytes > kMaxBytes) {
     return;
   }
   std::vector<std::size_t> sizes(bytes / sizeof(std::size_t));

@@ -17,7 +17,7 @@ constexpr char kFieldNames[kFieldCount][19] = {
 
 // The scale of distance(): whatever differs below one step adds up to less than the step.
 constexpr unsigned kPerFact = 1;
-constexpr unsigned kMostFacts = 255;
+constexpr unsigned kMaxFacts = 255;
 constexpr unsigned kUnknownModel = 256;
 constexpr unsigned kOtherModel = 2 * kUnknownModel;
 constexpr unsigned kOtherVendor = 2 * kOtherModel;
@@ -169,7 +169,7 @@ unsigned distance(const BinaryKey &pack, const BinaryKey &device) {
   const std::size_t facts = differences(pack, device).size();
   if (facts == 0) return 0;
   const unsigned vendor = vendors_differ(pack, device) ? kOtherVendor : 0;
-  const unsigned counted = facts < kMostFacts ? static_cast<unsigned>(facts) : kMostFacts;
+  const unsigned counted = facts < kMaxFacts ? static_cast<unsigned>(facts) : kMaxFacts;
   return vendor + model_distance(pack, device) + counted * kPerFact;
 }
 

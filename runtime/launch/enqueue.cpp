@@ -39,8 +39,8 @@ Status take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *ou
 
 // The local size that was measured for launches of that class on this device or one like it,
 // else the variant's own; zeros: none.
-Size3 stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of,
-                        kiln_local_source *source) {
+NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of,
+                         kiln_local_source *source) {
   static_assert(static_cast<unsigned>(TuningLevel::device) == KILN_LOCAL_DEVICE);
   static_assert(static_cast<unsigned>(TuningLevel::standard) == KILN_LOCAL_DEFAULT);
   const Loader &loader = *program.loader;
@@ -78,7 +78,7 @@ WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
   limits.preferred_multiple =
       kernel_info<std::size_t>(device, kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, 1);
   limits.required =
-      kernel_info<Size3>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Size3{0, 0, 0});
+      kernel_info<NDSize>(device, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, NDSize{0, 0, 0});
   for (std::size_t i = 0; i < 3; ++i) {
     limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
   }
@@ -143,7 +143,7 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
     return Status::error(Code::bad_argument,
                          {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
   }
-  Size3 global{1, 1, 1};
+  NDSize global{1, 1, 1};
   for (unsigned i = 0; i < range.dimensions; ++i) {
     global[i] = range.global[i];
     if (global[i] == 0) {
@@ -151,7 +151,7 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
     }
   }
   const auto class_of = static_cast<std::size_t>(size_class(global));
-  Size3 wanted = kernel.stored_local_sizes[class_of];
+  NDSize wanted = kernel.stored_local_sizes[class_of];
   out->source = wanted[0] == 0 ? KILN_LOCAL_GUESS : kernel.stored_sources[class_of];
   if (range.local[0] != 0) {
     wanted = {range.local[0], range.local[1], range.local[2]};
@@ -224,7 +224,7 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   cl_event launched = nullptr;
   FirstLaunch first(*kernel->program, kernel->index);
   cl_event *wanted = event == nullptr && !first.marked() ? nullptr : &launched;
-  const auto launch = [&](const Size3 &global) {
+  const auto launch = [&](const NDSize &global) {
     return cl.clEnqueueNDRangeKernel(queue.handle.get(), kernel->handle.get(), plan.dimensions,
                                      nullptr, global.data(), plan.local.data(), waits.count,
                                      waits.data(), wanted);

@@ -25,7 +25,7 @@ struct Kernel {
   unsigned index = 0;  // among the variant's kernels
   WorkGroupLimits limits;
   bool non_uniform_work_groups = false;  // the global size need not be padded
-  std::array<Size3, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
+  std::array<NDSize, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
   std::unique_ptr<KernelArgument[]> arguments;
   unsigned argument_count = 0;
@@ -49,9 +49,9 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
 
 struct LaunchPlan {
   cl_uint dimensions = 1;
-  Size3 global{1, 1, 1};
-  Size3 padded{1, 1, 1};  // `global` in whole groups
-  Size3 local{1, 1, 1};
+  NDSize global{1, 1, 1};
+  NDSize padded{1, 1, 1};  // `global` in whole groups
+  NDSize local{1, 1, 1};
   kiln_local_source source = KILN_LOCAL_GUESS;  // of `local`
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr cl_device_info kDeviceExtensionsWithVersion = 0x1060;
 // More than this is a driver's mistake and not a list.
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 Status lacks(const char *message) { return Status::error(Code::opencl, message); }
 
@@ -28,7 +28,7 @@ cl_version extension_version(const Device &device, const char *extension) {
   std::size_t bytes = 0;
   if (device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion, 0, nullptr, &bytes) !=
           CL_SUCCESS ||
-      bytes > kMostBytes) {
+      bytes > kMaxBytes) {
     return 0;
   }
   const std::size_t count = bytes / sizeof(cl_name_version);

@@ -15,7 +15,7 @@ constexpr std::size_t kMost = 128;
 constexpr std::size_t kNarrowest = 8;  // in x, whatever the preferred multiple
 
 // Work-items of a group; the largest number where there are more than that.
-std::size_t volume(const Size3 &size) {
+std::size_t volume(const NDSize &size) {
   constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max();
   std::size_t items = 1;
   for (const std::size_t side : size) {
@@ -25,12 +25,12 @@ std::size_t volume(const Size3 &size) {
   return items;
 }
 
-Size3 guess(const Size3 &global, const WorkGroupLimits &limits) {
+NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
   const std::size_t most = std::min(limits.work_item_sizes[0], limits.work_group_size);
   std::size_t x = std::max<std::size_t>(limits.preferred_multiple, 1);
   while (x < kNarrowest) x *= 2;
   while (x > 1 && (x > most || x / 2 >= global[0])) x /= 2;
-  Size3 local{x, 1, 1};
+  NDSize local{x, 1, 1};
   const std::size_t items = std::min(
       std::min(std::max(4 * limits.preferred_multiple, kFewest), kMost), limits.work_group_size);
   while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
@@ -43,7 +43,7 @@ Size3 guess(const Size3 &global, const WorkGroupLimits &limits) {
 
 }  // namespace
 
-packs::SizeClass size_class(const Size3 &global) { return packs::size_class(volume(global)); }
+packs::SizeClass size_class(const NDSize &global) { return packs::size_class(volume(global)); }
 
 bool options_allow_non_uniform_work_groups(const char *options) {
   constexpr char kStandard[] = "-cl-std=CL";
@@ -57,12 +57,12 @@ bool options_allow_non_uniform_work_groups(const char *options) {
          std::strstr(options, "-cl-uniform-work-group-size") == nullptr;
 }
 
-Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLimits &limits) {
+NDSize fit_local_size(const NDSize &global, const NDSize &wanted, const WorkGroupLimits &limits) {
   if (limits.required[0] != 0) {
     return {limits.required[0], std::max<std::size_t>(limits.required[1], 1),
             std::max<std::size_t>(limits.required[2], 1)};
   }
-  Size3 local = wanted[0] != 0 ? wanted : guess(global, limits);
+  NDSize local = wanted[0] != 0 ? wanted : guess(global, limits);
   for (std::size_t i = 0; i < 3; ++i) {
     const std::size_t most =
         std::max<std::size_t>(1, std::min(limits.work_item_sizes[i], limits.work_group_size));
@@ -75,8 +75,8 @@ Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLi
   return local;
 }
 
-Size3 pad_global_size(const Size3 &global, const Size3 &local) {
-  Size3 padded = global;
+NDSize pad_global_size(const NDSize &global, const NDSize &local) {
+  NDSize padded = global;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::size_t rest = padded[i] % local[i];
     const std::size_t more = rest == 0 ? 0 : local[i] - rest;

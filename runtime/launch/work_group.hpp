@@ -8,18 +8,18 @@
 
 namespace kiln::runtime {
 
-using Size3 = std::array<std::size_t, 3>;
+using NDSize = std::array<std::size_t, 3>;
 
 // What the built kernel and the device allow.
 struct WorkGroupLimits {
   std::size_t work_group_size = 1;     // CL_KERNEL_WORK_GROUP_SIZE
   std::size_t preferred_multiple = 1;  // CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
-  Size3 work_item_sizes{1, 1, 1};      // CL_DEVICE_MAX_WORK_ITEM_SIZES
-  Size3 required{0, 0, 0};             // reqd_work_group_size of the kernel; zeros: none
+  NDSize work_item_sizes{1, 1, 1};     // CL_DEVICE_MAX_WORK_ITEM_SIZES
+  NDSize required{0, 0, 0};            // reqd_work_group_size of the kernel; zeros: none
 };
 
 // The class that local sizes are stored for: the pack's, by the launch's number of work-items.
-packs::SizeClass size_class(const Size3 &global);
+packs::SizeClass size_class(const NDSize &global);
 
 // Whether a program built with these options may be launched with non-uniform work-groups, where
 // the device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
@@ -31,9 +31,9 @@ bool options_allow_non_uniform_work_groups(const char *options);
 // multiple, at least 64 and at most 128 work-items. What is wanted is halved, largest dimension
 // first, until it fits the limits; a kernel's required size wins over everything. Unused dimensions
 // are 1.
-Size3 fit_local_size(const Size3 &global, const Size3 &wanted, const WorkGroupLimits &limits);
+NDSize fit_local_size(const NDSize &global, const NDSize &wanted, const WorkGroupLimits &limits);
 
 // `global` rounded up to multiples of `local`. A dimension that would overflow is left.
-Size3 pad_global_size(const Size3 &global, const Size3 &local);
+NDSize pad_global_size(const NDSize &global, const NDSize &local);
 
 }  // namespace kiln::runtime

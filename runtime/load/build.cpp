@@ -7,7 +7,7 @@ namespace kiln::runtime {
 namespace {
 
 // More than this is a driver's mistake and not a log.
-constexpr std::size_t kMostLogBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
 
 Status create_from_binary(const Device &device, cl_context context, packs::View bytes,
                           cl_program *out) {
@@ -65,7 +65,7 @@ std::string build_log(const Device &device, cl_program program) {
   std::size_t size = 0;
   if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr,
                                        &size) != CL_SUCCESS ||
-      size > kMostLogBytes) {
+      size > kMaxLogBytes) {
     return {};
   }
   std::string log(size, '\0');

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kLibrary[] = "libcuda.so.1";
 
-constexpr std::size_t kMostPreamble = 4096;
+constexpr std::size_t kMaxPreamble = 4096;
 constexpr std::string_view kBlanks = " \t\r\n\v\f";
 constexpr std::string_view kVersion = ".version";
 
@@ -204,7 +204,7 @@ Status copy_ptx(packs::View ptx, std::string *out) {
 
 bool is_ptx(packs::View bytes) {
   std::string_view text(reinterpret_cast<const char *>(bytes.data),
-                        std::min(bytes.size, kMostPreamble));
+                        std::min(bytes.size, kMaxPreamble));
   for (;;) {
     text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
     const std::string_view start = text.substr(0, 2);

@@ -10,32 +10,32 @@ namespace {
 
 // Names work on the driver's binary of this variant: 2 asking for it, 3 linking it.
 std::uint64_t work_id(const packs::fb::Variant &variant, unsigned what) {
-  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ what;
+  return packs::xxh3(variant.hash()->bytes()->data(), packs::kDigestSize) ^ what;
 }
 
 // Gives the cubin to the driver as the next start will. Why it must not be stored, or empty.
 std::string refused(const Loader &loader, const packs::fb::Variant &variant, packs::View cubin) {
-  Guard &guard = loader.overlay->guard();
-  const Subject given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
+  Quarantine &guard = loader.overlay->quarantine();
+  const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
   std::string why = guard.quarantined(given);
   if (why.empty()) why = launch_quarantined(guard, given, variant.kernels()->size());
   if (!why.empty()) return why;
   int no_marker = 0;
-  const bool known = guard.fate(given.id) != Fate::none;
+  const bool known = guard.fate(given.id) != Verdict::untried;
   const int slot = known ? -1 : guard.begin(given, loader.deadline_milliseconds, &no_marker);
   const BuildOutcome outcome =
       build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                     variant.options()->str(), expected_kernels(variant));
   const bool ok = outcome.error.ok();
-  if (!known) guard.end(slot, given, ok ? Fate::proven : Fate::none);
+  if (!known) guard.end(slot, given, ok ? Verdict::proven : Verdict::untried);
   return outcome.error.message;
 }
 
 std::string linked(const Loader &loader, const packs::fb::Variant &variant, packs::Bytes *binary) {
   if (is_cubin({binary->data(), binary->size()})) return {};
-  Guard &guard = loader.overlay->guard();
-  const Subject linking{work_id(variant, 3), kNoLoad};
-  if (guard.fate(linking.id) == Fate::wrong) return "an earlier start could not";
+  Quarantine &guard = loader.overlay->quarantine();
+  const BlobUse linking{work_id(variant, 3), kNoLoad};
+  if (guard.fate(linking.id) == Verdict::wrong_result) return "an earlier start could not";
   std::string why = guard.quarantined(linking);
   if (!why.empty()) return "the driver's linker died or hung over it";
   int no_marker = 0;
@@ -47,7 +47,7 @@ std::string linked(const Loader &loader, const packs::fb::Variant &variant, pack
   if (error.ok()) why = refused(loader, variant, {cubin.data(), cubin.size()});
   // The same driver would do the same at every start.
   const bool hopeless = error.code == Code::opencl || !why.empty();
-  guard.end(slot, linking, hopeless ? Fate::wrong : Fate::healed);
+  guard.end(slot, linking, hopeless ? Verdict::wrong_result : Verdict::binary_read);
   if (!why.empty()) return why;
   if (!error.ok()) return log.empty() ? error.message : concat({error.message, ": ", log});
   *binary = std::move(cubin);
@@ -88,16 +88,16 @@ std::string finished_binary(const LoadedProgram &program, packs::Bytes *binary) 
 
 std::string own_binary(const Loader &loader, const packs::fb::Variant &variant, cl_program program,
                        packs::Bytes *out) {
-  Guard &guard = loader.overlay->guard();
-  const Subject asking{work_id(variant, 2), KILN_RUNG_ERROR};
+  Quarantine &guard = loader.overlay->quarantine();
+  const BlobUse asking{work_id(variant, 2), KILN_RUNG_ERROR};
   if (!guard.quarantined(asking).empty()) {
     return "the driver died or hung when it was asked for a binary";
   }
   int no_marker = 0;  // told of by the attempt itself
-  const bool known = guard.fate(asking.id) != Fate::none;
+  const bool known = guard.fate(asking.id) != Verdict::untried;
   const int slot = known ? -1 : guard.begin(asking, loader.deadline_milliseconds, &no_marker);
   const Status error = program_binary(*loader.device, program, out);
-  guard.end(slot, asking, Fate::healed);
+  guard.end(slot, asking, Verdict::binary_read);
   if (!error.ok()) return error.message;
   return guard.quarantined({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
 }

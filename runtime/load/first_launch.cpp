@@ -5,37 +5,38 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr unsigned kMostKernels = 64;
+constexpr unsigned kMaxKernels = 64;
 
 // What a completed launch has to tell the guard. Holds no OpenCL object: the driver calls back on a
 // thread of its own, where releasing one could wait for that very thread.
 struct Waiting {
   std::shared_ptr<Overlay> overlay;
-  Subject subject;
+  BlobUse subject;
   int slot;
 };
 
 void CL_CALLBACK complete(cl_event, cl_int status, void *user) {
   const std::unique_ptr<Waiting> waiting(static_cast<Waiting *>(user));
-  const Fate fate = status < 0 ? Fate::none : Fate::proven;
-  waiting->overlay->guard().end(waiting->slot, waiting->subject, fate);
+  const Verdict fate = status < 0 ? Verdict::untried : Verdict::proven;
+  waiting->overlay->quarantine().end(waiting->slot, waiting->subject, fate);
 }
 
 // Deaths here say nothing of the rung: a program is launched when the application likes, and ended
 // when its user likes.
-Subject launch_of(const Subject &subject, unsigned index) {
+BlobUse launch_of(const BlobUse &subject, unsigned index) {
   return {launch_id(subject, index), kNoLoad};
 }
 
 }  // namespace
 
-std::uint64_t launch_id(const Subject &subject, unsigned index) {
+std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
   const std::uint64_t words[] = {subject.id, index};
   return packs::xxh3(words, sizeof(words));
 }
 
-std::string launch_quarantined(const Guard &guard, const Subject &subject, std::size_t kernels) {
-  for (unsigned i = 0; i < kernels && i < kMostKernels; ++i) {
+std::string launch_quarantined(const Quarantine &guard, const BlobUse &subject,
+                               std::size_t kernels) {
+  for (unsigned i = 0; i < kernels && i < kMaxKernels; ++i) {
     if (is_final(guard.fate(launch_id(subject, i)))) {
       return "an earlier process ended while it launched this for the first time";
     }
@@ -44,10 +45,10 @@ std::string launch_quarantined(const Guard &guard, const Subject &subject, std::
 }
 
 void expect_first_launches(LoadedProgram *program) {
-  const Guard &guard = program->loader->overlay->guard();
+  const Quarantine &guard = program->loader->overlay->quarantine();
   std::uint64_t bits = 0;
-  for (unsigned i = 0; i < program->variant->kernels()->size() && i < kMostKernels; ++i) {
-    const bool known = guard.fate(launch_id(program->subject, i)) != Fate::none;
+  for (unsigned i = 0; i < program->variant->kernels()->size() && i < kMaxKernels; ++i) {
+    const bool known = guard.fate(launch_id(program->subject, i)) != Verdict::untried;
     if (!known) bits |= std::uint64_t{1} << i;
   }
   program->to_prove = bits;
@@ -56,19 +57,19 @@ void expect_first_launches(LoadedProgram *program) {
 FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program_(program) {
   // Written once: this is on the path of every launch.
   if (!program.launched.load(std::memory_order_relaxed)) program.launched = true;
-  if (program.to_prove.load(std::memory_order_relaxed) == 0 || index >= kMostKernels) return;
+  if (program.to_prove.load(std::memory_order_relaxed) == 0 || index >= kMaxKernels) return;
   const std::uint64_t bit = std::uint64_t{1} << index;
   if (program.loader->device->cl->clSetEventCallback == nullptr) return;
   if ((program.to_prove.fetch_and(~bit) & bit) == 0) return;
   bit_ = bit;
   subject_ = launch_of(program.subject, index);
   int error = 0;  // a death would not be seen; the load has told of that already
-  slot_ = program.loader->overlay->guard().begin(subject_, 0, &error);
+  slot_ = program.loader->overlay->quarantine().begin(subject_, 0, &error);
 }
 
 FirstLaunch::~FirstLaunch() {
   if (slot_ < 0) return;
-  program_.loader->overlay->guard().end(slot_, subject_, Fate::none);
+  program_.loader->overlay->quarantine().end(slot_, subject_, Verdict::untried);
   program_.to_prove.fetch_or(bit_);  // the next one is the first
 }
 

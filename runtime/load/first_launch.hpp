@@ -8,10 +8,11 @@
 namespace kiln::runtime {
 
 // Names "kernel `index` of what was given to the driver as `subject` was launched".
-std::uint64_t launch_id(const Subject &subject, unsigned index);
+std::uint64_t launch_id(const BlobUse &subject, unsigned index);
 
 // Why none of the kernels of `subject` must be launched, or an empty string.
-std::string launch_quarantined(const Guard &guard, const Subject &subject, std::size_t kernels);
+std::string launch_quarantined(const Quarantine &guard, const BlobUse &subject,
+                               std::size_t kernels);
 
 // Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
 void expect_first_launches(LoadedProgram *program);
@@ -39,7 +40,7 @@ class FirstLaunch {
 
  private:
   const LoadedProgram &program_;
-  Subject subject_;
+  BlobUse subject_;
   std::uint64_t bit_ = 0;
   int slot_ = -1;
 };

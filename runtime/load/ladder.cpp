@@ -23,24 +23,24 @@ double milliseconds_since(Clock::time_point start) {
 // as the overlay's; IL and source with the variant's options.
 std::uint64_t subject_id(Form form, const fb::Blob &blob, const fb::Variant &variant) {
   if (form == Form::binary) return blob.xxh3();
-  std::uint8_t bytes[2 * packs::kNameSize + 1] = {};
-  std::memcpy(bytes, blob.name().bytes()->data(), packs::kNameSize);
-  std::memcpy(bytes + packs::kNameSize, variant.hash()->bytes()->data(), packs::kNameSize);
-  bytes[2 * packs::kNameSize] = static_cast<std::uint8_t>(form);
+  std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
+  std::memcpy(bytes, blob.name().bytes()->data(), packs::kDigestSize);
+  std::memcpy(bytes + packs::kDigestSize, variant.hash()->bytes()->data(), packs::kDigestSize);
+  bytes[2 * packs::kDigestSize] = static_cast<std::uint8_t>(form);
   return packs::xxh3(bytes, sizeof(bytes));
 }
 
 // Names "a new binary of this variant was made for the overlay, because the driver recompiled
 // the one that was there".
 std::uint64_t healing_id(const fb::Variant &variant) {
-  return packs::xxh3(variant.hash()->bytes()->data(), packs::kNameSize) ^ 1;
+  return packs::xxh3(variant.hash()->bytes()->data(), packs::kDigestSize) ^ 1;
 }
 
 // What is given to the driver on a rung.
 struct Attempt {
   Form form = Form::binary;
   View bytes;
-  Subject subject;
+  BlobUse subject;
   packs::Finality finality = packs::Finality::no;
   std::string why_not_final{};
 };
@@ -188,8 +188,8 @@ class Ladder {
 
   // Lets the driver have the bytes, behind a marker where it has not proven to survive them.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
-    Guard *guard = overlay_ == nullptr ? nullptr : &overlay_->guard();
-    const Fate before = guard == nullptr ? Fate::none : guard->fate(attempt.subject.id);
+    Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
+    const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
       std::string why = guard->quarantined(attempt.subject);
       if (why.empty()) {
@@ -197,19 +197,19 @@ class Ladder {
       }
       if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
     }
-    if (result->rung == KILN_RUNG_COMPATIBLE && before == Fate::recompiled) {
+    if (result->rung == KILN_RUNG_COMPATIBLE && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
     }
-    const int slot = guard != nullptr && before == Fate::none ? mark(attempt, *result) : -1;
+    const int slot = guard != nullptr && before == Verdict::untried ? mark(attempt, *result) : -1;
     const auto start = Clock::now();
-    Fate after = Fate::none;
+    Verdict after = Verdict::untried;
     const bool loaded = build(attempt, before, result, &after, out);
     if (guard == nullptr) return loaded;
     const std::uint32_t deadline = loader_->deadline_milliseconds;
     // What was compiled is in the overlay by the next start; a slow binary would be slow again.
-    if (loaded && attempt.form == Form::binary && before == Fate::none && deadline != 0 &&
+    if (loaded && attempt.form == Form::binary && before == Verdict::untried && deadline != 0 &&
         milliseconds_since(start) > deadline) {
-      after = Fate::overdue;
+      after = Verdict::too_slow;
     }
     guard->end(slot, attempt.subject, after);
     return loaded;
@@ -218,7 +218,7 @@ class Ladder {
   int mark(const Attempt &attempt, const RungResult &result) {
     int error = 0;
     const int slot =
-        overlay_->guard().begin(attempt.subject, loader_->deadline_milliseconds, &error);
+        overlay_->quarantine().begin(attempt.subject, loader_->deadline_milliseconds, &error);
     if (slot < 0) {
       note(KILN_NOTICE_NO_GUARD, result,
            concat({"no marker could be written, a death of the driver would not be seen: ",
@@ -227,7 +227,7 @@ class Ladder {
     return slot;
   }
 
-  bool build(const Attempt &attempt, Fate before, RungResult *result, Fate *after,
+  bool build(const Attempt &attempt, Verdict before, RungResult *result, Verdict *after,
              std::shared_ptr<LoadedProgram> *out) {
     BuildOutcome outcome =
         build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
@@ -241,14 +241,14 @@ class Ladder {
     program->name = report_.program;
     program->variant = &variant_;
     program->built = std::move(outcome.built);
-    *after = Fate::proven;
+    *after = Verdict::proven;
     if (attempt.form == Form::binary) {
       *after = fate_of_binary(attempt, before, program->built.program.get());
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && !serves(*after, before, program, result, after)) {
       return false;
     }
-    if (*after == Fate::recompiled) {
+    if (*after == Verdict::recompiled) {
       report_.recompiled = true;
       tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
     }
@@ -256,7 +256,7 @@ class Ladder {
     report_.rung = report_.rungs.back().rung;
     report_.final = static_cast<kiln_finality>(attempt.finality);
     report_.why_not_final = attempt.why_not_final;
-    if (*after == Fate::recompiled) {
+    if (*after == Verdict::recompiled) {
       report_.final = KILN_FINAL_NO;
       report_.why_not_final = "the driver compiled it anew";
     }
@@ -273,34 +273,34 @@ class Ladder {
 
   // Whether the driver took the binary as it is. Asked once per binary and driver, where there
   // is an overlay to remember the answer.
-  Fate fate_of_binary(const Attempt &attempt, Fate before, cl_program program) {
-    const bool known = before == Fate::proven || before == Fate::recompiled;
+  Verdict fate_of_binary(const Attempt &attempt, Verdict before, cl_program program) {
+    const bool known = before == Verdict::proven || before == Verdict::recompiled;
     const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
                        attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
-      report_.recompiled = before == Fate::recompiled;
+      report_.recompiled = before == Verdict::recompiled;
       return before;
     }
     packs::Bytes now;
-    if (!asked || !program_binary(*loader_->device, program, &now).ok()) return Fate::proven;
+    if (!asked || !program_binary(*loader_->device, program, &now).ok()) return Verdict::proven;
     report_.recompiled = now.size() != attempt.bytes.size ||
                          std::memcmp(now.data(), attempt.bytes.data, now.size()) != 0;
-    return *report_.recompiled ? Fate::recompiled : Fate::proven;
+    return *report_.recompiled ? Verdict::recompiled : Verdict::proven;
   }
 
   // The self-check of another target's binary: it must not have been recompiled, and the
   // application's own check must agree, once.
-  bool serves(Fate fate, Fate before, const std::shared_ptr<LoadedProgram> &program,
-              RungResult *result, Fate *after) {
-    if (fate == Fate::recompiled) {
+  bool serves(Verdict fate, Verdict before, const std::shared_ptr<LoadedProgram> &program,
+              RungResult *result, Verdict *after) {
+    if (fate == Verdict::recompiled) {
       report_.recompiled.reset();
       return give_up(result, KILN_OUTCOME_FAILED, "the driver recompiled it: it does not serve");
     }
-    if (before == Fate::proven || loader_->passes_check == nullptr ||
+    if (before == Verdict::proven || loader_->passes_check == nullptr ||
         loader_->passes_check(*loader_, program)) {
       return true;
     }
-    *after = Fate::wrong;
+    *after = Verdict::wrong_result;
     report_.recompiled.reset();
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
@@ -313,11 +313,11 @@ class Ladder {
                         (finishing == Finishing::linker || finishing == Finishing::launches);
     const bool compiled = used.rung == KILN_RUNG_IL || used.rung == KILN_RUNG_SOURCE;
     if (!compiled && !report_.recompiled.value_or(false)) return;
-    const Record healed{healing_id(variant_), Fate::healed, KILN_RUNG_OVERLAY};
+    const Record healed{healing_id(variant_), Verdict::binary_read, KILN_RUNG_OVERLAY};
     if (used.rung == KILN_RUNG_OVERLAY) {
       // A driver that never gives back what it was given would have this done at every start.
-      if (overlay_->guard().fate(healed.id) == Fate::healed) return;
-      overlay_->guard().record(healed);
+      if (overlay_->quarantine().fate(healed.id) == Verdict::binary_read) return;
+      overlay_->quarantine().record(healed);
     }
     packs::Bytes binary;
     std::string why = own_binary(*loader_, variant_, program.built.program.get(), &binary);

@@ -23,7 +23,7 @@ struct LoadedProgram {
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;
 
-  Subject subject;  // what was given to the driver
+  BlobUse subject;  // what was given to the driver
   // Bit i: the first launch of kernel i has not proven to be survived, and is to be marked. Kernels
   // from the 64th on are not.
   mutable std::atomic<std::uint64_t> to_prove{0};

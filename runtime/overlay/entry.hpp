@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kMaxEntryText = 1u << 20;  // key, or facts
 
 // What an entry says beside its binary. Views: into the file's bytes after parsing.
 struct OverlayEntry {
-  std::uint8_t variant[packs::kNameSize] = {};
+  std::uint8_t variant[packs::kDigestSize] = {};
   std::string_view key;    // canonical text of the device's binary key
   std::string_view facts;  // "name=value" lines like a key's: profile, family, ..., program
   packs::View binary;

@@ -35,11 +35,11 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  if (bytes[8] > static_cast<std::uint8_t>(Fate::wrong) || bytes[9] > kNoLoad) {
+  if (bytes[8] > static_cast<std::uint8_t>(Verdict::wrong_result) || bytes[9] > kNoLoad) {
     return record;  // of a newer version
   }
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-  record.fate = static_cast<Fate>(bytes[8]);
+  record.fate = static_cast<Verdict>(bytes[8]);
   record.rung = static_cast<kiln_rung>(bytes[9]);
   record.marker = static_cast<std::uint16_t>(bytes[10] | bytes[11] << 8);
   return record;
@@ -59,12 +59,12 @@ Journal::Journal(packs::View file) {
   }
   for (std::size_t at = 0; at + kRecordSize <= file.size; at += kRecordSize) {
     const Record record = decode_record(file.data + at);
-    if (record.fate != Fate::none) records_.push_back(record);
+    if (record.fate != Verdict::untried) records_.push_back(record);
   }
 }
 
-Fate Journal::fate(std::uint64_t id) const {
-  Fate last = Fate::none;
+Verdict Journal::fate(std::uint64_t id) const {
+  Verdict last = Verdict::untried;
   for (const Record &record : records_) {
     if (record.id != id) continue;
     last = record.fate;

@@ -11,23 +11,23 @@
 
 namespace kiln::runtime {
 
-enum class Fate : std::uint8_t {
-  none = 0,
-  proven = 1,      // loaded as it is (a binary: the driver gave back the same bytes)
-  recompiled = 2,  // loaded, after the driver compiled it anew
-  died = 3,        // a process ended inside the driver
-  overdue = 4,     // a binary loaded, but took longer than the application's deadline
-  healed = 5,      // asked for its own binary for the overlay, it answered
-  hung = 6,        // a process was in the driver past its deadline, and did not come back
-  wrong = 7        // the application's check found wrong results
+enum class Verdict : std::uint8_t {
+  untried = 0,
+  proven = 1,       // loaded as it is (a binary: the driver gave back the same bytes)
+  recompiled = 2,   // loaded, after the driver compiled it anew
+  crashed = 3,      // a process ended inside the driver
+  too_slow = 4,     // a binary loaded, but took longer than the application's deadline
+  binary_read = 5,  // asked for its own binary for the overlay, it answered
+  hung = 6,         // a process was in the driver past its deadline, and did not come back
+  wrong_result = 7  // the application's check found wrong results
 };
 
 // Counts against the blob's rung too.
-inline bool is_death(Fate fate) { return fate == Fate::died || fate == Fate::hung; }
+inline bool is_death(Verdict fate) { return fate == Verdict::crashed || fate == Verdict::hung; }
 
 // The blob is not tried again, whatever is recorded later.
-inline bool is_final(Fate fate) {
-  return is_death(fate) || fate == Fate::overdue || fate == Fate::wrong;
+inline bool is_final(Verdict fate) {
+  return is_death(fate) || fate == Verdict::too_slow || fate == Verdict::wrong_result;
 }
 
 // In place of a rung, for what is no load: linking for the overlay, first launches.
@@ -35,7 +35,7 @@ inline constexpr kiln_rung kNoLoad = static_cast<kiln_rung>(KILN_RUNG_INTERMEDIA
 
 struct Record {
   std::uint64_t id = 0;
-  Fate fate = Fate::none;
+  Verdict fate = Verdict::untried;
   kiln_rung rung = KILN_RUNG_ERROR;
   // Of a death that a marker told of: which marker. One death may find many threads in the
   // driver.
@@ -47,7 +47,7 @@ inline constexpr std::size_t kJournalHeaderSize = 256;
 inline constexpr std::size_t kMaxJournalSize = 64u << 10;
 
 void encode_record(const Record &record, std::uint8_t *out);
-// Nothing (Fate::none) where the 16 bytes are not a record.
+// Nothing (Verdict::untried) where the 16 bytes are not a record.
 Record decode_record(const std::uint8_t *bytes);
 
 // The 256 bytes at a journal's start: a magic, and the device's label for people.
@@ -59,7 +59,7 @@ class Journal {
   explicit Journal(packs::View file = {});
 
   // What became of the blob: a final fate, else the last record.
-  Fate fate(std::uint64_t id) const;
+  Verdict fate(std::uint64_t id) const;
   // True when two different blobs or more ended a process, or hung, on that rung; what was in
   // the driver at one death counts as one.
   bool rung_quarantined(kiln_rung rung) const;

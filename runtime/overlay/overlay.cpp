@@ -19,7 +19,7 @@ constexpr time_t kTemporarySeconds = 3600;
 // How often at most a use is written down: a start that finds everything writes nothing.
 constexpr time_t kUseSeconds = 24 * 3600;
 // How many drivers, the present one among them, are remembered.
-constexpr std::size_t kMostJournals = 32;
+constexpr std::size_t kMaxJournals = 32;
 
 struct File {
   std::string name;
@@ -74,7 +74,7 @@ std::string Overlay::open(const char *path, std::uint64_t limit, const Device &d
   overlay->facts_ = device_facts(device);
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
-  overlay->guard_.open(&overlay->folder_, driver_number(device), label, deaths);
+  overlay->quarantine_.open(&overlay->folder_, driver_number(device), label, deaths);
   *out = std::move(overlay);
   return {};
 }
@@ -93,7 +93,7 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
     return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
   const std::string fault = parse_entry({file->data(), file->size()}, entry);
   if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
-  if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kNameSize) != 0) {
+  if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kDigestSize) != 0) {
     return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
   }
   *broken = false;
@@ -114,7 +114,7 @@ std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
   }
   const std::string facts = facts_ + key_text(more);
   OverlayEntry entry;
-  std::memcpy(entry.variant, variant, packs::kNameSize);
+  std::memcpy(entry.variant, variant, packs::kDigestSize);
   entry.key = key_;
   entry.facts = facts;
   entry.binary = binary;
@@ -151,8 +151,7 @@ void Overlay::evict(std::uint64_t room) const {
     total += entries.back().size;
   }
   sort_by_use(&journals);
-  for (std::size_t i = 0; i + kMostJournals < journals.size(); ++i)
-    folder_.remove(journals[i].name);
+  for (std::size_t i = 0; i + kMaxJournals < journals.size(); ++i) folder_.remove(journals[i].name);
   sort_by_use(&entries);
   for (const File &entry : entries) {
     if (total <= limit_) return;

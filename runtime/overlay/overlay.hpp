@@ -1,5 +1,5 @@
 // The overlay: a folder with the binaries that this device had to compile itself, a file
-// each, and with the journals and markers of Guard. Any number of processes may use one.
+// each, and with the journals and markers of Quarantine. Any number of processes may use one.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class Overlay {
   std::string store(const std::uint8_t *variant, packs::View binary, const std::string &program,
                     const std::string &variant_name, packs::Finality finality) const;
 
-  Guard &guard() { return guard_; }
+  Quarantine &quarantine() { return quarantine_; }
 
  private:
   void evict(std::uint64_t room) const;
@@ -48,7 +48,7 @@ class Overlay {
   std::string driver_;                // its driver's version
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
   std::string facts_;                 // of the device, as entries carry them
-  Guard guard_;
+  Quarantine quarantine_;
 };
 
 // Removes entries, journals and left-over temporaries; living processes' markers stay.

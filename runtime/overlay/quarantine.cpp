@@ -18,7 +18,7 @@ namespace {
 // (0: none), a record whose fate is none yet, and a hash of all that. Zeros: nothing is tried.
 using Slot = MarkerSlot;
 constexpr std::size_t kSlotSize = 40;
-constexpr std::size_t kMarkerSize = kSlotSize * Guard::kSlots;
+constexpr std::size_t kMarkerSize = kSlotSize * Quarantine::kSlots;
 
 std::uint64_t now_milliseconds() {
   timespec now{};
@@ -69,13 +69,13 @@ bool marker_is_alive(const Folder &folder, const std::string &name) {
   return folder.open_file(name, O_RDONLY, &marker, &info) == 0 && is_locked(marker.get());
 }
 
-Guard::~Guard() {
+Quarantine::~Quarantine() {
   // A forked child's copy leaves the parent's marker alone.
   if (marker_ && owner_ == getpid()) folder_->remove(marker_name_);
 }
 
-void Guard::open(const Folder *folder, std::uint64_t driver, const std::string &label,
-                 std::vector<Death> *deaths) {
+void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::string &label,
+                      std::vector<Death> *deaths) {
   folder_ = folder;
   driver_ = driver;
   label_ = label;
@@ -92,7 +92,7 @@ void Guard::open(const Folder *folder, std::uint64_t driver, const std::string &
   if (seen) journal_ = read_journal(driver);
 }
 
-Journal Guard::read_journal(std::uint64_t driver) const {
+Journal Quarantine::read_journal(std::uint64_t driver) const {
   packs::Bytes file;
   struct stat info {};
   Descriptor descriptor;
@@ -103,7 +103,7 @@ Journal Guard::read_journal(std::uint64_t driver) const {
 
 // Turns the slots of a dead process's marker, and the overdue slots of a living one's, into
 // records of their drivers' journals.
-void Guard::collect(const std::string &name, std::vector<Death> *deaths) {
+void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
   Descriptor marker;
   struct stat info {};
   if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return;
@@ -120,53 +120,55 @@ void Guard::collect(const std::string &name, std::vector<Death> *deaths) {
   }
   bool recorded = true;
   for (unsigned i = 0; i < used; ++i) {
-    const Subject &subject = slots[i].subject;
-    const Fate fate = alive ? Fate::hung : Fate::died;
+    const BlobUse &subject = slots[i].subject;
+    const Verdict fate = alive ? Verdict::hung : Verdict::crashed;
     const Record record{subject.id, fate, subject.rung, marker_number(name)};
     recorded &= record_death(slots[i].driver, record, deaths);
   }
   if (!alive && recorded) folder_->remove(name);
 }
 
-bool Guard::record_death(std::uint64_t driver, const Record &record, std::vector<Death> *deaths) {
+bool Quarantine::record_death(std::uint64_t driver, const Record &record,
+                              std::vector<Death> *deaths) {
   const bool ours = driver == driver_;
   // Told by an earlier start; or another process has proven meanwhile that it can be done.
-  if (ours && journal_.fate(record.id) != Fate::none) return true;
+  if (ours && journal_.fate(record.id) != Verdict::untried) return true;
   // The label of another driver is in its journal already, or unknown.
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
   deaths->push_back({record.rung == kNoLoad ? KILN_RUNG_ERROR : record.rung,
-                     record.fate == Fate::hung
+                     record.fate == Verdict::hung
                          ? "a process has been in the driver for longer than its deadline"
                          : "an earlier process ended inside the driver"});
   return true;
 }
 
-std::string Guard::quarantined(const Subject &subject) const {
+std::string Quarantine::quarantined(const BlobUse &subject) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   switch (journal_.fate(subject.id)) {
-    case Fate::proven:
-    case Fate::recompiled:
-    case Fate::healed: return {};  // whatever else the rung did
-    case Fate::died: return "an earlier process ended inside the driver while it was given this";
-    case Fate::overdue:
-    case Fate::hung: return "the driver took longer over this than the deadline allows";
-    case Fate::wrong: return "its results were wrong when it was first used";
+    case Verdict::proven:
+    case Verdict::recompiled:
+    case Verdict::binary_read: return {};  // whatever else the rung did
+    case Verdict::crashed:
+      return "an earlier process ended inside the driver while it was given this";
+    case Verdict::too_slow:
+    case Verdict::hung: return "the driver took longer over this than the deadline allows";
+    case Verdict::wrong_result: return "its results were wrong when it was first used";
     default: break;
   }
   if (!journal_.rung_quarantined(subject.rung)) return {};
   return "the driver died or hung on this rung with two programs";
 }
 
-Fate Guard::fate(std::uint64_t id) const {
+Verdict Quarantine::fate(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return journal_.fate(id);
 }
 
 // Makes this process's marker, all zeros, as long as it will ever be: writing a slot later
 // needs no space.
-int Guard::open_marker() {
+int Quarantine::open_marker() {
   const std::string name = kMarkerPrefix + hex64(unique_number());
   Descriptor marker;
   struct stat info {};
@@ -189,7 +191,7 @@ int Guard::open_marker() {
   return 0;
 }
 
-int Guard::begin(const Subject &subject, std::uint32_t deadline, int *error) {
+int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool first = !marker_ || owner_ != getpid();
   *error = 0;
@@ -218,33 +220,33 @@ int Guard::begin(const Subject &subject, std::uint32_t deadline, int *error) {
   return index;
 }
 
-int Guard::write_slot(int slot, const std::uint8_t *bytes) {
+int Quarantine::write_slot(int slot, const std::uint8_t *bytes) {
   return write_all(marker_.get(), {bytes, kSlotSize}, static_cast<std::size_t>(slot) * kSlotSize);
 }
 
 // A slot that cannot be cleared would be a death that never was.
-void Guard::clear_slot(int slot) {
+void Quarantine::clear_slot(int slot) {
   const std::uint8_t zeros[kSlotSize] = {};
   if (write_slot(slot, zeros) != 0) folder_->remove(marker_name_);
   busy_[static_cast<std::size_t>(slot)] = false;
 }
 
-void Guard::end(int slot, const Subject &subject, Fate fate) {
+void Quarantine::end(int slot, const BlobUse &subject, Verdict fate) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A process that ends between the two writes must not turn a success into a death, nor an
   // overdue load into one that nobody has seen.
   const bool final = is_final(fate);
   if (final) note({subject.id, fate, subject.rung});
   if (slot >= 0) clear_slot(slot);
-  if (fate != Fate::none && !final) note({subject.id, fate, subject.rung});
+  if (fate != Verdict::untried && !final) note({subject.id, fate, subject.rung});
 }
 
-void Guard::record(const Record &record) {
+void Quarantine::record(const Record &record) {
   const std::lock_guard<std::mutex> lock(mutex_);
   note(record);
 }
 
-void Guard::note(const Record &record) {
+void Quarantine::note(const Record &record) {
   if (journal_.fate(record.id) == record.fate) return;
   journal_.add(record);
   append(driver_, label_, record, is_final(record.fate));
@@ -252,8 +254,8 @@ void Guard::note(const Record &record) {
 
 // Appending is atomic between processes. A journal whose last record is torn (a full disk), or
 // that has grown too long, is started anew with what is final.
-int Guard::append(std::uint64_t driver, const std::string &label, const Record &record,
-                  bool sync) const {
+int Quarantine::append(std::uint64_t driver, const std::string &label, const Record &record,
+                       bool sync) const {
   Descriptor file;
   struct stat info {};
   const std::string name = journal_name(driver);
@@ -272,7 +274,7 @@ int Guard::append(std::uint64_t driver, const std::string &label, const Record &
   return sync && fsync(file.get()) != 0 ? errno : 0;
 }
 
-int Guard::rewrite(std::uint64_t driver, const std::string &label, const Record &last) const {
+int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Record &last) const {
   const Journal old = read_journal(driver);
   packs::Bytes bytes(kJournalHeaderSize);
   encode_journal_header(old.label().empty() ? label : old.label(), bytes.data());

@@ -20,7 +20,7 @@
 namespace kiln::runtime {
 
 // What an attempt works on. The id names the bytes together with the way they are built.
-struct Subject {
+struct BlobUse {
   std::uint64_t id = 0;
   kiln_rung rung = KILN_RUNG_ERROR;
 };
@@ -30,7 +30,7 @@ struct Subject {
 struct MarkerSlot {
   std::uint64_t driver = 0;
   std::uint64_t deadline = 0;
-  Subject subject;
+  BlobUse subject;
 };
 
 // A death that an earlier or another process left behind, as a sentence.
@@ -39,15 +39,15 @@ struct Death {
   const char *text;
 };
 
-// Guards the loads of one loader. Any thread may call; one Guard per loader.
-class Guard {
+// Of the loads of one loader. Any thread may call.
+class Quarantine {
  public:
   static constexpr unsigned kSlots = 32;  // attempts at once; more go unguarded
 
-  Guard() = default;
-  Guard(const Guard &) = delete;
-  Guard &operator=(const Guard &) = delete;
-  ~Guard();
+  Quarantine() = default;
+  Quarantine(const Quarantine &) = delete;
+  Quarantine &operator=(const Quarantine &) = delete;
+  ~Quarantine();
 
   // Reads what is known of `driver`, then looks for markers of processes that ended inside a
   // driver or have been in it past their deadline, and records those deaths. `label` is what
@@ -56,14 +56,14 @@ class Guard {
             std::vector<Death> *deaths);
 
   // Why the subject must not be tried, or an empty string.
-  std::string quarantined(const Subject &subject) const;
-  Fate fate(std::uint64_t id) const;
+  std::string quarantined(const BlobUse &subject) const;
+  Verdict fate(std::uint64_t id) const;
 
   // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.
   // Returns the slot, or -1 with `*error` set where no marker could be written.
-  int begin(const Subject &subject, std::uint32_t deadline, int *error);
+  int begin(const BlobUse &subject, std::uint32_t deadline, int *error);
   // After it. A fate other than none is recorded; none is for what failed in good order.
-  void end(int slot, const Subject &subject, Fate fate);
+  void end(int slot, const BlobUse &subject, Verdict fate);
   // Records a fate without an attempt.
   void record(const Record &record);
 

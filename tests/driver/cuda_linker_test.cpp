@@ -46,7 +46,7 @@ json link_here(packs::View ptx, std::uint32_t compute_capability) {
 
 ChildResult run_fake(const std::string &script, const std::function<json()> &work,
                      std::chrono::milliseconds timeout = kTimeout) {
-  return kiln::builder::run_isolated(
+  return kiln::builder::fork_call(
       [&] {
         ::setenv("KILN_FAKE_CUDA", script.c_str(), 1);
         return work();

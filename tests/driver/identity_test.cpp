@@ -223,7 +223,7 @@ TEST_CASE("kiln devices prints every device, junk and all") {
   request.program = KILN_EXECUTABLE;
   request.arguments = {"devices", "--json"};
   request.environment = driver.environment();
-  const auto result = kiln::builder::run_process(request);
+  const auto result = kiln::builder::run_tool(request);
   INFO(result.reason << result.err);
   REQUIRE(result.ok());
   const json printed = json::parse(result.out);
@@ -258,7 +258,7 @@ TEST_CASE("kiln devices says which rungs a scripted device takes") {
   request.program = KILN_EXECUTABLE;
   request.arguments = {"devices", "--json"};
   request.environment = driver.environment();
-  const auto result = kiln::builder::run_process(request);
+  const auto result = kiln::builder::run_tool(request);
   REQUIRE(result.ok());
   const json printed = json::parse(result.out)["devices"];
   REQUIRE(printed.size() == 2);

@@ -12,8 +12,8 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/launch/workbench.hpp"
 #include "builder/process/fork_call.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/fuzz/mutate.hpp"
@@ -187,7 +187,7 @@ class Fuzzer {
   Options options_;
   std::atomic<unsigned> *round_;
   Random random_;
-  ChildDevice child_;
+  OpenedDevice child_;
   kiln::Device device_;
   packs::Bytes pack_;
   std::vector<std::pair<fs::path, packs::Bytes>> originals_;
@@ -227,7 +227,7 @@ int fuzz(const char *base_path, const Options &options) {
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   auto *round = new (shared) std::atomic<unsigned>(0);
-  const ChildResult result = run_isolated(
+  const ChildResult result = fork_call(
       [&] {
         Counts counts;
         const std::string error =

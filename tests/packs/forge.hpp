@@ -15,9 +15,9 @@ namespace kiln::test {
 
 namespace fb = packs::fb;
 
-inline fb::Hash hash_of(const packs::Name &name) {
+inline fb::Hash hash_of(const packs::Digest &name) {
   return fb::Hash(
-      flatbuffers::span<const std::uint8_t, packs::kNameSize>(name.data(), name.size()));
+      flatbuffers::span<const std::uint8_t, packs::kDigestSize>(name.data(), name.size()));
 }
 
 inline Bytes taken(flatbuffers::FlatBufferBuilder &builder) {

@@ -29,8 +29,8 @@ template <typename Spoil>
 Code spoiled(Spoil spoil) {
   ForgedSection section;
   section.blobs = {Forge().raw_blob({})};
-  Name low{};
-  Name high{};
+  Digest low{};
+  Digest high{};
   high[31] = 1;
   section.binaries = {fb::Binary(hash_of(low), 0, 0), fb::Binary(hash_of(high), 0, 0)};
   spoil(&section);

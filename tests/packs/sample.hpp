@@ -49,7 +49,7 @@ inline Bytes noise(std::size_t size, std::uint32_t seed) {
   return bytes;
 }
 
-inline packs::Name name_of(std::string_view text) {
+inline packs::Digest name_of(std::string_view text) {
   return packs::blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()});
 }
 
@@ -316,7 +316,7 @@ inline Part root_part(const packs::fb::Root &root) {
       for (const auto *requirement : *variant->requirements()) append(requirement, &part);
       append_launch(*variant, &part);
       const std::uint8_t *hash = variant->hash()->bytes()->data();
-      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kDigestSize);
     }
   }
   append_records(root, &part);
@@ -360,7 +360,7 @@ inline Part section_part(const packs::fb::Section &section) {
     if (entries == nullptr) continue;
     for (const auto *binary : *entries) {
       const std::uint8_t *hash = binary->variant().bytes()->data();
-      part.bytes.insert(part.bytes.end(), hash, hash + packs::kNameSize);
+      part.bytes.insert(part.bytes.end(), hash, hash + packs::kDigestSize);
       part.bytes.push_back(static_cast<std::uint8_t>(binary->blob()));
     }
   }

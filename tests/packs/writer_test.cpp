@@ -167,7 +167,7 @@ TEST_CASE("a blob that two targets and the root use is stored once", "[writer]")
   std::vector<std::uint64_t> offsets;
   for (std::size_t i = 0; i < 2; ++i) {
     for (const fb::Blob *blob : *section_of(*pack, i).blobs()) {
-      if (to_name(blob->name()) == name_of({reinterpret_cast<const char *>(shared.data()), 70})) {
+      if (to_digest(blob->name()) == name_of({reinterpret_cast<const char *>(shared.data()), 70})) {
         offsets.push_back(blob->offset());
       }
     }

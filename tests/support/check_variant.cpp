@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/launch/workbench.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"
 
@@ -23,13 +23,13 @@ constexpr std::size_t kGuard = 64;  // bytes behind a buffer that no kernel may 
 
 // Local sizes to launch with. Few: some drivers compile a kernel anew for each. 7x3 divides no
 // size from which it could hide its padding.
-constexpr LocalSize kLocalSizes[] = {{8, 4, 1}, {7, 3, 1}, {1, 1, 1}};
+constexpr NDSize kLocalSizes[] = {{8, 4, 1}, {7, 3, 1}, {1, 1, 1}};
 // PoCL 6.0 ends the process in sub-group functions of groups of one or two items.
-constexpr LocalSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
+constexpr NDSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
 // Sizes beyond the range that is walked through, with the local size that the runtime chooses.
-constexpr Size kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
-constexpr Size kLight[] = {{17, 5, 9}, {33, 3, 18}, {5, 34, 3}, {67, 2, 7}};
-constexpr Size kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
+constexpr ProblemSize kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
+constexpr ProblemSize kLight[] = {{17, 5, 9}, {33, 3, 18}, {5, 34, 3}, {67, 2, 7}};
+constexpr ProblemSize kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
 constexpr double kThresholds[] = {20, 0, 1, 25, 127, 225, 254, 255};  // of filters that keep edges
 
 // A failure that ends the check of a variant.
@@ -94,18 +94,18 @@ class Checker {
       }
       ++turn_;  // so that no width has the same pattern in every row
     }
-    const std::span<const Size> larger = plan_.light ? std::span(kLight) : std::span(kLarge);
-    for (const Size &size : larger) {
-      const Size one{size.width, size.height, deep ? size.depth : 1};
+    const std::span<const ProblemSize> larger = plan_.light ? std::span(kLight) : std::span(kLarge);
+    for (const ProblemSize &size : larger) {
+      const ProblemSize one{size.width, size.height, deep ? size.depth : 1};
       if (flat && fits(one)) check_size(one);
     }
-    for (const Size &size : kLong) {
+    for (const ProblemSize &size : kLong) {
       if (!flat && !plan_.light) check_size(size);
     }
   }
 
   // PoCL's largest image depends on how much memory the machine shows it.
-  bool fits(const Size &size) {
+  bool fits(const ProblemSize &size) {
     const auto workload = plan_workload(program_, variant_, size, {});
     return !workload.ok() || over_limits(bench_.cl(), bench_.child.device->id, *workload).ok();
   }
@@ -119,14 +119,14 @@ class Checker {
 
   // Buffers are made once, for the largest size, and images for each size. A light check makes
   // buffers for each size as well, without a byte to spare: the device looks at that.
-  void prepare(const Size &size, const Parameters &parameters = {}) {
+  void prepare(const ProblemSize &size, const Parameters &parameters = {}) {
     const auto workload = plan_workload(program_, variant_, size, parameters);
     require(workload.status());
     require(session_->bind(*workload, plan_.light ? 0 : kGuard, plan_.light));
   }
 
   // A random plane or one of the others, by turns.
-  void check_size(const Size &size) {
+  void check_size(const ProblemSize &size) {
     const bool large = size.width > plan_.to * plan_.to || size.height > plan_.to ||
                        (size.width > plan_.to && size.height > 1);
     const std::size_t other = 1 + turn_ / 2 % (kPatterns.size() - 1);
@@ -144,16 +144,16 @@ class Checker {
     return parameters;
   }
 
-  void check_launch(const Size &size, Pattern pattern, bool large) {
+  void check_launch(const ProblemSize &size, Pattern pattern, bool large) {
     const Parameters parameters = next_parameters();
-    LocalSize local = local_sizes_[plan_.light ? 0 : turn_ % local_sizes_.size()];
+    NDSize local = local_sizes_[plan_.light ? 0 : turn_ % local_sizes_.size()];
     if (large) local = {};
     const std::vector<Plane> inputs = make_planes(pattern, shape_.inputs, size);
     prepare(size, parameters);
     require(session_->upload(inputs, kPoison));
     require(session_->fill_outputs(kPoison));
     Launched launched;
-    require(session_->launch(std::vector<LocalSize>(variant_.kernels.size(), local), &launched));
+    require(session_->launch(std::vector<NDSize>(variant_.kernels.size(), local), &launched));
     ++launches_;
     std::vector<Plane> outputs;
     bool guards_intact = true;
@@ -209,9 +209,9 @@ class Checker {
   const packs::Variant &variant_;
   const CheckPlan &plan_;
   const ReferenceShape shape_;
-  Workbench bench_;
+  OpenedPack bench_;
   std::optional<Session> session_;
-  std::span<const LocalSize> local_sizes_;
+  std::span<const NDSize> local_sizes_;
   std::size_t turn_ = 0;
   long launches_ = 0;
   long failed_ = 0;

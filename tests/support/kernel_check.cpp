@@ -68,7 +68,7 @@ bool parse(int argc, char **argv, Arguments *out) {
 // One process for each variant: a driver that dies ends one check and names it.
 bool check(const Arguments &arguments, const builder::DeviceInfo &device,
            const packs::Program &program, const packs::Variant &variant) {
-  const auto child = builder::run_isolated(
+  const auto child = builder::fork_call(
       [&] { return check_variant(arguments.pack, device, program, variant, arguments.plan); },
       kTimeout);
   const std::string name = program.name + "/" + variant.name;

@@ -68,7 +68,7 @@ class ScriptedDriver {
 
   builder::ChildResult run(const std::function<nlohmann::json()> &work,
                            std::chrono::milliseconds timeout = std::chrono::seconds(60)) const {
-    return builder::run_isolated(
+    return builder::fork_call(
         [&] {
           use();
           return work();

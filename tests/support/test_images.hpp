@@ -50,7 +50,7 @@ inline void put_level(builder::Plane *plane, std::size_t i, Pattern pattern, std
 }
 
 inline builder::Plane make_plane(Pattern pattern, const builder::PlaneShape &shape,
-                                 const builder::Size &size, std::uint32_t seed) {
+                                 const builder::ProblemSize &size, std::uint32_t seed) {
   builder::Plane plane = builder::blank_plane(shape, size);
   std::uint32_t random = plane.width * 2654435761u + plane.height * 40503u + seed;
   std::size_t i = 0;
@@ -68,7 +68,7 @@ inline builder::Plane make_plane(Pattern pattern, const builder::PlaneShape &sha
 
 inline std::vector<builder::Plane> make_planes(Pattern pattern,
                                                const std::vector<builder::PlaneShape> &shapes,
-                                               const builder::Size &size) {
+                                               const builder::ProblemSize &size) {
   std::vector<builder::Plane> planes;
   for (const builder::PlaneShape &shape : shapes) {
     planes.push_back(

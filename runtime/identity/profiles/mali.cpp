@@ -94,7 +94,7 @@ bool Mali::recognizes(const Identity &identity) {
 // two vendors' builds of one release apart and is part of the key, but only if it is a
 // hash: drivers are known that leave placeholders or junk there, which says nothing.
 void Mali::describe(const Identity &identity, Description *out) {
-  constexpr std::size_t kLeastHashDigits = 16;
+  constexpr std::size_t kMinHashDigits = 16;
   const unsigned long gpu_id = mali_gpu_id(identity);
   set_mali_model(identity, gpu_id, out);
   const std::string driver = word_after(identity.text(Field::device_version), " v1.");
@@ -107,7 +107,7 @@ void Mali::describe(const Identity &identity, Description *out) {
   add(identity, Field::device_vendor_id, &out->key);
   add_part("compiler", out->compiler, &out->key);
   const std::string hash = driver.substr(std::min(release.size() + 1, driver.size()));
-  if (hash.size() >= kLeastHashDigits && is_hexadecimal(hash)) {
+  if (hash.size() >= kMinHashDigits && is_hexadecimal(hash)) {
     add_part("build", hash, &out->key);
   }
   add(identity, Field::address_bits, &out->key);

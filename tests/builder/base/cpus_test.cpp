@@ -13,7 +13,7 @@ TEST_CASE("there is a CPU to use") { CHECK(usable_cpus() >= 1); }
 
 #ifdef __linux__
 TEST_CASE("CPUs that this process may not use do not count") {
-  const auto result = run_isolated(
+  const auto result = fork_call(
       []() -> nlohmann::json {
         cpu_set_t all;
         if (sched_getaffinity(0, sizeof(all), &all) != 0) return "no affinity";

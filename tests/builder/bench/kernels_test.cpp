@@ -9,7 +9,7 @@ using namespace kiln::builder;
 
 namespace {
 
-const Size kSize{768, 432, 1};
+const ProblemSize kSize{768, 432, 1};
 
 VariantRow row(const char *variant, double nanoseconds) {
   VariantRow row;
@@ -157,11 +157,11 @@ TEST_CASE("a device that cannot be opened has an error and nothing else to show"
 }
 
 TEST_CASE("large problems are checked at a smaller size of the same kind") {
-  CHECK(check_size({2560, 1562, 1}) == Size{2560, 1562, 1});
-  CHECK(check_size({3264, 2448, 1}) == Size{641, 479, 1});
-  CHECK(check_size({16777216, 1, 1}) == Size{307039, 1, 1});
-  CHECK(check_size({1024, 1024, 1024}) == Size{641, 479, 65});
-  CHECK(check_size({64, 1024, 1024}) == Size{64, 479, 65});
+  CHECK(check_size({2560, 1562, 1}) == ProblemSize{2560, 1562, 1});
+  CHECK(check_size({3264, 2448, 1}) == ProblemSize{641, 479, 1});
+  CHECK(check_size({16777216, 1, 1}) == ProblemSize{307039, 1, 1});
+  CHECK(check_size({1024, 1024, 1024}) == ProblemSize{641, 479, 65});
+  CHECK(check_size({64, 1024, 1024}) == ProblemSize{64, 479, 65});
 }
 
 TEST_CASE("a device's time is taken only where the host waited as long") {

@@ -111,8 +111,8 @@ std::vector<std::string> report(const BuildResult &result) {
 }
 
 // The variants of the one target's binaries.
-std::vector<packs::Name> binaries(const BuildResult &result) {
-  std::vector<packs::Name> names;
+std::vector<packs::Digest> binaries(const BuildResult &result) {
+  std::vector<packs::Digest> names;
   REQUIRE(result.contents.targets.size() == 1);
   for (const packs::Binary &binary : result.contents.targets[0].binaries) {
     names.push_back(binary.variant);
@@ -147,8 +147,8 @@ TEST_CASE("a driver that crashes, hangs, exits or lies fails that job by name an
   const BuildResult beside = build_on_devices(faulty(), {device}, {}, options, nullptr);
   CHECK(report(beside) == report(result));
   CHECK(binaries(beside) == binaries(result));
-  CHECK(binaries(beside) == std::vector<packs::Name>{faulty().programs[0].variants.front().hash,
-                                                     faulty().programs[0].variants.back().hash});
+  CHECK(binaries(beside) == std::vector<packs::Digest>{faulty().programs[0].variants.front().hash,
+                                                       faulty().programs[0].variants.back().hash});
 }
 
 TEST_CASE("a job that hangs holds up none of those beside it, and is the one that is named") {

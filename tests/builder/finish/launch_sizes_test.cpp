@@ -8,7 +8,7 @@ using builder::LaunchSize;
 using builder::pocl_sizes;
 using builder::tuned_sizes;
 using builder::TunedSizes;
-using runtime::Size3;
+using runtime::NDSize;
 
 namespace {
 

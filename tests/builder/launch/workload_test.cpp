@@ -36,14 +36,14 @@ packs::Program two_stages() {
   return program;
 }
 
-Workload planned(const packs::Program &program, const Size &size) {
+Workload planned(const packs::Program &program, const ProblemSize &size) {
   auto plan = plan_workload(program, program.variants[0], size, {});
   INFO(plan.status().message);
   REQUIRE(plan.ok());
   return *std::move(plan);
 }
 
-std::string refusal(const packs::Program &program, const Size &size) {
+std::string refusal(const packs::Program &program, const ProblemSize &size) {
   const auto plan = plan_workload(program, program.variants[0], size, {});
   REQUIRE_FALSE(plan.ok());
   return plan.status().message;

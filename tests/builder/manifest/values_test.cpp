@@ -292,7 +292,7 @@ TEST_CASE("A program's hints name variants that it has, and sizes of two or thre
           .programs[0];
   CHECK(program.preferred == std::vector<std::string>{"v"});
   CHECK(program.baseline == "v");
-  CHECK(program.sizes == std::vector<Size>{{7, 5, 1}, {4, 3, 2}});
+  CHECK(program.sizes == std::vector<ProblemSize>{{7, 5, 1}, {4, 3, 2}});
   CHECK(Project().error(with("prefer = [\"w\"]")) ==
         "m.toml:3:11: error: unknown variant \"w\" in \"prefer\" of [program.p]\n"
         "prefer = [\"w\"]\n"

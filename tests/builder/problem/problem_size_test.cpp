@@ -5,7 +5,7 @@
 using namespace kiln::builder;
 
 TEST_CASE("A term of the problem's size is a name with a factor, a divisor and an addend") {
-  const Size size{10, 7, 3};
+  const ProblemSize size{10, 7, 3};
   CHECK(parse_term("width").value()(size) == 10);
   CHECK(parse_term("2*height").value()(size) == 14);
   CHECK(parse_term("width/4").value()(size) == 3);
@@ -40,7 +40,7 @@ TEST_CASE("Sizes are read as they are written") {
   for (const char *text : {"1x1", "7680x4320", "64x32x16"}) {
     CHECK(size_text(parse_size(text).value()) == text);
   }
-  CHECK(parse_size("5").value() == Size{5, 1, 1});
+  CHECK(parse_size("5").value() == ProblemSize{5, 1, 1});
   for (const char *text : {"", "0x1", "1x0", "x", "1x", "1x2x3x4", "-1x2", "1x2 ", "2147483649"}) {
     INFO(text);
     CHECK_FALSE(parse_size(text).has_value());

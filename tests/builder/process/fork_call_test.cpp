@@ -22,7 +22,7 @@ constexpr milliseconds kLong{20'000};
 }  // namespace
 
 TEST_CASE("a child's answer comes back, binary and all") {
-  const auto result = run_isolated(
+  const auto result = fork_call(
       [] {
         return json{{"text", "hello"}, {"bytes", json::binary({0, 255, 10})}};
       },
@@ -34,27 +34,27 @@ TEST_CASE("a child's answer comes back, binary and all") {
 }
 
 TEST_CASE("a status comes back from a child with its code and its message") {
-  const auto result = run_isolated([] { return to_json(Status(Code::opencl, "said no")); }, kLong);
+  const auto result = fork_call([] { return to_json(Status(Code::opencl, "said no")); }, kLong);
   REQUIRE(result.ok());
   CHECK(result.status().code == Code::opencl);
   CHECK(result.status().message == "said no");
-  CHECK(run_isolated([] { return to_json(Status()); }, kLong).status().ok());
+  CHECK(fork_call([] { return to_json(Status()); }, kLong).status().ok());
 }
 
 TEST_CASE("a child without an answer is a failure of the process") {
-  const Status status = run_isolated([]() -> json { _exit(1); }, kLong).status();
+  const Status status = fork_call([]() -> json { _exit(1); }, kLong).status();
   CHECK(status.code == Code::process);
   CHECK(status.message == "the driver ended the process with code 1");
 }
 
 TEST_CASE("an answer larger than any pipe comes back whole") {
-  const auto result = run_isolated([] { return json(std::string(8 << 20, 'x')); }, kLong);
+  const auto result = fork_call([] { return json(std::string(8 << 20, 'x')); }, kLong);
   REQUIRE(result.ok());
   CHECK(result.answer.get<std::string>().size() == std::size_t{8} << 20);
 }
 
 TEST_CASE("a crash is reported with its signal and the end of the output") {
-  const auto result = run_isolated(
+  const auto result = fork_call(
       []() -> json {
         std::fputs("about to fall\n", stderr);
         std::raise(SIGABRT);
@@ -68,18 +68,18 @@ TEST_CASE("a crash is reported with its signal and the end of the output") {
 }
 
 TEST_CASE("a driver that ends the process is reported with its exit code") {
-  const auto result = run_isolated([]() -> json { _exit(1); }, kLong);
+  const auto result = fork_call([]() -> json { _exit(1); }, kLong);
   CHECK(result.end == ChildEnd::exited);
   CHECK(result.reason() == "the driver ended the process with code 1");
 }
 
 TEST_CASE("an exit without an answer but with code 0 is no success") {
-  const auto result = run_isolated([]() -> json { _exit(0); }, kLong);
+  const auto result = fork_call([]() -> json { _exit(0); }, kLong);
   CHECK_FALSE(result.ok());
 }
 
 TEST_CASE("a hang is ended by the timeout") {
-  const auto result = run_isolated(
+  const auto result = fork_call(
       []() -> json {
         for (;;) pause();
       },
@@ -89,7 +89,7 @@ TEST_CASE("a hang is ended by the timeout") {
 }
 
 TEST_CASE("a driver that closes every file and stays is ended") {
-  const auto result = run_isolated(
+  const auto result = fork_call(
       []() -> json {
         for (int fd = 3; fd < 1024; ++fd) close(fd);
         for (;;) pause();
@@ -100,7 +100,7 @@ TEST_CASE("a driver that closes every file and stays is ended") {
 }
 
 TEST_CASE("an exception in a child is its output, not the parent's death") {
-  const auto result = run_isolated([]() -> json { throw std::runtime_error("broken"); }, kLong);
+  const auto result = fork_call([]() -> json { throw std::runtime_error("broken"); }, kLong);
   CHECK(result.end == ChildEnd::exited);
   CHECK(result.output == "broken\n");
 }

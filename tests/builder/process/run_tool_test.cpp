@@ -11,7 +11,7 @@ using kiln::builder::find_program;
 using kiln::builder::ProcessEnd;
 using kiln::builder::ProcessRequest;
 using kiln::builder::ProcessResult;
-using kiln::builder::run_process;
+using kiln::builder::run_tool;
 using kiln::test::TemporaryFolder;
 
 namespace {
@@ -26,7 +26,7 @@ ProcessRequest shell(const std::string &script) {
 }  // namespace
 
 TEST_CASE("A program's output, errors and exit status are kept apart") {
-  const ProcessResult result = run_process(shell("echo out; echo err >&2; exit 3"));
+  const ProcessResult result = run_tool(shell("echo out; echo err >&2; exit 3"));
   CHECK(result.end == ProcessEnd::exited);
   CHECK(result.code == 3);
   CHECK_FALSE(result.ok());
@@ -39,7 +39,7 @@ TEST_CASE("Arguments reach the program as they are, without a shell") {
   ProcessRequest request;
   request.program = "printf";
   request.arguments = {"%s|", "a b", "$HOME", "*", "", "\"'"};
-  CHECK(run_process(request).out == "a b|$HOME|*||\"'|");
+  CHECK(run_tool(request).out == "a b|$HOME|*||\"'|");
 }
 
 TEST_CASE("More input and output than a pipe holds goes through, NUL bytes too") {
@@ -48,14 +48,14 @@ TEST_CASE("More input and output than a pipe holds goes through, NUL bytes too")
   ProcessRequest request;
   request.program = "cat";
   request.input = input;
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(result.ok());
   CHECK(result.out == input);
 }
 
 TEST_CASE("Both streams may be filled at once") {
   const ProcessResult result =
-      run_process(shell("head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"));
+      run_tool(shell("head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2"));
   CHECK(result.ok());
   CHECK(result.out.size() == 1'000'000);
   CHECK(result.err.size() == 1'000'000);
@@ -65,13 +65,13 @@ TEST_CASE("A program that does not read its input is no error") {
   const std::string input(1'000'000, 'x');
   ProcessRequest request = shell("exec <&-; echo done");
   request.input = input;
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(result.ok());
   CHECK(result.out == "done\n");
 }
 
 TEST_CASE("A program that ends by a signal is told from one that exits") {
-  const ProcessResult result = run_process(shell("kill -ABRT $$"));
+  const ProcessResult result = run_tool(shell("kill -ABRT $$"));
   CHECK(result.end == ProcessEnd::signalled);
   CHECK(result.code == SIGABRT);
   CHECK(result.reason == "signal 6 (Aborted)");
@@ -81,7 +81,7 @@ TEST_CASE("A program that hangs is killed at its timeout, with its children") {
   ProcessRequest request = shell("echo begun; sleep 600 & sleep 600");
   request.timeout = std::chrono::milliseconds(300);
   const auto begin = std::chrono::steady_clock::now();
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
   CHECK(result.end == ProcessEnd::timed_out);
   CHECK(result.out == "begun\n");
@@ -90,13 +90,13 @@ TEST_CASE("A program that hangs is killed at its timeout, with its children") {
 
 TEST_CASE("A child that holds the output open does not hold up the caller") {
   ProcessRequest request = shell("sleep 600 & echo done");
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(result.ok());
   CHECK(result.out == "done\n");
 }
 
 TEST_CASE("A program that closes its output and goes on is waited for") {
-  const ProcessResult result = run_process(shell("exec >&- 2>&-; sleep 0.1; exit 4"));
+  const ProcessResult result = run_tool(shell("exec >&- 2>&-; sleep 0.1; exit 4"));
   CHECK(result.end == ProcessEnd::exited);
   CHECK(result.code == 4);
 }
@@ -104,7 +104,7 @@ TEST_CASE("A program that closes its output and goes on is waited for") {
 TEST_CASE("A program that writes without end is stopped at the limit") {
   ProcessRequest request = shell("cat /dev/zero");
   request.output_limit = 100'000;
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(result.end == ProcessEnd::output_limit);
   CHECK(result.out.size() == 100'000);
   CHECK(result.reason == "more than 100000 bytes of output");
@@ -113,7 +113,7 @@ TEST_CASE("A program that writes without end is stopped at the limit") {
 TEST_CASE("A program that is not there is not started") {
   ProcessRequest request;
   request.program = "/nowhere/tool";
-  const ProcessResult result = run_process(request);
+  const ProcessResult result = run_tool(request);
   CHECK(result.end == ProcessEnd::not_started);
   CHECK(result.code == ENOENT);
   CHECK(result.reason == "/nowhere/tool: No such file or directory");
@@ -124,7 +124,7 @@ TEST_CASE("Environment and working directory are the program's alone") {
   ProcessRequest request = shell("pwd; echo $KILN_A; echo ${HOME-none}");
   request.working_directory = folder.path();
   request.environment = {{"KILN_A", "a=b"}, {"HOME", std::nullopt}};
-  CHECK(run_process(request).out ==
+  CHECK(run_tool(request).out ==
         std::filesystem::canonical(folder.path()).string() + "\na=b\nnone\n");
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("The caller's signal mask is as it was, and SIGPIPE is not pending") {
   const std::string input(1'000'000, 'x');
   ProcessRequest request = shell("exit 0");
   request.input = input;
-  run_process(request);
+  run_tool(request);
   sigset_t mask, pending;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
   sigpending(&pending);

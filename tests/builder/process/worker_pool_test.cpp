@@ -140,7 +140,7 @@ TEST_CASE("a worker that dies fails its piece alone, and gets no other") {
 TEST_CASE("a driver that hangs is ended in its own time while others work on") {
   const Pipe go;
   WorkerPool pool(2, [&](std::size_t piece) -> json {
-    if (piece == 1) return run_isolated(hang, milliseconds(100)).reason();
+    if (piece == 1) return fork_call(hang, milliseconds(100)).reason();
     go.get();
     return "well";
   });
@@ -180,7 +180,7 @@ TEST_CASE("when the pool goes, its workers and what they run go with it") {
   Pipe ready;
   {
     WorkerPool pool(3, [&](std::size_t) {
-      run_isolated(
+      fork_call(
           [&] {
             ready.put();
             return hang();
@@ -202,7 +202,7 @@ TEST_CASE("an interrupt of the caller leaves nothing behind") {
   if (caller == 0) {
     std::signal(SIGINT, SIG_DFL);
     WorkerPool pool(3, [&](std::size_t) {
-      run_isolated(
+      fork_call(
           [&] {
             ready.put();
             return hang();

@@ -203,20 +203,20 @@ TEST_CASE("A budget is shared evenly, and what a job leaves goes to the others")
 
 TEST_CASE("Each class is tuned with the greatest listed size, else with a halved or doubled one") {
   const std::uint64_t any = ~std::uint64_t{0};
-  const std::vector<Size> laplace = {{768, 432, 1}, {2560, 1600, 1}, {7680, 4320, 1}};
+  const std::vector<ProblemSize> laplace = {{768, 432, 1}, {2560, 1600, 1}, {7680, 4320, 1}};
   CHECK(tuning_sizes(laplace, any) ==
-        std::vector<Size>{{240, 135, 1}, {768, 432, 1}, {7680, 4320, 1}});
+        std::vector<ProblemSize>{{240, 135, 1}, {768, 432, 1}, {7680, 4320, 1}});
   CHECK(tuning_sizes(laplace, 1 << 22) ==
-        std::vector<Size>{{240, 135, 1}, {768, 432, 1}, {2560, 1600, 1}});
+        std::vector<ProblemSize>{{240, 135, 1}, {768, 432, 1}, {2560, 1600, 1}});
   CHECK(tuning_sizes({{300, 200, 1}}, any) ==
-        std::vector<Size>{{300, 200, 1}, {600, 400, 1}, {2400, 1600, 1}});
+        std::vector<ProblemSize>{{300, 200, 1}, {600, 400, 1}, {2400, 1600, 1}});
   CHECK(tuning_sizes({{1 << 28, 1, 1}}, 1 << 22) ==
-        std::vector<Size>{{1 << 15, 1, 1}, {1 << 19, 1, 1}, {1 << 22, 1, 1}});
-  CHECK(tuning_sizes({{1024, 1024, 1024}}, 1 << 22).back() == Size{128, 128, 128});
+        std::vector<ProblemSize>{{1 << 15, 1, 1}, {1 << 19, 1, 1}, {1 << 22, 1, 1}});
+  CHECK(tuning_sizes({{1024, 1024, 1024}}, 1 << 22).back() == ProblemSize{128, 128, 128});
 }
 
 TEST_CASE("Every class has a size, whatever is listed") {
-  for (const std::vector<Size> &listed : std::vector<std::vector<Size>>{
+  for (const std::vector<ProblemSize> &listed : std::vector<std::vector<ProblemSize>>{
            {}, {{1, 1, 1}}, {{3, 5, 7}}, {{65535, 1, 1}}, {{40000, 40000, 1}}}) {
     const auto sizes = tuning_sizes(listed, 1 << 22);
     REQUIRE(sizes.size() == 3);

@@ -11,9 +11,9 @@ using namespace kiln::builder;
 
 namespace {
 
-constexpr Size kMedium{768, 432, 1};
-constexpr Size kLarge{2560, 1600, 1};
-constexpr Size kLarger{7680, 4320, 1};
+constexpr ProblemSize kMedium{768, 432, 1};
+constexpr ProblemSize kLarge{2560, 1600, 1};
+constexpr ProblemSize kLarger{7680, 4320, 1};
 
 DeviceInfo device(const std::string &model) {
   DeviceInfo info;

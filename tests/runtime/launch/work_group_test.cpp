@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
 
 WorkGroupLimits limits(std::size_t size, std::size_t multiple = 1,
-                       Size3 sides = {1024, 1024, 1024}) {
+                       NDSize sides = {1024, 1024, 1024}) {
   WorkGroupLimits result;
   result.work_group_size = size;
   result.preferred_multiple = multiple;
@@ -22,40 +22,40 @@ WorkGroupLimits limits(std::size_t size, std::size_t multiple = 1,
   return result;
 }
 
-Size3 fit(Size3 wanted, const WorkGroupLimits &within, Size3 global = {1000, 1000, 1}) {
+NDSize fit(NDSize wanted, const WorkGroupLimits &within, NDSize global = {1000, 1000, 1}) {
   return fit_local_size(global, wanted, within);
 }
 
 }  // namespace
 
 TEST_CASE("a size that fits is taken as it is", "[work_group]") {
-  CHECK(fit({16, 8, 1}, limits(256)) == Size3{16, 8, 1});
-  CHECK(fit({7, 3, 1}, limits(256)) == Size3{7, 3, 1});
-  CHECK(fit({256, 1, 1}, limits(256)) == Size3{256, 1, 1});
-  CHECK(fit({1, 1, 64}, limits(64)) == Size3{1, 1, 64});
+  CHECK(fit({16, 8, 1}, limits(256)) == NDSize{16, 8, 1});
+  CHECK(fit({7, 3, 1}, limits(256)) == NDSize{7, 3, 1});
+  CHECK(fit({256, 1, 1}, limits(256)) == NDSize{256, 1, 1});
+  CHECK(fit({1, 1, 64}, limits(64)) == NDSize{1, 1, 64});
 }
 
 TEST_CASE("unused dimensions that are given as 0 count as 1", "[work_group]") {
-  CHECK(fit({16, 0, 0}, limits(256)) == Size3{16, 1, 1});
+  CHECK(fit({16, 0, 0}, limits(256)) == NDSize{16, 1, 1});
 }
 
 TEST_CASE("a size that is too large is halved, its largest side first", "[work_group]") {
-  CHECK(fit({64, 16, 1}, limits(256)) == Size3{16, 16, 1});
-  CHECK(fit({16, 16, 4}, limits(256)) == Size3{8, 8, 4});
-  CHECK(fit({31, 31, 1}, limits(32)) == Size3{3, 7, 1});
-  CHECK(fit({512, 1, 1}, limits(1)) == Size3{1, 1, 1});
+  CHECK(fit({64, 16, 1}, limits(256)) == NDSize{16, 16, 1});
+  CHECK(fit({16, 16, 4}, limits(256)) == NDSize{8, 8, 4});
+  CHECK(fit({31, 31, 1}, limits(32)) == NDSize{3, 7, 1});
+  CHECK(fit({512, 1, 1}, limits(1)) == NDSize{1, 1, 1});
 }
 
 TEST_CASE("each side is held by the device's own limit for it", "[work_group]") {
-  CHECK(fit({64, 64, 64}, limits(1 << 20, 1, {8, 4, 2})) == Size3{8, 4, 2});
-  CHECK(fit({64, 1, 1}, limits(32)) == Size3{32, 1, 1});
+  CHECK(fit({64, 64, 64}, limits(1 << 20, 1, {8, 4, 2})) == NDSize{8, 4, 2});
+  CHECK(fit({64, 1, 1}, limits(32)) == NDSize{32, 1, 1});
 }
 
 TEST_CASE("prime sizes end within the limits", "[work_group]") {
   for (const std::size_t x : {1u, 2u, 3u, 5u, 7u, 13u, 31u, 61u, 127u, 251u, 509u, 1021u}) {
     for (const std::size_t y : {1u, 3u, 17u, 97u, 1021u}) {
       for (const std::size_t most : {1u, 2u, 3u, 31u, 32u, 256u, 1024u}) {
-        const Size3 local = fit({x, y, 1}, limits(most));
+        const NDSize local = fit({x, y, 1}, limits(most));
         CAPTURE(x, y, most, local);
         CHECK(local[0] * local[1] * local[2] <= most);
         CHECK(*std::min_element(local.begin(), local.end()) >= 1);
@@ -65,30 +65,30 @@ TEST_CASE("prime sizes end within the limits", "[work_group]") {
 }
 
 TEST_CASE("a driver that reports no limits at all gets groups of one", "[work_group]") {
-  CHECK(fit({64, 64, 1}, limits(0, 0, {0, 0, 0})) == Size3{1, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(0, 0, {0, 0, 0})) == Size3{1, 1, 1});
+  CHECK(fit({64, 64, 1}, limits(0, 0, {0, 0, 0})) == NDSize{1, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(0, 0, {0, 0, 0})) == NDSize{1, 1, 1});
 }
 
 TEST_CASE("sides whose product does not fit a number are halved as well", "[work_group]") {
   const std::size_t huge = std::size_t{1} << (sizeof(std::size_t) * 4);
-  const Size3 local = fit({huge, huge, 1}, limits(huge, 1, {kMost, kMost, kMost}));
+  const NDSize local = fit({huge, huge, 1}, limits(huge, 1, {kMost, kMost, kMost}));
   CHECK(local[0] <= huge / local[1]);
   CHECK(fit({kMost, kMost, kMost}, limits(kMost, 1, {kMost, kMost, kMost}))[0] >= 1);
 }
 
 TEST_CASE("a size is made from the preferred multiple where none is wanted", "[work_group]") {
-  CHECK(fit({0, 0, 0}, limits(256, 32)) == Size3{32, 4, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 64)) == Size3{64, 2, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 128)) == Size3{128, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 1)) == Size3{8, 8, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 3)) == Size3{12, 4, 1});
-  CHECK(fit({0, 0, 0}, limits(48, 32)) == Size3{32, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 32), {5, 1000, 1}) == Size3{8, 16, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 32), {1000, 1, 1}) == Size3{128, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 8), {1000, 1, 1}) == Size3{64, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 8), {20, 1, 1}) == Size3{32, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(32, 64)) == Size3{32, 1, 1});
-  CHECK(fit({0, 0, 0}, limits(256, 0)) == Size3{8, 8, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32)) == NDSize{32, 4, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 64)) == NDSize{64, 2, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 128)) == NDSize{128, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 1)) == NDSize{8, 8, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 3)) == NDSize{12, 4, 1});
+  CHECK(fit({0, 0, 0}, limits(48, 32)) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {5, 1000, 1}) == NDSize{8, 16, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {1000, 1, 1}) == NDSize{128, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 8), {1000, 1, 1}) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 8), {20, 1, 1}) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(32, 64)) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 0)) == NDSize{8, 8, 1});
 }
 
 TEST_CASE("a size that is made up is a multiple of the preferred multiple, or a power of two",
@@ -96,7 +96,7 @@ TEST_CASE("a size that is made up is a multiple of the preferred multiple, or a 
   for (const std::size_t multiple : {1u, 4u, 8u, 16u, 32u, 64u, 128u}) {
     for (const std::size_t most : {1u, 2u, 7u, 31u, 48u, 61u, 100u, 256u, 1021u}) {
       for (const std::size_t width : {1u, 3u, 13u, 997u, 4096u}) {
-        const Size3 local = fit({0, 0, 0}, limits(most, multiple), {width, 1021, 1});
+        const NDSize local = fit({0, 0, 0}, limits(most, multiple), {width, 1021, 1});
         CAPTURE(multiple, most, width, local);
         const std::size_t items = local[0] * local[1];
         CHECK(items <= most);
@@ -130,21 +130,21 @@ TEST_CASE("options say whether a program may be launched with non-uniform work-g
 TEST_CASE("the size that a kernel requires wins over everything", "[work_group]") {
   WorkGroupLimits required = limits(16);
   required.required = {4, 2, 1};
-  CHECK(fit({64, 64, 1}, required) == Size3{4, 2, 1});
-  CHECK(fit({0, 0, 0}, required) == Size3{4, 2, 1});
+  CHECK(fit({64, 64, 1}, required) == NDSize{4, 2, 1});
+  CHECK(fit({0, 0, 0}, required) == NDSize{4, 2, 1});
   required.required = {4, 0, 0};  // no driver should, and none may make a division by zero
-  CHECK(fit({0, 0, 0}, required) == Size3{4, 1, 1});
+  CHECK(fit({0, 0, 0}, required) == NDSize{4, 1, 1});
 }
 
 TEST_CASE("a range is padded to whole groups", "[work_group]") {
-  CHECK(pad_global_size({40, 40, 1}, {7, 3, 1}) == Size3{42, 42, 1});
-  CHECK(pad_global_size({42, 42, 1}, {7, 3, 1}) == Size3{42, 42, 1});
-  CHECK(pad_global_size({1, 1, 1}, {256, 1, 1}) == Size3{256, 1, 1});
-  CHECK(pad_global_size({1021, 1, 5}, {13, 1, 2}) == Size3{1027, 1, 6});
+  CHECK(pad_global_size({40, 40, 1}, {7, 3, 1}) == NDSize{42, 42, 1});
+  CHECK(pad_global_size({42, 42, 1}, {7, 3, 1}) == NDSize{42, 42, 1});
+  CHECK(pad_global_size({1, 1, 1}, {256, 1, 1}) == NDSize{256, 1, 1});
+  CHECK(pad_global_size({1021, 1, 5}, {13, 1, 2}) == NDSize{1027, 1, 6});
 }
 
 TEST_CASE("a range that would overflow is left", "[work_group]") {
-  CHECK(pad_global_size({kMost, 1, 1}, {2, 1, 1}) == Size3{kMost, 1, 1});
-  CHECK(pad_global_size({kMost - 1, 1, 1}, {2, 1, 1}) == Size3{kMost - 1, 1, 1});
-  CHECK(pad_global_size({kMost - 2, 3, 1}, {2, 2, 1}) == Size3{kMost - 1, 4, 1});
+  CHECK(pad_global_size({kMost, 1, 1}, {2, 1, 1}) == NDSize{kMost, 1, 1});
+  CHECK(pad_global_size({kMost - 1, 1, 1}, {2, 1, 1}) == NDSize{kMost - 1, 1, 1});
+  CHECK(pad_global_size({kMost - 2, 3, 1}, {2, 2, 1}) == NDSize{kMost - 1, 4, 1});
 }

@@ -23,7 +23,7 @@ packs::Bytes binary_of(std::uint32_t number) {
 
 struct Variant {
   explicit Variant(std::uint32_t number) { std::memcpy(hash, &number, sizeof(number)); }
-  std::uint8_t hash[packs::kNameSize] = {};
+  std::uint8_t hash[packs::kDigestSize] = {};
 };
 
 std::shared_ptr<Overlay> open_overlay(const std::string &path,

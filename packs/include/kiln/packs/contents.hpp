@@ -14,12 +14,12 @@
 
 namespace kiln::packs {
 
-using Name = std::array<std::uint8_t, kNameSize>;
+using Digest = std::array<std::uint8_t, kDigestSize>;
 
 // BLAKE2b-256.
-Name blake2b(View bytes);
-std::string hex(const Name &name);
-Name to_name(const fb::Hash &hash);
+Digest blake2b(View bytes);
+std::string hex(const Digest &name);
+Digest to_digest(const fb::Hash &hash);
 
 // Bytes to be stored: owned raw bytes, or a blob of an open pack, which is copied as stored.
 class BlobSource {
@@ -27,7 +27,7 @@ class BlobSource {
   explicit BlobSource(Bytes raw);
   BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob);
 
-  const Name &name() const { return name_; }
+  const Digest &name() const { return name_; }
   const std::shared_ptr<const Bytes> &raw() const { return raw_; }   // null for a pack's blob
   const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null for owned bytes
   const fb::Blob &blob() const { return blob_; }                     // with pack() only
@@ -39,7 +39,7 @@ class BlobSource {
   std::shared_ptr<const Bytes> raw_;
   std::shared_ptr<const Pack> pack_;
   fb::Blob blob_{};
-  Name name_{};
+  Digest name_{};
 };
 
 struct Kernel {
@@ -65,7 +65,7 @@ struct Argument {
 
 struct Variant {
   std::string name;
-  Name hash{};
+  Digest hash{};
   std::string options;
   std::vector<std::string> requirements;
   std::vector<Kernel> kernels;
@@ -110,7 +110,7 @@ struct Finish {
 };
 
 struct Binary {
-  Name variant{};
+  Digest variant{};
   BlobSource blob;
   std::string build_log;
   std::vector<KernelFacts> kernels{};  // in the variant's order

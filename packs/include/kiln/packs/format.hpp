@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kOldestReadableVersion = 1;
 inline constexpr std::uint32_t kKnownIncompat = 0;
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
-inline constexpr std::size_t kNameSize = 32;  // BLAKE2b-256
+inline constexpr std::size_t kDigestSize = 32;  // BLAKE2b-256
 
 inline constexpr std::uint64_t kMaxPackSize = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxRootSize = std::uint64_t{256} << 20;

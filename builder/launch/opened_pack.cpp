@@ -1,9 +1,9 @@
-#include "builder/launch/workbench.hpp"
+#include "builder/launch/opened_pack.hpp"
 
 namespace kiln::builder {
 
-Status Workbench::open(const DeviceInfo &info, const std::string &pack_path,
-                       const kiln::LoaderOptions &options) {
+Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
+                        const kiln::LoaderOptions &options) {
   Status status = child.open(info);
   if (status.ok()) status = take(kiln::OpenCL::open(), &opencl);
   if (status.ok()) status = take(opencl.device_from_cl(child.device->id), &device);

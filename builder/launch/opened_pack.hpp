@@ -11,8 +11,8 @@
 
 namespace kiln::builder {
 
-struct Workbench {
-  ChildDevice child;
+struct OpenedPack {
+  OpenedDevice child;
   kiln::OpenCL opencl;
   kiln::Device device;
   kiln::Pack pack;
