@@ -67,6 +67,6 @@ TEST_CASE("mapping and running a sequence allocate nothing either", "[allocation
 
 TEST_CASE("the counter counts", "[allocation]") {
   const long before = allocations();
-  const auto one = std::make_unique<int>(1);
+  ::operator delete(::operator new(1));  // a call; Clang leaves out a new-expression without use
   CHECK(allocations() > before);
 }
