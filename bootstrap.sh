@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and shows or tests Kiln. Debian 12, Ubuntu 22.04 and
 # 24.04; as root or with sudo; again and again without harm.
 set -euo pipefail

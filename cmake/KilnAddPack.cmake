@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kiln_add_pack(TARGET MANIFEST manifest.toml [OUTPUT file.kiln] [DEPENDS files...]
 #               [OPTIONS options of `kiln compile`...])
 #

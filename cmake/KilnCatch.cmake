@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kiln_catch_test(NAME LABEL label SOURCES files... LIBRARIES targets...)
 # One executable of Catch2 tests and one ctest entry, skipped by exit code 77 (tests/support/
 # catch.hpp). Catch2 2 and 3 both serve.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds every dependency; downloads none. The message of a missing one names its Debian package.
 include(KilnFind)
 find_package(Threads REQUIRED)

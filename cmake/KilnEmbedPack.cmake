@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kiln_embed_pack(TARGET PACK SYMBOL name)
 #
 # Puts a pack into the executable or library TARGET: read-only, aligned to 64 bytes, and found

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # kiln_find_library(TARGET HEADER h [LIBRARY name] [SUFFIX dir] PACKAGE debian-package [OPTIONAL])
 # makes the imported target TARGET from a header and, where named, a library. An optional one
 # that is not there makes no target. Also used by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Install rules: the runtime (static and shared) with its headers, CMake package and
 # pkg-config file; the kiln executable where it is built.
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every option of the build. Tests and install are on only where Kiln is the top project.
 if(PROJECT_IS_TOP_LEVEL)
   set(kiln_top_level ON)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The manual page and the completion for Bash, made of what `kiln --help` prints.
 
     man.py KILN MAN-PAGE COMPLETION

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kiln/packs/output_file.hpp"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cross-checks and tunings as the writer writes them.
 #pragma once
 

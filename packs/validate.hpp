@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of FORMAT.md that the FlatBuffers verifier cannot know.
 #pragma once
 

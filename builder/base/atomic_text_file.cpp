@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/base/atomic_text_file.hpp"
 
 #include "kiln/packs/output_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Build logs as packs keep them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one way to fail, from packs to the command line, under the builder's own name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much this process may do at the same time.
 #pragma once
 

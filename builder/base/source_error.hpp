@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a fault in a file that the author wrote: place, line, caret, expectation.
 // Pure functions; safe to use from any thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nearest known word to one that is not known: for keys, requirements, subcommands.
 // Pure functions of their arguments; safe to use from any thread.
 #pragma once

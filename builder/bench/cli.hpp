@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of kiln-bench, each of which stores itself in `*command` when it is chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln-bench kernels: what every variant of a pack does on each device.
 #include "builder/bench/kernels.hpp"
 #include "builder/bench/kernels_report.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln-bench launch: what a launch costs the processor.
 #include <fmt/format.h>
 

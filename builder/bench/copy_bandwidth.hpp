@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fast a device copies memory: what a kernel that only moves bytes could reach at best.
 #pragma once
 

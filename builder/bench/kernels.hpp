@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every variant of a pack does on a device: time, bandwidth, correctness, and beside them
 // what was published.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurements as JSON and as text.
 #include "builder/bench/kernels_report.hpp"
 

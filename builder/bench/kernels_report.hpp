@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of `kiln-bench kernels` as JSON and as text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch costs on the processor: the bare call, through Kiln, as part of a sequence.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln-bench: what Kiln's own kernels do on a device, and what was published of them.
 #include "builder/bench/cli.hpp"
 #include "builder/cli/parse.hpp"

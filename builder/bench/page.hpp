@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of what was measured: one HTML file with everything in it.
 #pragma once
 

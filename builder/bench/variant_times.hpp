@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measuring one variant in a process that may die: checked first, then launched again and again.
 #pragma once
 

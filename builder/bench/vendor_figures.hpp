@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What two vendors published of the case studies, to stand beside our own figures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cross-checking: which other targets' binaries a device takes natively, by trying.
 #pragma once
 

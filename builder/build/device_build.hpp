@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The on-device build: every job in a process of its own, proven before it is kept.
 #pragma once
 

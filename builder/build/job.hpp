@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One job of a build: a child process that compiles and finishes, then others that prove the
 // binary.
 #pragma once

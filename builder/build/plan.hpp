@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a build would do. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln bench: what a start costs.
 #include <fmt/format.h>
 

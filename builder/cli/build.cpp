@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln build: the on-device build.
 #include <algorithm>
 #include <filesystem>

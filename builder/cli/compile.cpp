@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln compile: the host step.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln devices: identities of this machine's devices.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln explain: which rung a load takes, and why not a higher one.
 #include "builder/cli/load_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln extract: the parts of a pack as files.
 #include <filesystem>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln inspect: look into a pack.
 #include <fmt/format.h>
 

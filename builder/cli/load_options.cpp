@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/cli/load_options.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options that explain and run share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln: one executable, one file a subcommand.
 #include <string_view>
 

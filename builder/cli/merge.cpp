@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln merge: the union of packs.
 #include <fmt/format.h>
 

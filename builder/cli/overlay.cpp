@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln plan: what a build would do.
 #include "builder/build/plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln provision: what a pack has for Mesa's shader cache, put where Mesa reads it.
 #include "runtime/provision/mesa_provision.hpp"
 

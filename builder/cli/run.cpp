@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln run: launch a program on a PNG image, through the runtime.
 #include <cmath>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln tune: which work-group sizes and which variants are fastest on a device.
 #include <cstdlib>
 #include <set>

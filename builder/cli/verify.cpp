@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln verify: check every byte of a pack.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln warm: launch every program of a pack once, where only a driver's own cache helps.
 #include "builder/startup/warm.hpp"
 

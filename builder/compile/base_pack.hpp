@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host step: from a manifest to a base pack's contents, with no device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flattening: one text out of a source file and the files that it includes, so that a pack
 // carries all that a driver's compiler needs. Reads through an interface and is otherwise
 // pure: safe to use from any thread if the interface is.

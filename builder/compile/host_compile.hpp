@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host step: OpenCL C to validated SPIR-V, with no device. Runs clang, llvm-spirv and
 // spirv-val through pipes; writes no file. Safe to use from any thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Build options, as far as the host step understands them. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logical lines of OpenCL C: what a preprocessor sees once lines are spliced and comments
 // are gone. Pure functions; safe to use from any thread.
 #pragma once

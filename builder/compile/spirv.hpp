@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Kiln needs to know of a SPIR-V module. Reads untrusted bytes: every size is checked.
 #pragma once
 

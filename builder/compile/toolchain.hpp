@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The host's compilers: clang, llvm-spirv of the same LLVM version, spirv-val.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of this machine, as a value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listing devices, in a process of its own, and selecting among them.
 #include "builder/device/device_list.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The caches that drivers keep on disk, for processes in which they must not help, or must be
 // known.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/device/opened_device.hpp"
 
 namespace kiln::builder {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device opened inside a child process.
 #pragma once
 

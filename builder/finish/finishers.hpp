@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes a driver's binary final, by its profile (runtime/identity/identity.hpp, Finishing),
 // and how a job's binaries travel from its processes to the builder.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one job of a build is to make: a variant for a device.
 #pragma once
 

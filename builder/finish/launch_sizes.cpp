@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/finish/launch_sizes.hpp"
 
 #include <algorithm>
@@ -30,9 +31,9 @@ std::vector<ProblemSize> problems_of(const packs::Program &program) {
 }
 
 // The ranges of each kernel.
-std::vector<std::vector<Size3>> ranges_of(const packs::Program &program,
-                                          const packs::Variant &variant) {
-  std::vector<std::vector<Size3>> ranges(variant.kernels.size());
+std::vector<std::vector<NDSize>> ranges_of(const packs::Program &program,
+                                           const packs::Variant &variant) {
+  std::vector<std::vector<NDSize>> ranges(variant.kernels.size());
   for (const ProblemSize &size : problems_of(program)) {
     const auto workload = plan_workload(program, variant, size, {});
     if (!workload.ok()) continue;
@@ -67,15 +68,15 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
   std::set<LaunchSize> sizes;
   const auto ranges = ranges_of(program, variant);
   for (std::size_t i = 0; i < variant.kernels.size(); ++i) {
-    std::vector<Size3> wanted{
+    std::vector<NDSize> wanted{
         {variant.local_size[0], variant.local_size[1], variant.local_size[2]}};
     for (const auto &[kernel, size] : tuned) {
       if (kernel == variant.kernels[i].name) wanted.push_back(size);
     }
-    for (const Size3 &range : ranges[i]) {
-      for (const Size3 &size : wanted) {
-        const Size3 local = runtime::fit_local_size(range, size, limits[i]);
-        const Size3 padded = runtime::pad_global_size(range, local);
+    for (const NDSize &range : ranges[i]) {
+      for (const NDSize &size : wanted) {
+        const NDSize local = runtime::fit_local_size(range, size, limits[i]);
+        const NDSize padded = runtime::pad_global_size(range, local);
         sizes.insert({local, std::max(padded[0], padded[1]) >= kWide || local[2] >= kDeep});
       }
     }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work-group sizes that the runtime may choose for a variant. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the first launch of a program costs more than the second: what the driver still compiles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mesa's shader cache, where rusticl keeps final code: taken from a launch, and given to one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/finish/proof.hpp"
 
 #include "builder/device/driver_caches.hpp"

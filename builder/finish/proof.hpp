@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A new binary, loaded and launched once by a fresh process as an application would: through the
 // runtime, from a pack.
 #pragma once

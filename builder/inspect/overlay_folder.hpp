@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An overlay folder as values: what `kiln overlay` shows and exports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pack as JSON, for `kiln inspect --json` and for people's scripts.
 #pragma once
 

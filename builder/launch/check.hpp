@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a result equals the C++ reference's.
 #pragma once
 

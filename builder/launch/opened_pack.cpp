@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/opened_pack.hpp"
 
 namespace kiln::builder {

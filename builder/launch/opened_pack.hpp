@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device with a pack, opened in a process that may die.
 #pragma once
 

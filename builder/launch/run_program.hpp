@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading and launching one program through the runtime, in a process of its own.
 #pragma once
 

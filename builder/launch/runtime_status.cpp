@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/runtime_status.hpp"
 
 namespace kiln::builder {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calls of the runtime's C++ interface return, as a Status.
 #pragma once
 

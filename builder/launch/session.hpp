@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launching a loaded variant, all its kernels in order, again and again on one set of memory.
 #pragma once
 
@@ -9,12 +10,13 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/launch/workload.hpp"
 #include "kiln/kiln.hpp"
+#include "runtime/launch/work_group.hpp"
 #include "runtime/opencl/library.hpp"
 
 namespace kiln::builder {
 
 // The work-group size of a stage: {0, 0, 0} as the runtime chooses.
-using NDSize = std::array<std::size_t, 3>;
+using runtime::NDSize;
 
 // One launch of all stages.
 struct Launched {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch of a variant takes for a problem of some size: memory, arguments, NDRanges.
 // Pure; session.hpp does it on a device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading kernel arguments. As in toml_reader.hpp, faults are thrown.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The manifest: a TOML file that names programs, variants, build options, checks and
 // launches. Reading one gives values; nothing here touches a device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requirements that a manifest may name: the one list of them. What a requirement
 // means for a device is the runtime's affair. Safe to use from any thread.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed values out of a manifest's TOML tables. Inside the manifest's reading a fault is
 // thrown as a ManifestFault, which parse_manifest() catches; nothing else is to use this.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long something takes, measured until the noise is known. Pure: times come from outside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data on the host: a picture, a matrix, a row of values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The size of a problem, and the terms of it in which memory and NDRanges are given.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C++ references by the names that manifests use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running a driver where its death costs nothing: in a child process that has loaded no
 // driver before. POSIX.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs host tools: an argument vector, bytes in, bytes out, never a shell. POSIX.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a status travels from a child process to its parent. Pure.
 #pragma once
 

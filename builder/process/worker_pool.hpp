@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that do pieces of work beside each other. POSIX.
 #pragma once
 

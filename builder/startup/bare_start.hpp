@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs started without Kiln: what a start costs an application that makes the bare calls.
 #pragma once
 

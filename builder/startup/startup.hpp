@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an application's start costs until it has its first results: from source, from the driver's
 // own binaries, from final code in memory, through Kiln.
 #pragma once

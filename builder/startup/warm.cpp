@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/startup/warm.hpp"
 
 #include "builder/finish/launch_twice.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launching every program once, so that the driver's own caches, and an overlay, hold what it
 // compiles.
 #pragma once

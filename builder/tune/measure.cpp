@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/tune/measure.hpp"
 
 #include <algorithm>
@@ -122,8 +123,8 @@ class Tuner {
   void add_stage(const packs::Variant &variant, std::size_t s) {
     const Stage &stage = session_.workload().stages[s];
     const WorkGroupLimits limits = limits_of(bench_, session_.kernels()[s].cl());
-    std::vector<Size3> first = {runtime::fit_local_size(stage.global, {}, limits)};
-    Size3 own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
+    std::vector<NDSize> first = {runtime::fit_local_size(stage.global, {}, limits)};
+    NDSize own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
     for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = own[0] == 0 ? 0 : 1;
     if (own[0] != 0) {
       first.insert(first.begin(), runtime::fit_local_size(stage.global, own, limits));
@@ -239,7 +240,7 @@ class Tuner {
 
   // The fastest of many is partly luck: the first few are measured again, taking turns.
   void choose(std::size_t s, TunedKernel *kernel) {
-    std::vector<Size3> finalists = searches_[s].ranking();
+    std::vector<NDSize> finalists = searches_[s].ranking();
     if (finalists.empty()) return;
     best_[s] = finalists.front();
     finalists.resize(std::min(finalists.size(), kFinalists));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tuning one variant, in a process that may die.
 #pragma once
 

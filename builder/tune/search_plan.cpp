@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/tune/search_plan.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ constexpr std::size_t kCoarseVolumes = 7;
 constexpr double kMinPart = 1e-3;  // of the host's time, that a believable clock shows
 constexpr double kMiddle = 128;    // work-items: where the coarse grid begins
 
-std::size_t volume(const Size3 &local) { return local[0] * local[1] * local[2]; }
+std::size_t volume(const NDSize &local) { return local[0] * local[1] * local[2]; }
 
 std::size_t without_twos_and_threes(std::size_t n) {
   while (n % 2 == 0) n /= 2;
@@ -31,7 +32,7 @@ std::vector<std::size_t> sides(std::size_t most, std::size_t multiple) {
   return result;
 }
 
-std::size_t most_of(std::size_t i, const Size3 &global, const WorkGroupLimits &limits) {
+std::size_t most_of(std::size_t i, const NDSize &global, const WorkGroupLimits &limits) {
   const std::size_t within = std::min(limits.work_item_sizes[i], limits.work_group_size);
   constexpr std::size_t kWidest = std::size_t{1} << 31;
   return std::clamp<std::size_t>(within, 1,
@@ -39,13 +40,13 @@ std::size_t most_of(std::size_t i, const Size3 &global, const WorkGroupLimits &l
 }
 
 // The flattest shape of that many work-items, and the squarest that is not taller than wide.
-std::array<const Size3 *, 2> shapes(const std::vector<Size3> &candidates, std::size_t items) {
-  std::array<const Size3 *, 2> found{};
-  const auto unevenness = [](const Size3 &local) {
+std::array<const NDSize *, 2> shapes(const std::vector<NDSize> &candidates, std::size_t items) {
+  std::array<const NDSize *, 2> found{};
+  const auto unevenness = [](const NDSize &local) {
     return static_cast<double>(local[0]) / static_cast<double>(local[1]) *
            static_cast<double>(local[2] * local[2]);
   };
-  for (const Size3 &local : candidates) {
+  for (const NDSize &local : candidates) {
     if (volume(local) != items) continue;
     auto &[flat, square] = found;
     if (flat == nullptr || local[0] > (*flat)[0]) flat = &local;
@@ -69,8 +70,8 @@ ProblemSize doubled(const ProblemSize &size) {
 
 }  // namespace
 
-std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &global,
-                                         const WorkGroupLimits &limits) {
+std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
+                                          const WorkGroupLimits &limits) {
   if (limits.required[0] != 0) return {runtime::fit_local_size(global, {}, limits)};
   std::size_t multiple = std::max<std::size_t>(limits.preferred_multiple, 1);
   std::array<std::vector<std::size_t>, 3> of;
@@ -78,7 +79,7 @@ std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &globa
     of[i] = i < dimensions ? sides(most_of(i, global, limits), i == 0 ? multiple : 0)
                            : std::vector<std::size_t>{1};
   }
-  std::vector<Size3> result;
+  std::vector<NDSize> result;
   for (; result.empty(); multiple = multiple % 2 == 0 ? multiple / 2 : 1) {
     for (const std::size_t x : of[0]) {
       for (const std::size_t y : of[1]) {
@@ -93,24 +94,24 @@ std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &globa
   return result;
 }
 
-Search::Search(unsigned dimensions, const Size3 &global, const WorkGroupLimits &limits,
-               const std::vector<Size3> &first)
+Search::Search(unsigned dimensions, const NDSize &global, const WorkGroupLimits &limits,
+               const std::vector<NDSize> &first)
     : candidates_(work_group_candidates(dimensions, global, limits)),
       full_(candidates_.size() <= kFullSearch) {
-  for (const Size3 &local : first) plan(local);
+  for (const NDSize &local : first) plan(local);
   plan_coarse();
   if (!full_) return;
-  for (const Size3 &local : candidates_) plan(local);
+  for (const NDSize &local : candidates_) plan(local);
 }
 
-void Search::plan(const Size3 &local) {
+void Search::plan(const NDSize &local) {
   const bool known = std::find(planned_.begin(), planned_.end(), local) != planned_.end();
   if (!known) planned_.push_back(local);
 }
 
 void Search::plan_coarse() {
   std::vector<std::size_t> volumes;
-  for (const Size3 &local : candidates_) {
+  for (const NDSize &local : candidates_) {
     if (std::has_single_bit(volume(local)) || candidates_.size() == 1) {
       volumes.push_back(volume(local));
     }
@@ -133,18 +134,18 @@ void Search::plan_coarse() {
   const auto greatest = std::max_element(volumes.begin(), volumes.end());
   if (greatest != volumes.end()) std::rotate(volumes.begin(), greatest, greatest + 1);
   for (const std::size_t items : volumes) {
-    for (const Size3 *local : shapes(candidates_, items)) {
+    for (const NDSize *local : shapes(candidates_, items)) {
       if (local != nullptr) plan(*local);
     }
   }
 }
 
-void Search::plan_neighbours(const Size3 &of) {
+void Search::plan_neighbours(const NDSize &of) {
   // A step is to the next candidate in one dimension, or a factor of 2 from one to another.
   for (std::size_t i = 0; i < 3; ++i) {
-    const Size3 *below = nullptr;
-    const Size3 *above = nullptr;
-    for (const Size3 &c : candidates_) {
+    const NDSize *below = nullptr;
+    const NDSize *above = nullptr;
+    for (const NDSize &c : candidates_) {
       if (c[(i + 1) % 3] != of[(i + 1) % 3] || c[(i + 2) % 3] != of[(i + 2) % 3]) continue;
       if (c[i] < of[i] && (below == nullptr || c[i] > (*below)[i])) below = &c;
       if (c[i] > of[i] && (above == nullptr || c[i] < (*above)[i])) above = &c;
@@ -152,7 +153,7 @@ void Search::plan_neighbours(const Size3 &of) {
     if (above != nullptr) plan(*above);
     if (below != nullptr) plan(*below);
     for (std::size_t j = 0; j < 3; ++j) {
-      Size3 moved = of;
+      NDSize moved = of;
       if (i == j || moved[j] % 2 != 0) continue;
       moved[i] *= 2;
       moved[j] /= 2;
@@ -161,26 +162,26 @@ void Search::plan_neighbours(const Size3 &of) {
   }
 }
 
-std::optional<Size3> Search::next() {
+std::optional<NDSize> Search::next() {
   if (done_ == planned_.size() && !full_) {
-    const std::vector<Size3> order = ranking();
+    const std::vector<NDSize> order = ranking();
     if (!order.empty()) plan_neighbours(order.front());
   }
   if (done_ == planned_.size()) return std::nullopt;
   return planned_[done_];
 }
 
-void Search::took(const Size3 &local, double nanoseconds) {
+void Search::took(const NDSize &local, double nanoseconds) {
   measured_[local] = nanoseconds;
   while (done_ < planned_.size() && measured_.count(planned_[done_]) != 0) ++done_;
 }
 
-std::vector<Size3> Search::ranking() const {
-  std::vector<Size3> order;
+std::vector<NDSize> Search::ranking() const {
+  std::vector<NDSize> order;
   for (const auto &[local, time] : measured_) {
     if (std::isfinite(time)) order.push_back(local);
   }
-  std::stable_sort(order.begin(), order.end(), [&](const Size3 &a, const Size3 &b) {
+  std::stable_sort(order.begin(), order.end(), [&](const NDSize &a, const NDSize &b) {
     return measured_.at(a) < measured_.at(b);
   });
   return order;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tuning measures, in which order, and when it has to stop. Pure.
 #pragma once
 
@@ -22,8 +23,8 @@ using runtime::WorkGroupLimits;
 // multiple without a prime factor over 3; none is wider than the range rounded up to a power of
 // two; the work-items of a group are a multiple of the preferred multiple, or where no size within
 // the limits is, of that multiple's half, its half, and so on. Sides beyond `dimensions` are 1.
-std::vector<Size3> work_group_candidates(unsigned dimensions, const Size3 &global,
-                                         const WorkGroupLimits &limits);
+std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
+                                          const WorkGroupLimits &limits);
 
 // Not more candidates than this are measured one and all.
 inline constexpr std::size_t kFullSearch = 40;
@@ -35,30 +36,30 @@ inline constexpr std::size_t kFullSearch = 40;
 // another down), until the best has none left.
 class Search {
  public:
-  Search(unsigned dimensions, const Size3 &global, const WorkGroupLimits &limits,
-         const std::vector<Size3> &first);
+  Search(unsigned dimensions, const NDSize &global, const WorkGroupLimits &limits,
+         const std::vector<NDSize> &first);
 
   // What to measure now; nothing when the search is over. The same until took() was told.
-  std::optional<Size3> next();
+  std::optional<NDSize> next();
   // How long it took; infinity where it failed.
-  void took(const Size3 &local, double nanoseconds);
+  void took(const NDSize &local, double nanoseconds);
 
-  const std::vector<Size3> &candidates() const { return candidates_; }
+  const std::vector<NDSize> &candidates() const { return candidates_; }
   bool full() const { return full_; }
   // Those that were measured and did not fail, the fastest first.
-  std::vector<Size3> ranking() const;
+  std::vector<NDSize> ranking() const;
   double best() const;  // nanoseconds; infinity before anything was measured
 
  private:
-  void plan(const Size3 &local);
+  void plan(const NDSize &local);
   void plan_coarse();
-  void plan_neighbours(const Size3 &of);
+  void plan_neighbours(const NDSize &of);
 
-  std::vector<Size3> candidates_;
+  std::vector<NDSize> candidates_;
   bool full_ = false;
-  std::vector<Size3> planned_;  // each once
-  std::size_t done_ = 0;        // of `planned_`
-  std::map<Size3, double> measured_;
+  std::vector<NDSize> planned_;  // each once
+  std::size_t done_ = 0;         // of `planned_`
+  std::map<NDSize, double> measured_;
 };
 
 // Whether the samples so far, however noisy, leave no hope to get below `best` (nanoseconds).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tuning: the work-group sizes and the variants that are fastest on a device, by measurement.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tuning found, as values, as JSON and as rows of a pack. Pure.
 #pragma once
 
@@ -15,10 +16,11 @@
 #include "builder/launch/check.hpp"
 #include "builder/problem/problem_size.hpp"
 #include "kiln/packs/contents.hpp"
+#include "runtime/launch/work_group.hpp"
 
 namespace kiln::builder {
 
-using NDSize = std::array<std::size_t, 3>;
+using runtime::NDSize;
 
 // Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
 // no launch without one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross build for AArch64 Linux with Debian's cross compiler; tests run under qemu.
 #
 # KILN_ARM64_ROOT (cache or environment variable) is a folder with the arm64 -dev packages

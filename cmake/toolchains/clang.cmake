@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The newest Clang of this machine as the compiler, for the presets clang and fuzz.
 foreach(version 20 19 18 17 16 15 14 13 "")
   if(version)

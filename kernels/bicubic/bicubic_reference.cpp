@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/bicubic/bicubic_reference.hpp"
 
 #include <algorithm>

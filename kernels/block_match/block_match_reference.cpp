@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/block_match/block_match_reference.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The truth that every variant of the box kernel is compared with.
 #ifndef KILN_KERNELS_BOX_REFERENCE_HPP
 #define KILN_KERNELS_BOX_REFERENCE_HPP

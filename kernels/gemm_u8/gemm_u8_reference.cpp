@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/gemm_u8/gemm_u8_reference.hpp"
 
 namespace kiln::reference {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/laplace/laplace_reference.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The truth that every variant of the laplace kernel is compared with.
 #ifndef KILN_KERNELS_LAPLACE_REFERENCE_HPP
 #define KILN_KERNELS_LAPLACE_REFERENCE_HPP

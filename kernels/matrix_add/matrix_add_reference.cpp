@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/matrix_add/matrix_add_reference.hpp"
 
 namespace kiln::reference {

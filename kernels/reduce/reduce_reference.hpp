@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The truth that every variant of the reduce kernel is compared with.
 #ifndef KILN_KERNELS_REDUCE_REFERENCE_HPP
 #define KILN_KERNELS_REDUCE_REFERENCE_HPP

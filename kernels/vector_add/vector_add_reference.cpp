@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kernels/vector_add/vector_add_reference.hpp"
 
 namespace kiln::reference {

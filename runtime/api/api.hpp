@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands behind the opaque handles of kiln.h, and how errors cross.
 #pragma once
 

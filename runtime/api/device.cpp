@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API: OpenCL and devices, and how errors cross.
 #include <algorithm>
 #include <cstring>

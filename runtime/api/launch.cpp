@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API: kernels, queues, events and launches.
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"

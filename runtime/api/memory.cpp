@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C API: buffers and images.
 #include "runtime/api/api.hpp"
 

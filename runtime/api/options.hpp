@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Option structs of the C API, which callers with an older or a newer header may pass.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device with everything that the ladder needs to know of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wishes that a driver may be unable to meet: off unless asked for, left out without an error.
 #pragma once
 

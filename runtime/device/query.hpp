@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queries that fill an Identity and Capabilities from a live device, all through the
 // table of entry points. Nothing is cached; any thread may ask.
 #pragma once

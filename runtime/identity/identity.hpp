@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Device identity: what a driver says of itself, and what a vendor profile makes of it.
 //
 // Everything here is a value or a pure function of values; the queries that fill an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intel's IP version (CL_DEVICE_IP_VERSION_INTEL) as drivers really count it: NEO up to
 // 22.43 has the architecture in bits 16 and up and the release in bits 8 to 15
 // (0x00090000); 24.35 has them in bits 22 and 14 (0x02400009), for the same GPU.

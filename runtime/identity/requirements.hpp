@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a variant may demand of a device, and whether the device has it. Values and pure
 // functions; the queries that fill Capabilities are in query.hpp.
 #pragma once

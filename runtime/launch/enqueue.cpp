@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch/enqueue.hpp"
 
 #include "kiln/packs/hash.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers and images that the host reaches by mapping.
 #pragma once
 

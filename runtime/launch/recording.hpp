@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recording launches through the driver: cl_khr_command_buffer 0.9 (whose five functions below
 // are the same in every 0.9 so far) and cl_qcom_recordable_queues.
 #pragma once

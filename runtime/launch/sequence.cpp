@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch/sequence.hpp"
 
 #include "runtime/load/first_launch.hpp"

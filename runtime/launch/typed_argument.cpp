@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch/typed_argument.hpp"
 
 #include <cstring>

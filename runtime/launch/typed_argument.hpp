@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments of kernels against what the pack knows of their types.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch/work_group.hpp"
 
 #include <algorithm>

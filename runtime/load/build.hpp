@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making a program through the driver, and what makes Kiln accept it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variant of a program a device gets. Pure; safe from any thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets whose binaries may serve a device although their key is another. No OpenCL.
 #pragma once
 

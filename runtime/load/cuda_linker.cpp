@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/load/cuda_linker.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The linker inside NVIDIA's driver. NVIDIA's OpenCL gives PTX as a program's binary and compiles
 // it at each load; the linker compiles it once, to a cubin, which clCreateProgramWithBinary takes
 // as it is: machine code for the compute capability X.y, which every X.z with z >= y runs.

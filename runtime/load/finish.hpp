@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's own binary of what this device had to compile: taken behind a marker, finished as
 // the vendor's profile says, and stored in the overlay.
 #pragma once

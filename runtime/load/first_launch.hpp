@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first launch of a kernel, behind a marker: some drivers compile or link then, and some die of
 // it. The marker stays until the command is complete, so that a death is seen by the next start,
 // which takes a lower rung.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loading a variant: overlay, exact binary, compatible binary, IL, source, or an error that
 // says why.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Telling the application what a loader does.
 #include "runtime/load/loader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every load of an application has in common.
 #pragma once
 

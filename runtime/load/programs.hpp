@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of a loader, each loaded once whichever threads ask for it.
 #pragma once
 

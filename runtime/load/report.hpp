@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load report: what became of every rung, and why.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/load/rung_sources.hpp"
 
 #include "runtime/load/compatible.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each rung of the ladder has to offer for a variant. Reads the pack; no driver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurements of a pack that serve a device, whichever device they were made on. Pure;
 // allocates nothing; safe from any thread.
 #pragma once

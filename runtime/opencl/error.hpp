@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenCL's errors, and the C API's, as a Status.
 #pragma once
 

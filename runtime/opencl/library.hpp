@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only way Kiln reaches OpenCL: one table of entry points, filled by dlopen. The
 // runtime links no OpenCL library and starts on a machine that has none.
 #pragma once

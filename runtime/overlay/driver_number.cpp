@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dladdr; a feature macro must come before the first header.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tells a driver from the one that stood in its place before.
 #pragma once
 

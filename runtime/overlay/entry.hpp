@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One binary of an overlay as a file; runtime/OVERLAY.md has the bytes. Pure.
 #pragma once
 

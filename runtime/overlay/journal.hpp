@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of one driver on this machine: which blobs it took, which it recompiled, and
 // which it died of. Pure; runtime/OVERLAY.md has the bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The overlay: a folder with the binaries that this device had to compile itself, a file
 // each, and with the journals and markers of Quarantine. Any number of processes may use one.
 #pragma once

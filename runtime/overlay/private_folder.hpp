@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder that Kiln owns, and the few operations on its files. Everything is relative to a
 // descriptor, so that renaming the folder or changing the working directory harms nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quarantine: a marker is on disk while a driver handles bytes that it has not yet proven to
 // survive, so that a process that ends there leaves a trace for the next one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/provision/mesa_cache.hpp"
 
 #include <cstring>

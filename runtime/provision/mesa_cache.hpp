@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of Mesa's shader cache, as a pack carries them and as Mesa reads them. Pure.
 //
 // A pack's auxiliary blob of a variant is one line with the place below mesa_shader_cache_sf

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts what a pack has for Mesa's shader cache in place on this machine, so that rusticl compiles
 // nothing at a kernel's first launch. Mesa reads it as a read-only database beside its own cache:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small cuts from the strings of drivers. Bytes, not characters: any bytes are accepted,
 // NUL included. Pure functions, safe from any thread. "Word": a run without white space.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing JSON text. Nothing in the runtime reads JSON.
 #pragma once
 

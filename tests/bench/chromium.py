@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A page in headless Chromium, driven through the DevTools protocol over two pipes."""
 
 import base64

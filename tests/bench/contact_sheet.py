@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One picture of many: the same part of each, side by side, with no label but their order."""
 
 import png

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What `./bootstrap.sh demo` shows: packs for this system's drivers, the case studies run
 from them on a photograph, and what a start costs until the first results.
 

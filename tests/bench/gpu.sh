@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Proves and measures Kiln on a machine with a real NVIDIA GPU: builds and finishes every variant,
 # loads and launches each, and measures a start to its first results against the goals, beside a
 # pack without finishing, the overlay, damaged packs and OpenCV's own cache.

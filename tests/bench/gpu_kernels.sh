@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every variant on a machine with a real GPU: each is checked against its C++ reference, tuned,
 # and measured at the guides' sizes, beside OpenCV's own OpenCL kernels where Python has cv2.
 # Needs the driver, an ICD loader, python3 and three files:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The steps of gpu.sh: each runs kiln, says what it saw, and leaves JSON in the folder of work.
 
     gpu_steps.py STEP --kiln KILN --device GLOB --work WORK [--limit SECONDS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kernels_table.py WORK: Markdown of what gpu_kernels.sh measured into that folder.
 
 Reads kernels.json, and tune.json, opencv.json and checks.txt where they are.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Kiln's best variants beside OpenCV's own OpenCL kernels, on one device in one run.
 
 Each operation is first shown to be the same one: OpenCV's result of a picture equals the C++

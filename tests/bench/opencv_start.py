@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the first calls of OpenCV's T-API cost in a fresh process: nine operations on a UMat.
 
     opencv_start.py [--rounds N] [--width W --height H]

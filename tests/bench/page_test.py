@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The page of `kiln-bench kernels --html` in headless Chromium, against the data in it.
 
     page_test.py WRITE_PAGE OUT

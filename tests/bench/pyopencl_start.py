@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What PyOpenCL's own cache makes of a start: one process, the programs that Kiln started.
 
     pyopencl_start.py ITEMS CACHE

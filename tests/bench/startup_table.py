@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One start-up table over several devices of the laboratory.
 
 Each device measures itself with `kiln bench startup`; this prints the rows together: the times

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write_page IN.json OUT.html: the page of the documents "kernels", "tuning" and "startup" in
 // one file, null where there is none. For page_test.py.
 #include <cstdio>

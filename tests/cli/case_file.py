@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads and writes case files; README.md describes them."""
 
 import dataclasses

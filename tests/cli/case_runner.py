@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Carries out the steps of one case in a folder of its own."""
 
 import dataclasses

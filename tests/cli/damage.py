@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes bad packs out of good ones."""
 
 from superblock import seal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The manual page and the completion that cmake/man.py makes of what kiln --help prints.
 
     man_test.py KILN

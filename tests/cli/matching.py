@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares lines with expectations that may hold placeholders.
 
 `[*]` within an expected line stands for any text of that line; an expected line that is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small PNG images, grey, with a slope of brightness."""
 
 import struct

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the cases of the command line: scripts with the exit code, output and errors expected.
 
     run_cases.py --kiln PATH [--update] [--device-cases] [--jobs N] CASE|FOLDER...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of the runner itself: a case that should fail must fail."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The hash of a pack's superblock: XXH3-64 of its first 56 bytes, as packs/FORMAT.md says."""
 
 HASHED = 56

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An executable with its pack inside: it must be the file that is named, byte for byte. */
 #include <kiln/kiln.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A C program that uses Kiln as an application would: opens the pack that is named. No
  * device is needed. */
 #include <kiln/kiln.h>

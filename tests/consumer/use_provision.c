@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mesa's cache from a pack, through the installed library. */
 #include <kiln/provision.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/driver/application.hpp"
 #include "builder/device/device_list.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application with one program, and a fleet of one device to build its pack on. Each
 // function runs in child processes, as the driver of that test describes the machine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripted driver's binaries, through the loader.
 #include <csignal>
 

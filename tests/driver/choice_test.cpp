@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variant each known driver is given where some are one vendor's alone.
 #include <fstream>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Another model's binary, which a recorded cross-check says serves; and a prefetch of many
 // programs of which one kills the driver.
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver that dies or hangs inside any call of a load: the next start works, says why, and
 // the one after it is fast.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every fault that the scripted driver can play really happens, and what Kiln makes of it.
 #include <csignal>
 

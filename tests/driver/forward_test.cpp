@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripted driver itself, as an application sees it through Kiln: what it forwards, and
 // what it does with binaries of others.
 #include "tests/driver/application.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Through the loader, every handle that a query of the scripted driver returns is one that the
 // application knows, and what is forwarded works.
 #include "tests/driver/machine.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the runtime makes of each driver whose strings are known, asked through the loader.
 #include <cstring>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine whose driver misbehaves as a test says, with packs of one program and a new overlay
 // folder for each case.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each fault of a driver ends with right values from a lower rung, a report that names the
 // fault, and a next start that is fast.
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine through the loader's functions alone, as any OpenCL application uses it. All of
 // it is for child processes: what fails throws.
 #pragma once

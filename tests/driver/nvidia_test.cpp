@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU with NVIDIA's shape from the build to the launch: PTX out, the driver's linker, a cubin in.
 // The scripted driver and the fake libcuda, which ctest puts on LD_LIBRARY_PATH, play it with PoCL
 // behind them, so that CI covers what only a GPU shows.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What real drivers do and nobody expects, played by the scripted driver: the rows that the
 // host's own drivers cannot show.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads from mutated packs and overlays on the first device; README.md says what must hold.
 #include <atomic>
 #include <cstdio>
@@ -156,7 +157,7 @@ class Fuzzer {
   }
 
   std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
-    const Size size{19, 7, 1};
+    const ProblemSize size{19, 7, 1};
     const PlaneShape shape = program_shape(program_).inputs.front();
     const std::vector<Plane> inputs = {
         make_input(shape, size, static_cast<std::uint32_t>(random_()))};

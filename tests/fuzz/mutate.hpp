@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage of the kinds that disks, networks and careless tools do.
 #pragma once
 

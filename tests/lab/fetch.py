@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Brings suites of Debian into the laboratory's folder without touching the host.
 
 Each suite has its own apt state. Packages are downloaded, unpacked into `root.part` and

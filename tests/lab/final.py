@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Final code: nothing is left to compile at a first launch, and where something is, it is seen."""
 
 from making import inspect

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's devices as a fleet: a folder each, with the builder and the packs in it."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's devices as one fleet: build on each, merge, load and run from one pack.
 
 Exits with 0 when all passed (moving devices may be skipped), 1 when a scenario failed or a

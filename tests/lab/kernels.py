@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernel sizes on real drivers: `kiln_kernel_check` on the x86-64 devices that execute.
 
 The base pack has no binaries: drivers that take SPIR-V are given it, the others get source.

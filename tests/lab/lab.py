@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory: real OpenCL drivers for machines that have no GPU. See README.md."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading packs: which rung a device takes, and what the report says about the others."""
 
 from making import inspect

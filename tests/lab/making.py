@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Making packs: the base pack, a pack per device, and the fleet's one pack of them all."""
 
 import shutil

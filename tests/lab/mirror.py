@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which Debian mirror and which keys this host uses, read from apt's own sources."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Launching from packs: the pixels, on every device that executes."""
 
 import png

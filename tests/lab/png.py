@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Just enough PNG for the tests: 8-bit grey, RGB or RGBA, not interlaced."""
 
 import struct

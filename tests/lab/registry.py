@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The laboratory's registry: which suites there are, which devices, and where they lie."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command on one device of the laboratory.
 
 The host's own drivers run in place. Every other root is seen through bubblewrap, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small test runner: scenarios named by sentences, phases with times, some work side by side."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a driver update really does: packs whose target claims a device and holds the binaries of
 another version of its driver, as a system update with unchanged strings leaves them behind."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damage: every truncation and every flipped byte gives a fault or exactly the right bytes.
 #include <algorithm>
 

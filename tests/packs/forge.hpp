@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs that the writer would never write: right hashes around wrong values.
 #pragma once
 

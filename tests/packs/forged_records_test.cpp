@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs whose hashes agree and whose cross-checks or tunings break a rule of FORMAT.md.
 #include "tests/packs/forge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs whose hashes agree and whose root breaks a rule of FORMAT.md: each gives its fault.
 #include <cstring>
 #include <limits>

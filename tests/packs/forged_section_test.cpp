@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs whose hashes agree and whose sections or blobs break a rule of FORMAT.md.
 #include "tests/packs/forge.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs that were committed: they are read for ever, and today's writer still makes them.
 // KILN_REGENERATE=1 in the environment writes them anew.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Merging: any order gives the same pack, byte for byte; contradictions are named.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opening a pack: from a file, a descriptor, memory; what is not a pack; what is not touched.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cross-checks and tunings: written, found, merged.
 #include "kiln/packs/records.hpp"
 #include "tests/packs/forge.hpp"

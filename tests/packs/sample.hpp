@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small packs for tests, and a pack taken apart into parts that can be compared.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The committed header is what flatc makes of pack.fbs.
 #include <array>
 #include <cstdio>

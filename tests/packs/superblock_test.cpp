@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The superblock: its exact bytes, and each fault in the order of FORMAT.md.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The writer: the same contents give the same bytes, each blob once, a file whole or not at all.
 #include <csignal>
 #include <random>

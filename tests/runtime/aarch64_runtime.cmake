@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The runtime alone, cross-built for AArch64, its quick tests run under qemu. Skipped,
 # with the reason, where a part is missing.
 #   cmake -DKILN_SOURCE=... -DKILN_LAB=lab.py -DWORK=... [-DLAUNCHER=ccache]

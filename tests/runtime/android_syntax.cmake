@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles, without output, the sources that have code for Android alone, as Clang for Android
 # does, over the headers of AArch64 Linux: there is no NDK here. Skipped, with the reason,
 # where a part is missing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For test scripts that build. A script of CMake before 3.29 cannot choose its exit code: skip(reason)
 # leaves the reason in the file SKIP_FILE, which tests/support/cmake_test.sh turns into the code 77;
 # return() after it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs the runtime's tests under a checker, on the host's PoCL; any finding fails. Frames of
 # drivers alone are forgiven, in tests/support/suppressions.
 #   cmake -DCHECKER=thread|address -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] -P checked.cmake

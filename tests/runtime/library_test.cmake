@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the runtime's libraries look like to an application: small, without OpenCL, without
 # code that runs before main, without exceptions and type information.
 #   cmake -DSHARED=libkiln_runtime.so -DSTATIC=libkiln_runtime.a -DPACKS=libkiln_packs.a

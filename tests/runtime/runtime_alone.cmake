@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds the runtime without the builder, as an application does, and runs its quick tests.
 #   cmake -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] [-DTOOLCHAIN=file] -P runtime_alone.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many threads on one device through the C API, as an application uses it: the same and
 // different programs at once, loaders, queues, programs and reports shared, packs from a
 // file, a descriptor and memory, handles released in every order. Run as it is, under the

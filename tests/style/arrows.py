@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds the includes between rooms against the table in docs/design.md.
 
 usage: arrows.py [--root DIR]

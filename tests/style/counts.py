@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Counts of the product's C++ (tests and generated code left out), beside two models.
 
 Prints the sizes of files and functions, the share of comments, strings used as errors, FlatBuffers'

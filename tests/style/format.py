@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails where clang-format would change a file, by .clang-format.
 
 Versions format differently, so that one decides: 14, which every supported system has.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy, by .clang-tidy, on the files of some folders that a build compiles.
 
     tidy.py BUILD FOLDER...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The project's own C and C++ files, for the checks of this folder."""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Catch2, whichever of its major versions is installed, and the skipping of tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() of the Catch2 tests: 0 all passed, 1 something failed, 2 nothing was selected or wrong
 // usage, 77 nothing failed and something was skipped. Catch2's own exit code is the number of
 // failures, which may be 77 as well.

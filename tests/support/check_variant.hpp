@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparing one variant with its C++ reference over many sizes, images and parameters.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs a test script of CMake: cmake_test.sh CMAKE ARGUMENTS... Exits as it does, or with 77 where
 # it ended well and left a reason in the file that -DSKIP_FILE= names to it.
 marker=$(mktemp) || exit 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the pack that an update of a driver under unchanged strings leaves behind: a target
 // that claims one device and holds the binaries of another.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities as real drivers report them, for tests.
 #pragma once
 

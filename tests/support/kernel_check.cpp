@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln_kernel_check [--light] [--thin] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
 //
 // Loads every variant that the device can run from the pack, through the runtime and by

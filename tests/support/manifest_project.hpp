@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A project on the disk for tests of manifests.
 #pragma once
 

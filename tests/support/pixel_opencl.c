@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library in the manner of a Pixel phone's libOpenCL-pixel.so: it exports no OpenCL, and
    gives its entry points out by name once it has been enabled. It reports 7 platforms. */
 #include <stddef.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work as a user whom permissions hold back, whoever runs the tests.
 #pragma once
 

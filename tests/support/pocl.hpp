@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether PoCL is here, the real driver behind the scripted one's computing devices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripted test driver in a folder of its own, with its script and ICD file. Its scripts are
 // described in driver/README.md.
 //

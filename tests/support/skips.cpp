@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cases for skips_test.py, which selects them by their tags: none runs by itself.
 #include "tests/support/catch.hpp"
 

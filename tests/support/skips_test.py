@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A skip says so by its exit code, and a failing test never looks skipped.
 
     skips_test.py KILN_SKIPS CMAKE

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One table of what ctest ran, from its own records and never from what tests print.
 
     summary.py [--expect-all] BUILD...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of summary.py, by a small project of each kind of outcome: summary_test.py CMAKE CTEST"""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes that find mistakes: random ones and adversarial ones, the same on every machine.
 #pragma once
 

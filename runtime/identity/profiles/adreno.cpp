@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Qualcomm's Adreno.
 #include "runtime/identity/profiles/profile.hpp"
 

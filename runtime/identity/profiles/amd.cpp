@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AMD's ROCm and older drivers.
 #include "runtime/identity/profiles/profile.hpp"
 

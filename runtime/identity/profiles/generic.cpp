@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices without a profile of their own, and layers over another driver.
 #include "runtime/identity/profiles/profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intel's compute runtime (NEO).
 #include "runtime/identity/profiles/profile.hpp"
 

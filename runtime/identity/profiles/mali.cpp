@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arm's Mali and Immortalis.
 #include "runtime/identity/profiles/profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Portable Computing Language.
 #include "runtime/identity/profiles/profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vendor profiles: how a driver family is recognized, and what its strings say of model, compiler
 // and binary key. One type and one file a family; profiles.cpp has their order.
 //

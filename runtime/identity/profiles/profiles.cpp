@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profiles in their order, and what they share.
 #include "runtime/identity/profiles/profile.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back to SPIR-V
  * and then to source, says why, and launches kernels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// C++17 over kiln.h: handles that release themselves, and results that hold a value or an error.
 /// Header only; works with and without exceptions. Each function calls the one of kiln.h that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Kernels, queues, events, launches and memory: the second half of kiln.h, which includes it and
  * whose conventions hold here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// C++17 over launch.h: the second half of kiln.hpp, which includes it.
 /// @code{.cpp}

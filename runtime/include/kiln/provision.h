@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Mesa's shader cache, filled from a pack: for applications on Linux that may meet rusticl, whose
  * final code is in that cache and not in its binaries. A library of its own (kiln::provision),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// @file
 /// C++17 over provision.h; link kiln::provision.
 #pragma once

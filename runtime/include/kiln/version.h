@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * The version of these headers. */
 #ifndef KILN_VERSION_H

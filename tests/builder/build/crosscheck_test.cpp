@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scripted driver given binaries that claim to be other targets', and that make it misbehave.
 #include "builder/build/crosscheck.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/finish/launch_sizes.hpp"
 
 #include "tests/support/catch.hpp"
@@ -68,7 +69,7 @@ TEST_CASE("sizes for a launch are what the runtime chooses for the three classes
   CHECK(std::is_sorted(sizes.begin(), sizes.end()));
   CHECK(std::adjacent_find(sizes.begin(), sizes.end()) == sizes.end());
   for (const std::size_t side : {64u, 512u, 2048u}) {
-    const Size3 chosen = runtime::fit_local_size({side, side, 1}, {0, 0, 0}, limits(4096));
+    const NDSize chosen = runtime::fit_local_size({side, side, 1}, {0, 0, 0}, limits(4096));
     INFO(side);
     CHECK(has(sizes, {chosen, false}));
   }
@@ -113,8 +114,8 @@ TEST_CASE("a variant that Kiln cannot launch has the sizes of rows and planes") 
   program.variants[0].arguments.clear();
   const auto sizes = sizes_of(program);
   REQUIRE_FALSE(sizes.empty());
-  for (const Size3 &range : {Size3{1024, 1, 1}, Size3{1u << 20, 1, 1}, Size3{1024, 1024, 1}}) {
-    const Size3 local = runtime::fit_local_size(range, {0, 0, 0}, limits(4096));
+  for (const NDSize &range : {NDSize{1024, 1, 1}, NDSize{1u << 20, 1, 1}, NDSize{1024, 1024, 1}}) {
+    const NDSize local = runtime::fit_local_size(range, {0, 0, 0}, limits(4096));
     CHECK(has(sizes, {local, range[0] > 65'535}));
   }
 }
@@ -130,7 +131,7 @@ TEST_CASE("the sizes of all kernels are together, each by its own limits") {
   second.required = {1, 16, 1};
   const auto sizes = launch_sizes(program, variant, {first, second}, {});
   for (const LaunchSize &size : sizes) {
-    CHECK((size.local == Size3{16, 1, 1} || size.local == Size3{1, 16, 1}));
+    CHECK((size.local == NDSize{16, 1, 1} || size.local == NDSize{1, 16, 1}));
   }
   CHECK(has(sizes, {{1, 16, 1}, false}));
   CHECK(has(sizes, {{16, 1, 1}, true}));

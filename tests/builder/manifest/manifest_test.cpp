@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/manifest/manifest.hpp"
 
 #include "builder/manifest/requirement_names.hpp"

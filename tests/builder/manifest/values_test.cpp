@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The faults of single values in a manifest.
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"

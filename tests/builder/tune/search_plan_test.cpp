@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "builder/tune/search_plan.hpp"
 
 #include <algorithm>
@@ -12,15 +13,15 @@ using namespace kiln::builder;
 
 namespace {
 
-const Size3 kWide{7680, 4320, 1};
+const NDSize kWide{7680, 4320, 1};
 
 WorkGroupLimits limits(std::size_t items, std::size_t multiple) {
   return {items, multiple, {items, items, 64}, {0, 0, 0}};
 }
 
-std::size_t volume(const Size3 &local) { return local[0] * local[1] * local[2]; }
+std::size_t volume(const NDSize &local) { return local[0] * local[1] * local[2]; }
 
-bool contains(const std::vector<Size3> &sizes, const Size3 &local) {
+bool contains(const std::vector<NDSize> &sizes, const NDSize &local) {
   return std::find(sizes.begin(), sizes.end(), local) != sizes.end();
 }
 
@@ -31,11 +32,11 @@ bool is_prime(std::size_t n) {
   return n > 1;
 }
 
-using Cost = std::function<double(const Size3 &)>;
+using Cost = std::function<double(const NDSize &)>;
 
 // The sizes in the order in which the search asks for them.
-std::vector<Size3> follow(Search &search, const Cost &cost) {
-  std::vector<Size3> order;
+std::vector<NDSize> follow(Search &search, const Cost &cost) {
+  std::vector<NDSize> order;
   while (const auto local = search.next()) {
     order.push_back(*local);
     search.took(*local, cost(*local));
@@ -44,8 +45,8 @@ std::vector<Size3> follow(Search &search, const Cost &cost) {
 }
 
 // Fastest at one size, and slower with each step away from it.
-Cost distance_from(const Size3 &best) {
-  return [best](const Size3 &local) {
+Cost distance_from(const NDSize &best) {
+  return [best](const NDSize &local) {
     double steps = 1;
     for (int i = 0; i < 3; ++i) {
       steps += std::abs(std::log2(static_cast<double>(local[i]) / static_cast<double>(best[i])));
@@ -61,7 +62,7 @@ TEST_CASE("Candidates keep the limits of device and kernel") {
   tight.work_item_sizes = {128, 4, 64};
   const auto sizes = work_group_candidates(2, kWide, tight);
   REQUIRE_FALSE(sizes.empty());
-  for (const Size3 &local : sizes) {
+  for (const NDSize &local : sizes) {
     CHECK(volume(local) <= 256);
     CHECK(local[0] <= 128);
     CHECK(local[1] <= 4);
@@ -72,7 +73,7 @@ TEST_CASE("Candidates keep the limits of device and kernel") {
 
 TEST_CASE("Candidates are multiples of the preferred multiple and no side is a prime over 3") {
   for (const std::size_t multiple : {1, 8, 32, 64}) {
-    for (const Size3 &local : work_group_candidates(2, kWide, limits(1024, multiple))) {
+    for (const NDSize &local : work_group_candidates(2, kWide, limits(1024, multiple))) {
       CHECK(volume(local) % multiple == 0);
       for (const std::size_t side : local) CHECK((side <= 3 || !is_prime(side)));
     }
@@ -84,20 +85,20 @@ TEST_CASE("Candidates are multiples of the preferred multiple and no side is a p
 TEST_CASE("Where no size can be a multiple of the preferred one its half counts") {
   const auto sizes = work_group_candidates(2, {3, 2, 1}, limits(256, 64));
   REQUIRE_FALSE(sizes.empty());
-  for (const Size3 &local : sizes) CHECK(volume(local) == 8);
+  for (const NDSize &local : sizes) CHECK(volume(local) == 8);
 }
 
 TEST_CASE("No candidate is wider than the range rounded up") {
-  for (const Size3 &local : work_group_candidates(3, {50, 5, 3}, limits(1024, 1))) {
+  for (const NDSize &local : work_group_candidates(3, {50, 5, 3}, limits(1024, 1))) {
     CHECK(local[0] <= 64);
     CHECK(local[1] <= 8);
     CHECK(local[2] <= 4);
   }
-  CHECK(work_group_candidates(1, {1, 1, 1}, limits(1024, 32)) == std::vector<Size3>{{1, 1, 1}});
+  CHECK(work_group_candidates(1, {1, 1, 1}, limits(1024, 32)) == std::vector<NDSize>{{1, 1, 1}});
 }
 
 TEST_CASE("Dimensions that the range does not have stay 1") {
-  for (const Size3 &local : work_group_candidates(1, {100000, 1, 1}, limits(1024, 32))) {
+  for (const NDSize &local : work_group_candidates(1, {100000, 1, 1}, limits(1024, 32))) {
     CHECK(local[1] == 1);
     CHECK(local[2] == 1);
   }
@@ -106,22 +107,22 @@ TEST_CASE("Dimensions that the range does not have stay 1") {
 TEST_CASE("A required size is the only candidate, and the whole search") {
   WorkGroupLimits required = limits(256, 32);
   required.required = {16, 16, 1};
-  CHECK(work_group_candidates(2, kWide, required) == std::vector<Size3>{{16, 16, 1}});
+  CHECK(work_group_candidates(2, kWide, required) == std::vector<NDSize>{{16, 16, 1}});
   Search search(2, kWide, required, {});
-  CHECK(follow(search, distance_from({16, 16, 1})) == std::vector<Size3>{{16, 16, 1}});
+  CHECK(follow(search, distance_from({16, 16, 1})) == std::vector<NDSize>{{16, 16, 1}});
 }
 
 TEST_CASE("A device that allows one work-item has one candidate") {
-  CHECK(work_group_candidates(2, kWide, {}) == std::vector<Size3>{{1, 1, 1}});
+  CHECK(work_group_candidates(2, kWide, {}) == std::vector<NDSize>{{1, 1, 1}});
 }
 
 TEST_CASE("What is given is measured first, each size once") {
   Search search(2, kWide, limits(256, 32), {{7, 3, 1}, {64, 1, 1}});
   const auto order = follow(search, distance_from({64, 1, 1}));
   REQUIRE(order.size() > 2);
-  CHECK(order[0] == Size3{7, 3, 1});
-  CHECK(order[1] == Size3{64, 1, 1});
-  CHECK(std::set<Size3>(order.begin(), order.end()).size() == order.size());
+  CHECK(order[0] == NDSize{7, 3, 1});
+  CHECK(order[1] == NDSize{64, 1, 1});
+  CHECK(std::set<NDSize>(order.begin(), order.end()).size() == order.size());
 }
 
 TEST_CASE("Few candidates are all measured") {
@@ -133,7 +134,8 @@ TEST_CASE("Few candidates are all measured") {
 }
 
 TEST_CASE("Of many candidates the search finds the best and leaves most out") {
-  for (const Size3 &best : {Size3{8, 32, 1}, Size3{1, 64, 1}, Size3{1024, 1, 1}, Size3{96, 4, 1}}) {
+  for (const NDSize &best :
+       {NDSize{8, 32, 1}, NDSize{1, 64, 1}, NDSize{1024, 1, 1}, NDSize{96, 4, 1}}) {
     Search search(2, kWide, limits(1024, 1), {{64, 1, 1}});
     REQUIRE_FALSE(search.full());
     const auto order = follow(search, distance_from(best));
@@ -144,25 +146,25 @@ TEST_CASE("Of many candidates the search finds the best and leaves most out") {
 
 TEST_CASE("The coarse grid has small groups and great ones, flat and square, before neighbours") {
   Search search(2, kWide, limits(4096, 1), {});
-  const auto order = follow(search, [](const Size3 &) { return 1.0; });
+  const auto order = follow(search, [](const NDSize &) { return 1.0; });
   REQUIRE(order.size() >= 14);
-  const std::vector<Size3> coarse(order.begin(), order.begin() + 13);
+  const std::vector<NDSize> coarse(order.begin(), order.begin() + 13);
   CHECK(contains(coarse, {1, 1, 1}));
-  CHECK(coarse.front() == Size3{4096, 1, 1});
+  CHECK(coarse.front() == NDSize{4096, 1, 1});
   CHECK(contains(coarse, {64, 64, 1}));
 }
 
 TEST_CASE("A failed size is never the best, and its neighbours are left alone") {
   const double failed = std::numeric_limits<double>::infinity();
   Search search(2, kWide, limits(1024, 1), {});
-  follow(search, [&](const Size3 &local) {
+  follow(search, [&](const NDSize &local) {
     return volume(local) > 256 ? failed : 1.0 / static_cast<double>(volume(local));
   });
   CHECK(volume(search.ranking().front()) == 256);
-  for (const Size3 &local : search.ranking()) CHECK(volume(local) <= 256);
+  for (const NDSize &local : search.ranking()) CHECK(volume(local) <= 256);
 
   Search hopeless(2, kWide, limits(1024, 1), {});
-  follow(hopeless, [&](const Size3 &) { return failed; });
+  follow(hopeless, [&](const NDSize &) { return failed; });
   CHECK(hopeless.ranking().empty());
   CHECK(hopeless.best() == failed);
 }

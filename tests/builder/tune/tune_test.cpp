@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scripted driver on which some kernels compute, some do nothing, and some kill.
 #include "builder/tune/tune.hpp"
 

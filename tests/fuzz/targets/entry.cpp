@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file of an overlay with one binary. The hashes are repaired.
 #include "runtime/overlay/entry.hpp"
 

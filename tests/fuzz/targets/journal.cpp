@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An overlay's journal, as it lies on disk and with the records' checks repaired.
 #include "runtime/overlay/journal.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a binary key: what is read is what is written.
 #include <cstdlib>
 #include <string>

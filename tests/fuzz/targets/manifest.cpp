@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A manifest, as if it lay beside the case studies.
 #include "builder/manifest/manifest.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mesa's cache: a pack's auxiliary blob, and a database that Mesa wrote. Checksums are repaired.
 #include <cstdlib>
 #include <cstring>

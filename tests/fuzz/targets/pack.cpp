@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pack: superblock, root, sections and blobs, through the reader and through read_contents().
 // Hashes are repaired, so that the mutations come past them.
 #include "tests/fuzz/targets/target.hpp"

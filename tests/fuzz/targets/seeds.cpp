@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kiln_fuzz_seeds FOLDER: a first input for the targets whose formats no file of the tree has.
 #include <cstdio>
 #include <filesystem>

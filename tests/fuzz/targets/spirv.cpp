@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A SPIR-V module.
 #include "builder/compile/spirv.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the libFuzzer targets share. Each file of this folder is one target: the parser of bytes
 // that come from outside, as libFuzzer calls it.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every function of the C headers is tested from C with a NULL in each place where none may be,
 and called by the C++ headers.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API from C, with a device: names that nothing has, sizes and places that do not fit,
  * handles that do not belong together. Each is a status with a message, and the handles serve
  * afterwards. The argument is the path of runtime.kiln; 77 where there is no device. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API from C, without a device: wrong arguments to every function, pinned numbers, and
  * opening packs. The argument is the path of runtime.kiln. */
 #include "tests/runtime/api/c_check.h"

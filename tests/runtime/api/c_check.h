@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks for tests that are C: a failed one is printed and counted, and the test goes on. */
 #ifndef KILN_TESTS_C_CHECK_H
 #define KILN_TESTS_C_CHECK_H

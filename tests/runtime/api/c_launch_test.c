@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C API of kernels, queues, events, memory and sequences from C, without a device: pinned
  * numbers, and wrong arguments to every function. */
 #include "tests/runtime/api/c_check.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes the reference of the public headers, docs/Doxyfile, in a folder of the build. A warning fails.
 #   reference.sh SOURCE OUTPUT
 set -eu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runtime on a real device, the first that there is. Says SKIP and exits with 77 where
 // there is none.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fake driver's queues, memory, events and launches.
 #include "tests/runtime/fake/objects.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a launch needs, made through the C API on the fake driver.
 #pragma once
 

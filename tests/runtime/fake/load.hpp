@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pack for the fake driver, and loading from it through the C API.
 #pragma once
 

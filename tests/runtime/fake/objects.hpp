@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands behind the fake driver's handles; for the files of the fake alone.
 #pragma once
 

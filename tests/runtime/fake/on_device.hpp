@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first device that there is, for tests of the runtime on real drivers. Says SKIP and exits
 // with 77 where there is none.
 #pragma once

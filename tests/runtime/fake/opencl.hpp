@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An OpenCL driver inside the test: one platform, one device, every answer scripted, every
 // object counted. There is one of it; reset_fake() makes it healthy again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fake driver's extension functions: command buffers, Qualcomm's recordable queues, and
 // imported host memory.
 #include "runtime/launch/recording.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities and binary keys: names, text, differences, distance.
 #include "runtime/identity/identity.hpp"
 

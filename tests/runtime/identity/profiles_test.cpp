@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each vendor profile makes of the strings that real drivers report.
 #include "runtime/identity/identity.hpp"
 

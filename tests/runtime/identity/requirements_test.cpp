@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a variant demands and whether a device has it.
 #include "runtime/identity/requirements.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what this thread takes from operator new, in the whole executable.
 #pragma once
 

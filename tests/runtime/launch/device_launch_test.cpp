@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Launching on a real device: events, other queues, sequences, the host's and the application's
 // memory, and what a launch allocates.
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels, memory and launches against a driver that misbehaves.
 #include "tests/runtime/fake/launch_ready.hpp"
 

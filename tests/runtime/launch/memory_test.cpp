@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers and images: flags, the host's memory, the application's memory, and faults.
 #include "tests/runtime/fake/launch_ready.hpp"
 

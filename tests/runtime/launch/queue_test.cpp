@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queues and contexts with hints, events in and out, mapping without waiting.
 #include <array>
 #include <cstring>

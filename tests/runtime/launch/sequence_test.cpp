@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recorded launches against the fake driver: which way of recording is taken, what runs, and
 // what becomes of faults. Qualcomm's way has no other test: no device with it was at hand.
 #include "tests/runtime/fake/launch_ready.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments whose type the pack knows, set with their own type and with others.
 #include <array>
 #include <cstring>

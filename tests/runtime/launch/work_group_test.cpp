@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choosing a work-group size and padding the range.
 #include "runtime/launch/work_group.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of a variant as an application meets it: flags, reports, prefetching.
 #include "kiln/packs/hash.hpp"
 #include "tests/runtime/fake/load.hpp"

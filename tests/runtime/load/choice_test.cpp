@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variant a device gets, from packs built in memory.
 #include "runtime/load/choice.hpp"
 

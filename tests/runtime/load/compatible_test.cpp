@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Targets that may serve a device with another key: recorded ones and Intel's rule.
 #include "runtime/load/compatible.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ladder against a driver that misbehaves in every way that was seen: each fault is a
 // miss of its rung, is named, and loses no OpenCL object.
 #include <functional>

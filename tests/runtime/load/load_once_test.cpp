@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same program from many threads is loaded once, and a prefetch is shared.
 #include <thread>
 

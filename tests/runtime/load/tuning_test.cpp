@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which measured work-group size a device inherits, from packs built in memory.
 #include "runtime/load/tuning.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of OpenCL entry points, and the identity of whatever devices are here.
 #include "runtime/opencl/library.hpp"
 

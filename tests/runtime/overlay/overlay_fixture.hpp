@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts of an application with an overlay, against the fake driver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that are killed while they write an overlay, 200 times two of them at once.
 #include <csignal>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device had to compile is there at the next start, and whatever is wrong with the
 // folder costs the overlay and nothing else.
 #include <sched.h>

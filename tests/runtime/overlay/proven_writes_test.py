@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A start whose binaries are all proven writes nothing into its overlay, as strace sees it.
 
     proven_writes_test.py KILN PACK

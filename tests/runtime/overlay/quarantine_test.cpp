@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver that dies, hangs or silently recompiles is remembered by the next start.
 #include <atomic>
 #include <chrono>

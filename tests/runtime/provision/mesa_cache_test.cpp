@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entries of Mesa's shader cache: blobs of a pack, and the databases that Mesa reads.
 #include "runtime/provision/mesa_cache.hpp"
 

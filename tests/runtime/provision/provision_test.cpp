@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Putting a pack's entries of Mesa's cache in place, and taking them out.
 #include "runtime/provision/mesa_provision.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text: JSON strings, the messages of errors, build options for IL.
 #include "runtime/text/json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two forms of a scripted NVIDIA binary: PTX, which the scripted driver writes and takes, and
 // the cubin that the fake libcuda makes of it. Both carry the driver's own binary as payload.
 #pragma once

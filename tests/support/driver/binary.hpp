@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This driver's binaries: who made it, what a recompilation needs, and the real driver's own
 // binary. Everything behind the magic is hashed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contexts, queues and kernels: the real driver's objects, which remember the application's
 // devices and programs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of entry points, by which the loader calls this driver.
 #pragma once
 

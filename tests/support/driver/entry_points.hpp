@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of the dispatch table. What is not here (GL, EGL, Direct3D, sub-devices,
 // separate compiling and linking) this driver does not have.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which fault happens at a call, and the log of calls.
 #pragma once
 

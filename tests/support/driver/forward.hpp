@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A function that does nothing but forward: logged, faulty where the script says so, its
 // handles translated on the way in and stamped on the way out. One template for all of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Platforms and devices, and what they say of themselves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queries that a script can answer: key, number, form of the answer, and the answer of a
 // device that forwards to no real driver.
 #pragma once

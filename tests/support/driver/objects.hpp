@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's objects. Platforms, devices and programs are its own; contexts, queues,
 // memory, kernels, samplers and events are the real driver's objects, whose first member, the
 // pointer to the dispatch table, is set to this driver's table before the application sees

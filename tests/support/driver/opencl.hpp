@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenCL's headers, with the deprecated functions that are part of every dispatch table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs from binaries: whose they are, and what the script does with those of others.
 #include <algorithm>
 

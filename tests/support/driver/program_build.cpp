@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building, and what a program says of itself.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs from SPIR-V: given to the real driver if it takes IL; else compiled from the file
 // of the script that has the module's entry points.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/driver/programs.hpp"
 
 #include "tests/support/driver/contexts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs: made from source, binary or IL, built, asked, released.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real driver, opened as an ICD loader would, but never through one: the loader of this
 // process leads here.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The script: what KILN_TEST_DRIVER's TOML file says, as values. README.md describes the keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of TOML, read strictly: what has the wrong type, and what nobody asks for, ends the
 // process with a message that says where it stands.
 #pragma once

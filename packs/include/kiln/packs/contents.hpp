@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pack as values: what the builder fills, what merge works on, what the writer writes.
 // Blobs stay where they are (in memory, or in the pack they came from) until written.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants of FORMAT.md and the superblock as a value.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // XXH3-64 with seed 0, the hash that guards every part of a pack.
 #pragma once
 

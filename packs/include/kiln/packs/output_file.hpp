@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that appears at its path whole or not at all.
 #pragma once
 

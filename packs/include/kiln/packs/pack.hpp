@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reader of a pack. No exceptions, no RTTI, no OpenCL, no printing.
 #pragma once
 

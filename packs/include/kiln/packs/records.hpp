@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pack records of measurements: cross-checks and tunings. Pure look-ups in the root
 // by binary search; they allocate nothing. Views and pointers live as long as the pack.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value, or why there is none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work on text that is compiled once, where code size counts: `a + b + c` and a sort are each
 // many times the code of a call.
 #pragma once
