@@ -7,14 +7,15 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'USAGE'
-usage: ./bootstrap.sh build | demo | test
+usage: ./bootstrap.sh build | demo | test | check
 
   build  install what is missing and build build/release/bin/kiln
   demo   build; make packs for the drivers of this system, run the case studies from
          them on a photograph, show what a start costs
   test   build; bring the laboratory (drivers of other Debian suites, about 600 MB once,
-         kept in ~/.cache/kiln), run every test, the runtime's by Clang and under the
-         sanitizers too, fuzz for a while, and print a table of what ran
+         kept in ~/.cache/kiln), run every test, and print a table of what ran
+  check  build; clang-tidy, the runtime by Clang and under the sanitizers, and libFuzzer
+         for a while
 
 Each prints the time that it took.
 
@@ -135,13 +136,23 @@ summary() {
   python3 tests/support/summary.py --expect-all "$@"
 }
 
+# The laboratory, then everything else but what `check` runs.
 run_all_tests() {
   local failed=
-  rm -rf build/{release,clang,asan-runtime,fuzz}/tests/results
+  rm -rf build/release/tests/results
   run_tests release lab -L lab || failed=yes
   say "The laboratory: targets of the fleet's pack"
   cat build/release/tests/lab/fleet/summary.txt || failed=yes
-  run_tests release others -LE lab || failed=yes
+  run_tests release others -LE 'lab|style' || failed=yes
+  summary build/release || failed=yes
+  [ -z "$failed" ]
+}
+
+# clang-tidy, a build by Clang, the sanitizers on the quick tests, and libFuzzer.
+run_checks() {
+  local failed=
+  rm -rf build/{release,clang,asan-runtime,fuzz}/tests/results
+  run_tests release style -L style || failed=yes
   run_tests clang quick -L quick || failed=yes
   # PoCL alone: Intel's driver cannot be loaded under this sanitizer. Why not its own signal stack,
   # tests/runtime/checked.cmake says.
@@ -167,17 +178,22 @@ case "${1:-}" in
     ;;
   test)
     install_packages $libraries $drivers $laboratory
-    install_packages $(clang_runtime_packages)
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
     KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
     export KILN_ARM64_ROOT
     build release -DKILN_BUILD_TESTS=ON
     build aarch64 -DKILN_BUILD_TESTS=OFF
+    run_all_tests || { took test $SECONDS; die "tests failed"; }
+    ;;
+  check)
+    install_packages $libraries $drivers $laboratory
+    install_packages $(clang_runtime_packages)
+    build release -DKILN_BUILD_TESTS=ON
     build clang
     build asan-runtime
     build fuzz
-    run_all_tests || { took test $SECONDS; die "tests failed"; }
+    run_checks || { took check $SECONDS; die "checks failed"; }
     ;;
   -h | --help | help)
     usage
