@@ -169,7 +169,7 @@ bool launch(const Loader &loader, const Program &program, const How &how) {
   require(out.unmap(queue));
   const Kernel kernel = take(Kernel::create(program, "triple"));
   require(kernel.set(0, out));
-  require(kernel.set(1, 3));
+  require(kernel.set(1, 3u));
   const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}};
   const auto launched = kernel.launch(queue, range);
   if (!launched && how.retry) take(kernel.launch(queue, range));
