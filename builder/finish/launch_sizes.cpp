@@ -26,6 +26,7 @@ std::vector<ProblemSize> problems_of(const packs::Program &program) {
   }
   for (const std::uint32_t side : {64u, 512u, 2048u}) {
     problems.push_back({side, side, depth == 1 ? 1 : side});
+    if (works_on_rows(program)) problems.push_back({side * side, 1, 1});
   }
   return problems;
 }
@@ -48,6 +49,12 @@ std::vector<std::vector<NDSize>> ranges_of(const packs::Program &program,
 }
 
 }  // namespace
+
+bool works_on_rows(const packs::Program &program) {
+  const auto &sizes = program.sizes;
+  return !sizes.empty() &&
+         std::all_of(sizes.begin(), sizes.end(), [](const auto &size) { return size[1] == 1; });
+}
 
 TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::string &program,
                        const std::string &variant, const std::string &profile) {

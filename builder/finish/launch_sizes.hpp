@@ -22,6 +22,9 @@ struct LaunchSize {
   bool operator==(const LaunchSize &) const = default;
 };
 
+// Whether every problem that the program lists is one row.
+bool works_on_rows(const packs::Program &program);
+
 // The sizes measured for each kernel, by its name.
 using TunedSizes = std::vector<std::pair<std::string, runtime::NDSize>>;
 
@@ -30,9 +33,9 @@ TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::str
                        const std::string &variant, const std::string &profile);
 
 // What the runtime chooses for the variant's kernels, whose limits stand in the same order: for
-// problems of the three size classes and those that the program lists, from what was tuned, from
-// the variant's own size and by itself; sorted, each once. Where Kiln cannot launch the variant:
-// for rows and planes of any size.
+// problems of the three size classes (rows and planes) and those that the program lists, from what
+// was tuned, from the variant's own size and by itself; sorted, each once. Where Kiln cannot launch
+// the variant: for rows and planes of any size.
 std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/finish/launch_twice.hpp"
 
+#include <algorithm>
+
+#include "builder/finish/launch_sizes.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -15,13 +19,9 @@ std::vector<std::vector<std::uint8_t>> pixels_of(const std::vector<Plane> &plane
 }  // namespace
 
 ProblemSize small_problem(const packs::Program &program) {
-  bool deep = false;
-  bool flat = !program.sizes.empty();
-  for (const auto &[width, height, depth] : program.sizes) {
-    deep = deep || depth > 1;
-    flat = flat && height == 1;
-  }
-  if (flat) return {4096, 1, 1};
+  if (works_on_rows(program)) return {4096, 1, 1};
+  const bool deep = std::any_of(program.sizes.begin(), program.sizes.end(),
+                                [](const auto &size) { return size[2] > 1; });
   return {64, 64, deep ? 64u : 1u};
 }
 

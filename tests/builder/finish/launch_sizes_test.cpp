@@ -99,7 +99,7 @@ TEST_CASE("a kernel with a required size has that alone") {
 TEST_CASE("a size is wide where the padded range of a listed problem is") {
   packs::Program program = blur();
   const auto wide = [&](std::uint32_t width) {
-    program.sizes = {{width, 1, 1}};
+    program.sizes = {{width, 2, 1}};
     const auto sizes = sizes_of(program);
     return std::any_of(sizes.begin(), sizes.end(), [](const LaunchSize &s) { return s.wide; });
   };
@@ -107,6 +107,18 @@ TEST_CASE("a size is wide where the padded range of a listed problem is") {
   CHECK(wide(65'535));
   CHECK(wide(65'530));  // whatever divides the range: padded it is 65,536
   CHECK(wide(1'000'000));
+}
+
+TEST_CASE("a program of rows has the sizes of short rows, whatever rows it lists") {
+  packs::Program program = blur();
+  CHECK_FALSE(builder::works_on_rows(program));
+  program.sizes = {{33'554'432, 1, 1}, {1024, 2, 1}};
+  CHECK_FALSE(builder::works_on_rows(program));
+  program.sizes.pop_back();
+  CHECK(builder::works_on_rows(program));
+  const auto sizes = sizes_of(program);
+  CHECK(has(sizes, {{64, 1, 1}, false}));
+  CHECK(has(sizes, {{64, 1, 1}, true}));
 }
 
 TEST_CASE("a variant that Kiln cannot launch has the sizes of rows and planes") {
