@@ -36,16 +36,6 @@ packs::Bytes spirv() {
 
 packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()}; }
 
-template <typename T>
-T take(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(*result);
-}
-
-void require(const Status &status) {
-  if (!status) throw std::runtime_error(status.message);
-}
-
 bool launch(const Loader &loader, const Program &program) {
   const Queue queue = take(Queue::create(loader));
   const Buffer out = take(Buffer::create(loader, kCount * 4, KILN_ACCESS_BOTH));

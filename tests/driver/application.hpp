@@ -4,15 +4,28 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "kiln/kiln.h"
+#include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
 #include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"
 
 namespace kiln::test {
+
+// For child processes, where an exception ends the work with its text.
+template <typename T>
+T take(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+inline void require(const Status &status) {
+  if (!status) throw std::runtime_error(status.message);
+}
 
 // A script with one device that computes: `device` goes to the end of its table, before
 // [platform.device.binary] or [[fault]], which can follow in it. The device takes IL when
