@@ -135,7 +135,7 @@ TEST_CASE("each driver's strings, asked through the loader, give its profile and
   CHECK(devices().size() == std::size(kRows));
   for (const Row &row : kRows) {
     CAPTURE(row.name, row.version);
-    const json &found = device(row.name, row.version);
+    const json found = device(row.name, row.version);
     CHECK(fact(found, "profile") == row.profile);
     CHECK(fact(found, "family") == row.family);
     CHECK(fact(found, "model") == row.model);
@@ -150,15 +150,15 @@ TEST_CASE("no two devices of different drivers or models have one binary key") {
 }
 
 TEST_CASE("two Mali-G610 that report one UUID keep keys of their own") {
-  const json &first = device("Mali-G610 MC6 r0p0", "");
-  const json &second = device("Mali-G610 r0p0", "");
+  const json first = device("Mali-G610 MC6 r0p0", "");
+  const json second = device("Mali-G610 r0p0", "");
   CHECK(fact(first, "device_uuid") == fact(second, "device_uuid"));
   CHECK(fact(first, "model") == fact(second, "model"));
   CHECK(fact(first, "key") != fact(second, "key"));
 }
 
 TEST_CASE("junk behind Mali's release is kept in the identity and is not in the key") {
-  const json &junk = device("Mali-G610 r0p0", "");
+  const json junk = device("Mali-G610 r0p0", "");
   CHECK(fact(junk, "device_version") == "OpenCL 3.0 v1.g13p0-01eac0.\xff\xfe\x01zz");
   CHECK(fact(junk, "key") ==
         "profile=mali\ndevice_vendor_id=0xa8670000\ncompiler=g13p0-01eac0\naddress_bits=64\n");
@@ -170,7 +170,7 @@ TEST_CASE("an Adreno whose name is the vendor's alone is told by its version") {
 }
 
 TEST_CASE("a version that the driver does not give is absent, not empty") {
-  const json &x1 = device("Qualcomm(R) Adreno(TM) X1-85 GPU", "");
+  const json x1 = device("Qualcomm(R) Adreno(TM) X1-85 GPU", "");
   CHECK_FALSE(x1.contains("device_version"));
   CHECK(device("QUALCOMM Adreno(TM)", "OpenCL 2.0 Adreno(TM) 642L").contains("driver_version"));
 }

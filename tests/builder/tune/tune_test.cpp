@@ -135,7 +135,7 @@ TEST_CASE("sizes that the driver refuses are skipped, and the best is one that i
   // After the check and the warm-up, in the search.
   driver().rewrite(kMachine + fault("error", "good", "code = -5\nnth = 7\n"));
   const TunedDevice tuned = shop.tuned(device);
-  const TunedVariant &good = variant(tuned, "good");
+  const TunedVariant good = variant(tuned, "good");
   REQUIRE(good.measured());
   REQUIRE(good.kernels.size() == 1);
   REQUIRE(good.kernels[0].skipped.size() == 1);
@@ -152,7 +152,7 @@ TEST_CASE("what is measured is within the kernel's limits and has times") {
   Workshop shop({copying("good")});
   driver().rewrite(kMachine);
   const TunedDevice tuned = shop.tuned(device);
-  const TunedVariant &good = variant(tuned, "good");
+  const TunedVariant good = variant(tuned, "good");
   REQUIRE(good.measured());
   CHECK(good.nanoseconds > 0);
   CHECK(good.default_nanoseconds > 0);

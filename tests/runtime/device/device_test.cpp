@@ -46,7 +46,7 @@ std::string exact_pack(const test::TemporaryFolder &folder) {
   REQUIRE(runtime::program_binary(*device().get()->device, loaded.program->cl(), &binary).ok());
   packs::Target target;
   target.key = device().info("key");
-  const packs::Variant &variant = find(contents, "scale", "a_plain");
+  const packs::Variant variant = find(contents, "scale", "a_plain");
   target.binaries.push_back(
       {variant.hash, packs::BlobSource(std::move(binary)), "", {packs::KernelFacts{}}});
   contents.targets = {target};
