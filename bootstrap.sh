@@ -34,7 +34,7 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
-            strace valgrind chromium clang-format-14 clang-tidy-14 groff-base doxygen"
+            strace valgrind chromium clang-format-14 clang-tidy-14 groff-base doxygen ccache"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -105,6 +105,9 @@ install_packages() {
 took() { printf '%s took %d min %02d s\n' "$1" $(($2 / 60)) $(($2 % 60)); }
 
 steps=  # "WHAT SECONDS" of each step, a line each
+
+# Several tests build parts of Kiln again, which the compiler cache makes cheap.
+cached="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
 
 build() {
   local preset=$1 start=$SECONDS
@@ -182,8 +185,10 @@ case "${1:-}" in
     python3 tests/lab/lab.py fetch
     KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
     export KILN_ARM64_ROOT
-    build release -DKILN_BUILD_TESTS=ON
-    build aarch64 -DKILN_BUILD_TESTS=OFF
+    # shellcheck disable=SC2086
+    build release -DKILN_BUILD_TESTS=ON $cached
+    # shellcheck disable=SC2086
+    build aarch64 -DKILN_BUILD_TESTS=OFF $cached
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)
