@@ -105,7 +105,8 @@ void add_bench(CLI::App &app, Command *command) {
   sub->add_option("--device", options->selector,
                   "Index, or glob over platform and device name; default: all");
   sub->add_option("--program", options->program, "Only this program; default: all");
-  sub->add_option("--rounds", options->rounds, "Fresh processes of each kind")
+  sub->add_option("--rounds", options->rounds,
+                  "Fresh processes of each kind; half as many where a start takes over a second")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   sub->add_option("--items", options->items,

@@ -25,7 +25,7 @@ struct KilnStart {
 };
 
 // In a child process: opens Kiln, loads every item and launches it unless `launches` is false.
-// `*out` is set as far as it came.
+// After a failure `*out` holds the times up to it.
 Status start_kiln(const OpenedDevice &child, const std::vector<StartItem> &items,
                   const KilnStart &how, bool launches, StartTimes *out);
 

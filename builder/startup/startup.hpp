@@ -21,6 +21,7 @@ namespace kiln::builder {
 struct StartupTime {
   double kernels = 0;  // until every kernel exists
   double results = 0;  // until the first launch of every program is done; 0: nothing is executed
+  std::size_t processes = 0;  // that were measured
 };
 
 // How a program was launched first through Kiln: the medians of its first and second launch.
@@ -43,7 +44,7 @@ struct StartupRow {
   StartupTime overlay;       // the second start of an application whose pack has no binary
   std::vector<FirstResult> firsts{};
   nlohmann::json items = nlohmann::json::array();  // what was started, for other tools
-  Status status{};                                 // why there are no figures, if there are none
+  Status status{};                                 // a failure leaves no figures
 
   // What a person waits for.
   double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }
@@ -60,7 +61,7 @@ struct StartupRow {
 struct StartupOptions {
   std::string pack_path;
   std::string program;      // empty: all
-  std::size_t rounds = 30;  // fresh processes of each kind
+  std::size_t rounds = 30;  // fresh processes of each kind; half of them for starts over a second
   std::chrono::milliseconds timeout{120'000};
 };
 

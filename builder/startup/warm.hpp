@@ -20,12 +20,12 @@ namespace kiln::builder {
 // the caches as they were, and by the next one.
 struct WarmRow {
   std::string program;
-  std::string variant;  // that the runtime chose; empty: there is none for this device
+  std::string variant;  // the runtime's choice; empty if this device can run none
   std::string rung;     // of the second process
   double before = 0;
   double after = 0;
   bool launched = false;
-  Status status;  // why the program was not warmed; may stand beside times of the load alone
+  Status status;  // of the launch; the times of a load without a launch are kept
 };
 
 struct WarmOptions {

@@ -175,7 +175,8 @@ def table(rows, rounds):
     measured = [(name, row) for name, row in rows if "error" not in row]
     executing = [(name, row) for name, row in measured if row["executes"]]
     pyopencl = any(row.get("pyopencl") for _, row in rows)
-    lines = [f"Milliseconds to the first results; medians of {rounds} fresh processes each."]
+    lines = [f"Milliseconds to the first results; medians of {rounds} fresh processes each,",
+             "of half as many where a start takes over a second."]
     lines += heading([(8, "us/", "program"), (7, "", "remnant")], pyopencl)
     lines += [results_line(name, row, pyopencl) for name, row in measured]
     lines += [f"{name:18} no figures: {row['error']}" for name, row in rows if "error" in row]
