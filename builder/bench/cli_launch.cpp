@@ -17,7 +17,9 @@ struct Options {
 };
 
 std::string row_text(const builder::LaunchRow &row) {
-  if (!row.error.empty()) return fmt::format("{}\n  no figures: {}\n", row.device, row.error);
+  if (!row.status.ok()) {
+    return fmt::format("{}\n  no figures: {}\n", row.device, row.status.message);
+  }
   return fmt::format("{}: {}/{}\n  {:8.0f} {:8.0f} {:+8.0f} {:8.2f} {:10.0f}  {}\n", row.device,
                      row.program, row.variant, row.bare, row.kiln, row.above_bare(), row.ratio(),
                      row.sequence, row.recording);
@@ -42,7 +44,7 @@ int run(const Options &options) {
   int exit_code = kDone;
   for (const builder::DeviceInfo &device : *devices) {
     const builder::LaunchRow row = builder::bench_launch(device, launch);
-    if (!row.error.empty()) exit_code = kSomeFailed;
+    if (!row.status.ok()) exit_code = kSomeFailed;
     if (!options.json) print(row_text(row));
     rows.push_back(builder::to_json(row));
   }

@@ -10,6 +10,7 @@
 #include "builder/device/opened_device.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "runtime/opencl/handle.hpp"
 
 namespace kiln::builder {
@@ -20,11 +21,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::chrono::minutes kTimeout{2};
-// So large a copy is most of what the host waits for. rusticl 22.3 says 1 ns of everything.
+// A copy of that size takes most of the time that the host waits, so a device's clock that counts
+// less than an eighth of it is wrong: rusticl 22.3 reports 1 ns for every command.
 constexpr double kMaxOverhead = 8;
 
-// The runtime has no use for this call, so that its table lacks it: taken from the library that
-// gave the others.
+// The runtime's table of entry points lacks this call, which only the bench uses: it is taken
+// from the library that the table's functions came from.
 decltype(&::clEnqueueCopyBuffer) find_copy(const runtime::OpenCL &cl) {
   Dl_info info{};
   void *known = nullptr;
@@ -43,8 +45,8 @@ T device_fact(const runtime::OpenCL &cl, cl_device_id id, cl_device_info what) {
   return cl.clGetDeviceInfo(id, what, sizeof(value), &value, nullptr) == CL_SUCCESS ? value : T{};
 }
 
-// Four times the cache that the device admits to, and no less than what usual caches hold; two
-// such buffers must fit.
+// Four times the device's reported cache, and at least 64 MiB (CPU) or 256 MiB, limited so that
+// two buffers of that size fit into the device's memory.
 std::uint64_t copy_size(const runtime::OpenCL &cl, cl_device_id id) {
   const bool cpu = (device_fact<cl_device_type>(cl, id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   const auto cache = device_fact<cl_ulong>(cl, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
@@ -57,32 +59,35 @@ std::uint64_t copy_size(const runtime::OpenCL &cl, cl_device_id id) {
 
 class Copier {
  public:
-  std::string prepare(const DeviceInfo &info) {
-    if (const Status s = child_.open(info); !s.ok()) return s.message;
+  Status prepare(const DeviceInfo &info) {
+    if (Status s = child_.open(info); !s.ok()) return s;
     opened = true;
     const runtime::OpenCL &cl = this->cl();
     copy_ = find_copy(cl);
-    if (copy_ == nullptr) return "the OpenCL library has no clEnqueueCopyBuffer";
+    if (copy_ == nullptr) {
+      return {Code::opencl, "the OpenCL library has no clEnqueueCopyBuffer"};
+    }
     size = copy_size(cl, child_.device->id);
-    if (size == 0) return "the device has too little memory";
+    if (size == 0) return {Code::requirement, "the device has too little memory"};
     cl_int code = CL_SUCCESS;
     queue_ = {cl.clCreateCommandQueue(child_.context.get(), child_.device->id,
                                       CL_QUEUE_PROFILING_ENABLE, &code),
               cl.clReleaseCommandQueue};
-    if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code).message;
+    if (code != CL_SUCCESS) return runtime::cl_failure("clCreateCommandQueue", code);
     for (auto *buffer : {&from_, &to_}) {
       *buffer = {cl.clCreateBuffer(child_.context.get(), CL_MEM_READ_WRITE, size, nullptr, &code),
                  cl.clReleaseMemObject};
-      if (code != CL_SUCCESS) return runtime::cl_failure("clCreateBuffer", code).message;
+      if (code != CL_SUCCESS) return runtime::cl_failure("clCreateBuffer", code);
     }
-    return fill(&from_, 0x5c) + fill(&to_, 0);
+    Status status = fill(&from_, 0x5c);
+    return status.ok() ? fill(&to_, 0) : status;
   }
 
-  std::string copy(double *device, double *host) {
+  Status copy(double *device, double *host) {
     const auto start = Clock::now();
     cl_event event = nullptr;
     cl_int code = copy_(queue_.get(), from_.get(), to_.get(), 0, 0, size, 0, nullptr, &event);
-    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueCopyBuffer", code).message;
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueCopyBuffer", code);
     code = cl().clWaitForEvents(1, &event);
     *host = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
     cl_ulong times[2] = {0, 0};
@@ -90,19 +95,18 @@ class Copier {
     cl().clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 8, &times[1], nullptr);
     cl().clReleaseEvent(event);
     *device = times[0] != 0 && times[1] > times[0] ? static_cast<double>(times[1] - times[0]) : 0;
-    return code == CL_SUCCESS ? std::string()
-                              : runtime::cl_failure("clWaitForEvents", code).message;
+    return code == CL_SUCCESS ? Status() : runtime::cl_failure("clWaitForEvents", code);
   }
 
-  // Whether the copy has what was copied, at its ends and between.
-  std::string check() {
+  // Compares samples of the copy, its first and last byte among them.
+  Status check() {
     bool same = true;
-    std::string error = with_bytes(&to_, CL_MAP_READ, [&](std::uint8_t *bytes) {
+    Status status = with_bytes(&to_, CL_MAP_READ, [&](std::uint8_t *bytes) {
       for (std::uint64_t i = 0; i < size; i += 4093) same = same && bytes[i] == 0x5c;
       same = same && bytes[size - 1] == 0x5c;
     });
-    if (!error.empty()) return error;
-    return same ? std::string() : "the device does not copy: clEnqueueCopyBuffer left other bytes";
+    if (!status.ok() || same) return status;
+    return {Code::opencl, "the device does not copy: clEnqueueCopyBuffer left other bytes"};
   }
 
   std::uint64_t size = 0;
@@ -114,19 +118,19 @@ class Copier {
   const runtime::OpenCL &cl() const { return *child_.device->cl; }
 
   template <typename Use>
-  std::string with_bytes(Memory *memory, cl_map_flags flags, Use use) {
+  Status with_bytes(Memory *memory, cl_map_flags flags, Use use) {
     cl_int code = CL_SUCCESS;
     void *address = cl().clEnqueueMapBuffer(queue_.get(), memory->get(), CL_TRUE, flags, 0, size, 0,
                                             nullptr, nullptr, &code);
-    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueMapBuffer", code).message;
+    if (code != CL_SUCCESS) return runtime::cl_failure("clEnqueueMapBuffer", code);
     use(static_cast<std::uint8_t *>(address));
     code = cl().clEnqueueUnmapMemObject(queue_.get(), memory->get(), address, 0, nullptr, nullptr);
     if (code == CL_SUCCESS) code = cl().clFinish(queue_.get());
     if (code == CL_SUCCESS) return {};
-    return runtime::cl_failure("clEnqueueUnmapMemObject", code).message;
+    return runtime::cl_failure("clEnqueueUnmapMemObject", code);
   }
 
-  std::string fill(Memory *memory, int value) {
+  Status fill(Memory *memory, int value) {
     return with_bytes(memory, CL_MAP_WRITE,
                       [&](std::uint8_t *bytes) { std::memset(bytes, value, size); });
   }
@@ -138,13 +142,19 @@ class Copier {
   Memory to_;
 };
 
+json answer_with(const Status &status, bool opened) {
+  json answer = to_json(status);
+  answer["opened"] = opened;
+  return answer;
+}
+
 json copy_in_child(const DeviceInfo &info) {
   Copier copier;
   double device = 0;
   double host = 0;
-  std::string error = copier.prepare(info);
-  if (error.empty()) error = copier.copy(&device, &host);  // the first also gets memory
-  if (!error.empty()) return {{"error", error}, {"opened", copier.opened}};
+  Status status = copier.prepare(info);
+  if (status.ok()) status = copier.copy(&device, &host);  // not timed: the driver allocates here
+  if (!status.ok()) return answer_with(status, copier.opened);
   StopRule rule;
   rule.least = 11;
   rule.nanoseconds = 1e9;
@@ -152,18 +162,18 @@ json copy_in_child(const DeviceInfo &info) {
   Sampler by_host(rule);
   bool wall = false;
   while (!(wall ? by_host : by_device).enough()) {
-    error = copier.copy(&device, &host);
-    if (!error.empty()) return {{"error", error}, {"opened", true}};
+    status = copier.copy(&device, &host);
+    if (!status.ok()) return answer_with(status, true);
     wall = wall || !sensible_time(device, host) || device * kMaxOverhead < host;
     by_device.add(device);
     by_host.add(host);
   }
   const double median = (wall ? by_host : by_device).statistics().median;
-  return {{"error", copier.check()},
-          {"opened", true},
-          {"bytes", copier.size},
-          {"wall", wall},
-          {"gigabytes_per_second", 2 * static_cast<double>(copier.size) / median}};
+  json answer = answer_with(copier.check(), true);
+  answer["bytes"] = copier.size;
+  answer["wall"] = wall;
+  answer["gigabytes_per_second"] = 2 * static_cast<double>(copier.size) / median;
+  return answer;
 }
 
 }  // namespace
@@ -171,12 +181,12 @@ json copy_in_child(const DeviceInfo &info) {
 CopyBandwidth measure_copy_bandwidth(const DeviceInfo &device) {
   CopyBandwidth result;
   const ChildResult child = fork_call([&] { return copy_in_child(device); }, kTimeout);
-  result.error = child.ok() ? child.answer.value("error", "") : child.reason();
+  result.status = child.status();
   if (child.ok()) result.opened = child.answer["opened"];
   if (!child.ok() || !child.answer.contains("bytes")) return result;
   result.bytes = child.answer["bytes"];
   result.wall = child.answer["wall"];
-  if (result.error.empty()) result.gigabytes_per_second = child.answer["gigabytes_per_second"];
+  if (result.status.ok()) result.gigabytes_per_second = child.answer["gigabytes_per_second"];
   return result;
 }
 

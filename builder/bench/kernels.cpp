@@ -105,9 +105,9 @@ class DeviceBench {
     row_.driver_version = device_.identity.text(runtime::Field::driver_version);
     row_.wall = copy.wall;
     row_.copy_bandwidth = copy.gigabytes_per_second;
-    row_.copy_error = copy.error;
-    if (!copy.opened) row_.error = copy.error;
-    if (!row_.error.empty()) return std::move(row_);
+    row_.copied = copy.status;
+    if (!copy.opened) row_.status = copy.status;
+    if (!row_.status.ok()) return std::move(row_);
     for (const packs::Program &program : contents_.programs) {
       if (wanted(program)) row_.programs.push_back(bench(program));
     }
@@ -159,8 +159,8 @@ class DeviceBench {
         task.problems.push_back(problems->problem(variant, size.size));
       }
       measured = measure_variant(task);
-      base.reason = measured.error;
-      base.failed = !measured.error.empty();
+      base.reason = measured.status.message;
+      base.failed = !measured.status.ok();
     }
     base.available = base.reason.empty();
     base.rung = measured.rung;
@@ -207,7 +207,7 @@ ProblemSize check_size(const ProblemSize &size) {
 }
 
 bool DeviceRow::failed() const {
-  if (!error.empty()) return true;
+  if (!status.ok()) return true;
   for (const ProgramRow &program : programs) {
     for (const SizeRow &size : program.sizes) {
       if (std::any_of(size.variants.begin(), size.variants.end(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every variant of a pack does on a device: time, bandwidth, correctness, and beside them
-// what was published.
+// The time, bandwidth and correctness of every variant of a pack on a device, with the published
+// figures.
 #pragma once
 
 #include <chrono>
@@ -56,8 +56,8 @@ struct DeviceRow {
   std::string driver_version;
   bool wall = false;          // times are by the host's clock
   double copy_bandwidth = 0;  // GB/s, 10^9 bytes read and written; 0: none
-  std::string copy_error;     // why there is none
-  std::string error;          // why there are no figures at all
+  Status copied;              // a failure leaves no copy bandwidth
+  Status status;              // a failure leaves no figures at all
   std::vector<ProgramRow> programs;
 
   bool failed() const;  // something did that should not

@@ -139,13 +139,13 @@ json to_json(const DeviceRow &row) {
               {"index", row.index},
               {"profile", row.profile},
               {"driver_version", row.driver_version}};
-  if (!row.error.empty()) {
-    out["error"] = row.error;
+  if (!row.status.ok()) {
+    out["error"] = row.status.message;
     return out;
   }
   out["timer"] = row.wall ? "wall" : "device";
   out["copy_bandwidth"] = row.copy_bandwidth > 0 ? json(row.copy_bandwidth) : json();
-  if (!row.copy_error.empty()) out["copy_error"] = row.copy_error;
+  if (!row.copied.ok()) out["copy_error"] = row.copied.message;
   out["programs"] = json::array();
   for (const ProgramRow &program : row.programs) {
     out["programs"].push_back(program_json(row, program));
@@ -154,12 +154,13 @@ json to_json(const DeviceRow &row) {
 }
 
 std::string to_text(const DeviceRow &row) {
-  if (!row.error.empty()) return fmt::format("{}\n  no figures: {}\n", row.device, row.error);
+  if (!row.status.ok())
+    return fmt::format("{}\n  no figures: {}\n", row.device, row.status.message);
   std::string text =
       fmt::format("{}\n  times by the {} clock; ", row.device, row.wall ? "host's" : "device's");
-  text += row.copy_error.empty()
+  text += row.copied.ok()
               ? fmt::format("copies {:.1f} GB/s, bytes read and written\n", row.copy_bandwidth)
-              : fmt::format("no copy bandwidth: {}\n", row.copy_error);
+              : fmt::format("no copy bandwidth: {}\n", row.copied.message);
   for (const ProgramRow &program : row.programs) {
     for (const SizeRow &size : program.sizes) text += size_rows_text(row, program, size);
   }

@@ -156,8 +156,8 @@ LaunchRow bench_launch(const DeviceInfo &device, const LaunchBenchOptions &optio
   row.device = device.label();
   const ChildResult child =
       fork_call([&] { return measure_in_child(device, options); }, options.timeout);
-  row.error = child.status().message;
-  if (!row.error.empty()) return row;
+  row.status = child.status();
+  if (!row.status.ok()) return row;
   row.program = child.answer["program"];
   row.variant = child.answer["variant"];
   row.recording = child.answer["recording"];
@@ -168,7 +168,7 @@ LaunchRow bench_launch(const DeviceInfo &device, const LaunchBenchOptions &optio
 }
 
 json to_json(const LaunchRow &row) {
-  if (!row.error.empty()) return {{"device", row.device}, {"error", row.error}};
+  if (!row.status.ok()) return {{"device", row.device}, {"error", row.status.message}};
   return {{"device", row.device},        {"program", row.program},
           {"variant", row.variant},      {"recording", row.recording},
           {"bare_ns", row.bare},         {"kiln_ns", row.kiln},

@@ -7,12 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
 
 namespace kiln::builder {
 
-// Nanoseconds for each launch until the call returns, with an event, medians over the rounds. The
-// device's own work is waited for between the rounds and is in none of them.
+// Nanoseconds per launch until the call returns, with an event: medians over the rounds. The
+// device's own work is waited for between the rounds and is not counted.
 struct LaunchRow {
   std::string device;
   std::string program;
@@ -21,7 +22,7 @@ struct LaunchRow {
   double kiln = 0;        // kiln_launch with the event used again
   double sequence = 0;    // kiln_sequence_run, divided by its launches
   std::string recording;  // "none", "command buffer", "recordable queue"
-  std::string error;      // why there are no figures; empty when there are
+  Status status;          // a failure leaves no figures
 
   double above_bare() const { return kiln - bare; }
   double ratio() const { return bare > 0 ? kiln / bare : 0; }

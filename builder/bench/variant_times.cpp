@@ -254,11 +254,11 @@ VariantMeasurement measure_once(const VariantTask &task, ChildEnd *end) {
   VariantMeasurement result;
   *end = child.end;
   if (!child.ok()) {
-    result.error = "the driver " + child.reason();
+    result.status = {Code::process, "the driver " + child.reason()};
     return result;
   }
-  result.error = child.answer.value("error", "");
-  if (!result.error.empty()) return result;
+  result.status = child.status();
+  if (!result.status.ok()) return result;
   result.rung = child.answer["rung"];
   for (const json &time : child.answer["times"]) result.times.push_back(time_from(time));
   return result;
@@ -289,11 +289,14 @@ VariantMeasurement measure_variant(const VariantTask &task) {
     VariantTask alone = task;
     alone.problems = {problem};
     const VariantMeasurement one = measure_once(alone, &end);
-    if (one.error.empty()) result.rung = one.rung;
-    any = any || one.error.empty();
-    result.times.push_back(one.error.empty() ? one.times.front() : VariantTime{});
-    if (one.error.empty()) continue;
-    result.times.back().reason = one.error;
+    if (one.status.ok()) {
+      any = true;
+      result.rung = one.rung;
+      result.times.push_back(one.times.front());
+      continue;
+    }
+    result.times.emplace_back();
+    result.times.back().reason = one.status.message;
     result.times.back().failed = true;
   }
   return any ? result : together;

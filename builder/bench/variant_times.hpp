@@ -54,16 +54,16 @@ struct VariantTime {
 };
 
 struct VariantMeasurement {
-  std::string error;               // why it could not be loaded; empty when it was
+  Status status;                   // of the load, without which there are no times
   std::string rung;                // "exact"
   std::vector<VariantTime> times;  // of each problem
 };
 
-// In a child process; a driver that dies or hangs is an error here. Where it died of one of
-// several problems, each is tried in a process of its own.
+// In a child process; a driver that dies or hangs is a failure. If it died and there are several
+// problems, each is measured again in a process of its own.
 VariantMeasurement measure_variant(const VariantTask &task);
 
-// The variants that the runtime takes by itself for problems of those sizes, or empty texts.
+// The variant that the runtime chooses for each of those sizes; "" where it finds none.
 std::vector<std::string> chosen_variants(const DeviceInfo &device, const std::string &pack_path,
                                          const std::string &program,
                                          const std::vector<ProblemSize> &sizes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two vendors published of the case studies, to stand beside our own figures.
+// The figures that Qualcomm and Arm published for the case studies, for comparison with ours.
 #pragma once
 
 #include <string>

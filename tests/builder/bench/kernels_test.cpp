@@ -138,7 +138,7 @@ TEST_CASE("the text has a line for each variant, with figures or the reason for 
 TEST_CASE("JSON has null for a share or a speed-up that cannot be told") {
   DeviceRow d = device();
   d.copy_bandwidth = 0;
-  d.copy_error = "the device does not copy";
+  d.copied = {Code::opencl, "the device does not copy"};
   d.programs[0].baseline = "qcom";
   const nlohmann::json json = to_json(d);
   CHECK(json["copy_bandwidth"].is_null());
@@ -152,7 +152,7 @@ TEST_CASE("JSON has null for a share or a speed-up that cannot be told") {
 
 TEST_CASE("a device that cannot be opened has an error and nothing else to show") {
   DeviceRow d = device();
-  d.error = "the device is gone";
+  d.status = {Code::opencl, "the device is gone"};
   CHECK(to_text(d) == "Test: device (driver 1)\n  no figures: the device is gone\n");
   CHECK_FALSE(to_json(d).contains("programs"));
 }
