@@ -73,7 +73,7 @@ json answer(CrossResult result, const std::string &reason) {
   return {{"result", static_cast<std::uint32_t>(result)}, {"reason", reason}};
 }
 
-// In the child: {"result", "reason"}, or a failed status where it did not come to the binary.
+// In the child: {"result", "reason"}, or a failed status if the binary was never tried.
 json try_binary(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &bytes) {
   OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);

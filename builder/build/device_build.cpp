@@ -25,7 +25,7 @@ bool has_any(const packs::Target &target) {
   return !target.binaries.empty() || !target.intermediates.empty();
 }
 
-// Adds the earlier entries of variants that there is none of now.
+// Keeps the earlier entries of variants that got no new binary.
 void keep_entries(const std::vector<packs::Binary> &earlier, std::vector<packs::Binary> *entries) {
   for (const packs::Binary &one : earlier) {
     const bool known = std::any_of(entries->begin(), entries->end(), [&](const packs::Binary &b) {

@@ -15,7 +15,7 @@ struct BuildOptions {
   std::chrono::milliseconds timeout{120'000};  // for each process of a job, from its start
   std::size_t jobs = 1;                        // that run in parallel
   bool finish = true;                          // or leave the driver's binaries as they are
-  // NVIDIA's compute capabilities, 1000 for 10.0, to make code for beside the device's own.
+  // NVIDIA's compute capabilities, 1000 for 10.0, to make code for, besides the device's own.
   std::vector<std::uint32_t> also{};
   bool preferred = false;  // as PlanOptions has it
 };
@@ -35,19 +35,18 @@ struct BuildResult {
   std::size_t skipped = 0;
 };
 
-// Told whenever jobs began or ended: the first of those that run, and how many are over.
+// Called whenever a job began or ended: the first job that is running, and how many have ended.
 using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
 
-// `earlier` is what stands at the output's place: its targets for other devices are kept, with
-// those of their binaries that belong to a variant of `base`.
+// Runs the plan for `devices`, which list_devices() returned. `earlier` holds the contents of the
+// output file if it exists: its targets for other devices are kept, with those of their binaries
+// whose variants are still in `base`.
 //
-// Runs the plan for `devices` (as list_devices gave them). For each job to compile, a child
-// process builds the program from its source (from IL where the device takes no source),
-// creates the kernels, only then reads the driver's binary, and finishes it; another child loads
-// and launches it. Drivers' caches are the processes' own, and empty. A crash, a hang or an error
-// fails that job by name, of a finisher: leaves that job's binary as the driver gave it; the others
-// complete. `options.jobs` of them run in parallel; the result is in the plan's order, however many
-// there were.
+// For each job that compiles, a child process builds the program from its source (from IL if the
+// device takes no source), creates the kernels, reads the driver's binary and finishes it; another
+// child loads and launches the result. Each has empty driver caches. A crash, a hang or an error
+// fails that one job, and in a finisher costs only finality: the driver's own binary is packed.
+// `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
                              const JobProgress &progress);

@@ -18,20 +18,20 @@
 namespace kiln::builder {
 
 // What the device compiles of a variant: its source, or its IL where the device takes no source;
-// null where it takes neither.
+// null if it takes neither.
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
 
 // The job's answer: a failed status (status_json.hpp), or what job_result() takes. As fork_call
 // asks, the caller is single-threaded and has loaded no driver.
 nlohmann::json run_job(const JobRequest &request);
 
-// What a job made: the final binary, or the driver's own; or where that is a form that the driver
-// compiles at each load (NVIDIA's PTX) both, or that form alone.
+// What a job made: the final binary, or the driver's own if finishing failed. If the driver's own
+// form is compiled at each load (NVIDIA's PTX) it is the intermediate, with or without a binary.
 struct JobResult {
   struct Also {
     std::uint32_t compute_capability = 0;
     std::optional<packs::Binary> binary{};
-    Status status{};  // why there is none
+    Status status{};  // a failure leaves no binary
   };
 
   std::optional<packs::Binary> binary{};

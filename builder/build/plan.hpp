@@ -28,8 +28,7 @@ struct Job {
 };
 
 struct PlanOptions {
-  bool finish = true;                    // an earlier binary that could be final, and is not, is
-                                         // no reason to do nothing
+  bool finish = true;                    // compile again what could be final and is not
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
   std::vector<std::uint32_t> also{};     // as BuildOptions has them
   bool preferred = false;                // of each program one variant alone: preferred_variant()
@@ -42,9 +41,9 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
                            const std::vector<packs::Target> &earlier,
                            const PlanOptions &options = {});
 
-// The place of the variant that a device is given where nothing was tuned: of those whose
-// requirements it meets the first in the program's order of preference, else the first by name;
-// nothing where it meets none's.
+// The index of the variant that an untuned device is given: among the variants whose requirements
+// it meets, the first in the program's order of preference, else the first by name. Nothing if it
+// meets the requirements of none.
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device);
 

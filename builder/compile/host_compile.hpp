@@ -20,7 +20,7 @@ struct HostCompileRequest {
   std::string source;               // flattened, with names that a pack may hold
   std::string diagnostics_source;   // with names as opened, for clang's messages; may be empty
   std::string prelude;              // text before the source: what a vendor's compiler has built in
-  bool check_only = false;          // the module tells the kernels alone: calls may stay undefined
+  bool check_only = false;          // the module only lists the kernels: calls may stay undefined
   std::string options;              // as a driver gets them
   std::uint32_t address_bits = 64;  // 32 or 64
   std::uint32_t spirv_version = 0x00010000;   // cap: 1.0, 1.1 or 1.2
@@ -52,7 +52,7 @@ enum class HostStage {
 // (seen with clang 15 at -O1 and -O2), and the drivers optimise anyway.
 //
 // Fails with Code::process at the stages `tool` and `validate` and with Code::bad_input at the
-// others; the message is ready to print. `stage`, where it is given, gets the stage of a failure.
+// others; the message is ready to print. `stage`, if not null, gets the stage that failed.
 Result<HostCompiled> compile_to_spirv(const Toolchain &toolchain, const HostCompileRequest &request,
                                       HostStage *stage = nullptr);
 

@@ -51,7 +51,7 @@ std::string version_line(const std::string &text) {
   return {};
 }
 
-// A tool by path or by name; a line of `tried` where it does not serve.
+// A tool by path or by name. If it cannot be used, `tried` gets a line that says why.
 std::optional<Tool> open_tool(const std::string &name, const std::string &search_path,
                               std::vector<std::string> &tried) {
   const auto path = find_program({name}, search_path);
@@ -94,7 +94,7 @@ std::optional<Pair> open_pair(const std::string &clang_name, const std::string &
   return Pair{*clang, *llvm_spirv};
 }
 
-// What the caller did not name is looked for beside what was named, by its version.
+// The tool that the caller did not name is searched for by the version of the one that was named.
 std::optional<Pair> named_pair(const ToolchainRequest &request, const std::string &search_path,
                                std::vector<std::string> &tried) {
   const auto complete = [&](const std::string &named, const std::string &other,

@@ -68,7 +68,7 @@ json link_also(const runtime::Device &device, const packs::Variant &variant,
   return also;
 }
 
-// The PTX, and where it is to be finished the cubin.
+// The PTX, and the cubin if finishing is wanted.
 json make_linked(const runtime::Device &device, const JobRequest &request, packs::Bytes ptx) {
   json answer = json::object();
   packs::Finish finish{Finality::no, kPtx};

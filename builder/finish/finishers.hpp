@@ -13,22 +13,23 @@
 
 namespace kiln::builder {
 
-// A binary with its finish and auxiliary blob, and back; the log and the kernels' facts travel
-// beside it.
+// A binary with its finish and auxiliary blob, and back. The log and the kernels' info are other
+// members of the same answer.
 nlohmann::json to_json(const packs::Binary &binary);
 packs::Binary binary_from(const packs::Variant &variant, const nlohmann::json &in);
 
-// For the process that built the program, `built`, and builds it once more by `build`: takes the
-// driver's binary and finishes it where the request wants that. {"binary"}, {"intermediate"} or
-// both, and "also"; or a failed status (status_json.hpp). What stands in the way of finishing is
-// no error: it is in the finish of what there is instead.
+// Runs in the process that built the program. Takes the binary of `built` from the driver, calling
+// `build` if the finisher needs the program built again, and finishes it if the request says so.
+// The answer has "binary", "intermediate" or both, and "also"; or it is a failed status
+// (status_json.hpp). A finisher that fails is no error: the driver's binary is kept, and its
+// `finish` says why it is not final.
 nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &request,
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);
 
-// For a process that has loaded no driver: proves what make_binaries() gave, in processes of their
-// own, and notes what they saw. `answer` has log and kernels. Fails, as the last proof did, where
-// nothing was left.
+// Proves each binary of make_binaries() in a child process and records the outcome in it. The
+// caller must not have loaded a driver. `answer` has log and kernels. Fails with the last proof's
+// status if no binary is left.
 Result<nlohmann::json> prove_binaries(const JobRequest &request, nlohmann::json answer);
 
 }  // namespace kiln::builder

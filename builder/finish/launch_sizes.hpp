@@ -11,8 +11,8 @@
 
 namespace kiln::builder {
 
-// A work-group size with the extent of the ranges that it is for: PoCL's code for a range of
-// 65,535 work-items or more in x or y is other code.
+// A work-group size, and whether the range is wide: PoCL compiles other code for ranges of 65,535
+// or more work-items in x or y.
 struct LaunchSize {
   runtime::NDSize local{1, 1, 1};
   bool wide = false;
@@ -28,20 +28,21 @@ bool works_on_rows(const packs::Program &program);
 // The sizes measured for each kernel, by its name.
 using TunedSizes = std::vector<std::pair<std::string, runtime::NDSize>>;
 
-// Of the records, those of the variant that serve devices of `profile`, sorted, each once.
+// The variant's records that apply to devices of `profile`, sorted, without duplicates.
 TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::string &program,
                        const std::string &variant, const std::string &profile);
 
-// What the runtime chooses for the variant's kernels, whose limits stand in the same order: for
-// problems of the three size classes (rows and planes) and those that the program lists, from what
-// was tuned, from the variant's own size and by itself; sorted, each once. Where Kiln cannot launch
-// the variant: for rows and planes of any size.
+// Every work-group size that the runtime may choose for the variant's kernels (`limits` are in
+// their order): for the program's listed problem sizes and for rows and planes of the three size
+// classes; from tuned sizes, from the variant's own size, and by its own choice. If Kiln cannot
+// launch the variant, for rows and planes of any size. Sorted, without duplicates.
 std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);
 
-// What PoCL's variable POCL_BINARY_SPECIALIZE_WG has to hold when its binary is first asked for,
-// so that the code for these sizes is in it: "16-4-1-goffs0-smallgrid,...".
+// The value of PoCL's environment variable POCL_BINARY_SPECIALIZE_WG with which a binary contains
+// the code for these sizes, "16-4-1-goffs0-smallgrid,...". It must be set before the program's
+// binary is first queried.
 std::string pocl_sizes(const std::vector<LaunchSize> &sizes);
 
 }  // namespace kiln::builder

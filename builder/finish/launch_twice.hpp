@@ -16,15 +16,15 @@ struct FirstLaunch {
   double first = 0;
   double second = 0;
   bool executes = false;  // an output changed: a device without hardware may report success
-  std::optional<bool> compiled{};  // where that is known by better means than the times
+  std::optional<bool> compiled{};  // if known by better means than the times
 
   double remnant() const { return first - second; }
   // A remnant of over a millisecond and over twice the second launch.
   bool compiles() const { return compiled.value_or(remnant() > 1 && remnant() > 2 * second); }
 };
 
-// A small problem for the program: 64 x 64, as deep where its sizes have a depth, and a row of 4096
-// where they are rows.
+// A small problem for the program: 64 x 64, or 64 x 64 x 64 if its sizes have a depth, or 4096 x 1
+// if they are rows.
 ProblemSize small_problem(const packs::Program &program);
 
 // Launches what `session` was bound to twice. Its inputs are filled and its outputs overwritten.

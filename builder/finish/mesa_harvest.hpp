@@ -10,14 +10,14 @@
 
 namespace kiln::builder {
 
-// The cache entries that Mesa makes whenever it opens the device, as an auxiliary blob of the
-// target; a blob without entries if it makes none. Fails with Code::process where the driver
-// died, and with Code::failed where Mesa wrote no cache.
+// The cache entries that Mesa makes when it opens the device, as an auxiliary blob of the target,
+// which may have no entries. Fails with Code::process if the driver died, and with Code::failed if
+// Mesa made no cache at all.
 Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout);
 
-// Loads and launches the binary in a process with an empty cache, and gives the entries that Mesa
-// added to it, less those of `opening`, as an auxiliary blob of the variant. Fails as prove()
-// does, and with Code::failed where there was no launch or Mesa wrote no cache.
+// Loads and launches the binary in a process whose cache is empty. Returns the entries that Mesa
+// then wrote, without those of `opening`, as an auxiliary blob of the variant. Fails as prove()
+// does, and with Code::failed if the kernel could not be launched or Mesa made no cache.
 Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
                                   const packs::Bytes &opening);
 
@@ -28,7 +28,7 @@ void await_mesa();
 // Whether Mesa wrote anything of its own into a folder of caches.
 bool mesa_wrote(const std::string &folder);
 
-// A folder for drivers' caches that holds auxiliary blobs, and is empty where there are none.
+// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs.
 class MesaCache {
  public:
   explicit MesaCache(const std::vector<packs::BlobSource> &auxiliary);

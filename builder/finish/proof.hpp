@@ -13,7 +13,7 @@
 
 namespace kiln::builder {
 
-// What a device is as a target, without any binary.
+// The target of a device, without binaries.
 packs::Target make_target(const DeviceInfo &device);
 
 struct ProofRequest {
@@ -27,15 +27,15 @@ struct ProofRequest {
 
 struct Proof {
   Status loaded{};  // Code::process: the process ended, rather than the driver saying no
-  std::optional<std::string> not_launched{};  // why there is no launch, of what was to be launched
+  std::optional<std::string> not_launched{};  // why a requested launch did not happen
   FirstLaunch launch{};
 };
 
-// `binary` is of the variant, for the device's exact rung; an `intermediate` is tried on that rung.
+// Loads the variant's `binary` by the exact rung, or by the intermediate rung if `intermediate`.
 Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate);
 
-// prove(), again and again while something seems to be compiled: a busy machine makes a launch
-// late, but not three of them.
+// prove(), repeated up to three times while the first launch seems to compile: a busy machine may
+// delay one launch, but not three.
 Proof prove_final(const ProofRequest &request, const packs::Binary &binary);
 
 }  // namespace kiln::builder

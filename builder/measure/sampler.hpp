@@ -9,10 +9,10 @@
 namespace kiln::builder {
 
 struct StopRule {
-  std::size_t least = 5;       // samples, whatever they say
-  std::size_t most = 101;      // samples, whatever they say
-  double precision = 0.01;     // wanted: standard error of the median, as a share of it
-  double nanoseconds = 0.5e9;  // of samples all together; not before `least`
+  std::size_t least = 5;       // samples at least
+  std::size_t most = 101;      // samples at most
+  double precision = 0.01;     // enough when the median's standard error is this share of it
+  double nanoseconds = 0.5e9;  // enough when the samples, at least `least`, took this long
 };
 
 struct Statistics {
@@ -22,7 +22,7 @@ struct Statistics {
   std::size_t samples = 0;
 };
 
-// Of two middle values their mean; 0 of none.
+// The mean of the two middle values of an even number; 0 for no values.
 double median(std::vector<double> values);
 
 // Collects samples. The noise is taken from the median absolute deviation, which one late sample

@@ -158,7 +158,8 @@ class Tuner {
     return {};
   }
 
-  // With no sizes: as the driver likes them, or where it does not, from which the search starts.
+  // No sizes: local_work_size = NULL, or the sizes that the search starts from if the driver
+  // refuses NULL.
   Status launch(const std::vector<NDSize> &local, Launched *out) {
     if (!local.empty()) return session_.launch(local, out);
     if (driver_chooses_) {
@@ -182,7 +183,7 @@ class Tuner {
     return {Code::failed, "the result is wrong" + when + ": not tuned"};
   }
 
-  // Of one kernel where the device's clock tells, else of all.
+  // The time of one kernel by the device's clock, or of all kernels by the host's.
   double time_of(const Launched &launched, std::size_t stage) const {
     if (!device_clock_) return launched.host_nanoseconds;
     const kiln_times &t = launched.times[stage];
@@ -219,7 +220,7 @@ class Tuner {
            search.best() > kFarBehind * work_.best;
   }
 
-  // Median, or infinity where it failed, which is noted.
+  // The median; infinity after a failure, which is recorded.
   double measure(std::size_t s, const NDSize &local, double best, TunedKernel *kernel) {
     std::vector<NDSize> all = best_;
     all[s] = local;
@@ -243,7 +244,9 @@ class Tuner {
     std::vector<NDSize> finalists = searches_[s].ranking();
     if (finalists.empty()) return;
     best_[s] = finalists.front();
-    finalists.resize(std::min(finalists.size(), kFinalists));
+    if (finalists.size() > kFinalists) {
+      finalists.erase(finalists.begin() + kFinalists, finalists.end());
+    }
     if (finalists.size() == 1) return;
     std::vector<Sampler> samplers(finalists.size(), Sampler(kFinalRule));
     const double until =

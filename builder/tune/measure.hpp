@@ -15,7 +15,7 @@ namespace kiln::builder {
 struct TuneWork {
   ProblemSize size;
   const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
-  const std::vector<Plane> *expected = nullptr;  // the reference's; empty: there is none
+  const std::vector<Plane> *expected = nullptr;  // the reference's; empty: not checked
   double best = 0;                               // nanoseconds of the fastest other; 0: none yet
 };
 
@@ -29,22 +29,23 @@ struct TuneJob {
   std::chrono::milliseconds timeout{60'000};  // on top, until the driver counts as dead
 };
 
-// Loads the variant, and for each size launches it with the work-group sizes left to the driver,
-// compares the result, searches each kernel's sizes, the others at the best known, and at last
-// measures the best against the driver's choice, taking turns. Each size gets an equal part of
-// the time that is left; when a part is over, or the variant is far behind the fastest other, what
-// is known by then is taken. One result for each size, in the order given; a variant that is
-// rejected at one is not tried at those that follow.
+// Loads the variant. For each problem size, launches it with local_work_size = NULL, compares the
+// result with the reference, searches the work-group size of one kernel after the other, and at
+// last measures the best sizes against NULL in alternation. Each problem size gets an equal share
+// of the time left; a search ends early when its share is used up or the variant is far slower
+// than the fastest one so far, and then the best size found counts. Returns one result for each
+// problem size, in the order given; a variant that gives a wrong result at one size is not tried
+// at the next.
 std::vector<TunedVariant> tune_variant(const TuneJob &job);
 
 struct DeviceMemory {
   bool is_cpu = false;
   std::uint64_t all = 0;       // bytes; 0: not known
-  std::uint64_t greatest = 0;  // of one buffer
+  std::uint64_t greatest = 0;  // of one buffer, bytes
 };
 
-// Asks in a process of its own. Fails as OpenedDevice::open() does, and with Code::process where
-// the driver died.
+// Queried in a child process. Fails as OpenedDevice::open() does, and with Code::process if the
+// driver died.
 Result<DeviceMemory> ask_memory(const DeviceInfo &device);
 
 }  // namespace kiln::builder

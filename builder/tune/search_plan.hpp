@@ -21,27 +21,28 @@ using runtime::WorkGroupLimits;
 // The work-group sizes that are worth trying for a range of work-items, ascending. A kernel's
 // required size is the only one. Else sides are powers of two, in x also multiples of the preferred
 // multiple without a prime factor over 3; none is wider than the range rounded up to a power of
-// two; the work-items of a group are a multiple of the preferred multiple, or where no size within
-// the limits is, of that multiple's half, its half, and so on. Sides beyond `dimensions` are 1.
+// two; the work-items of a group are a multiple of the preferred multiple. If the limits allow no
+// such size, half of that multiple is tried, and so on. Sides beyond `dimensions` are 1.
 std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
                                           const WorkGroupLimits &limits);
 
-// Not more candidates than this are measured one and all.
+// Up to this number of candidates, all are measured.
 inline constexpr std::size_t kFullSearch = 40;
 
-// The order in which the sizes of one kernel are measured: those given first; then a coarse grid,
-// for each of up to seven numbers of work-items the flattest shape and the squarest, the
-// greatest number first, then the nearest to 128 and on outwards; then all others where there are
-// few, else the neighbours of the best so far (a side one step up or down, or one side up and
-// another down), until the best has none left.
+// The order in which the sizes of one kernel are measured. First the sizes given. Then a coarse
+// grid: up to seven numbers of work-items, the greatest first, then by distance from 128, each as
+// the flattest shape and as the squarest. Then all others, if they are at most kFullSearch; else
+// the neighbours of the best so far (one side a step up or down, or one up and another down) until
+// each was measured.
 class Search {
  public:
   Search(unsigned dimensions, const NDSize &global, const WorkGroupLimits &limits,
          const std::vector<NDSize> &first);
 
-  // What to measure now; nothing when the search is over. The same until took() was told.
+  // The size to measure next, or nothing when the search is over. Unchanged until took() is
+  // called with it.
   std::optional<NDSize> next();
-  // How long it took; infinity where it failed.
+  // Records a measurement; infinity for a launch that failed.
   void took(const NDSize &local, double nanoseconds);
 
   const std::vector<NDSize> &candidates() const { return candidates_; }
@@ -62,10 +63,10 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
-// Whether the samples so far, however noisy, leave no hope to get below `best` (nanoseconds).
+// Whether the median cannot come below `best` (nanoseconds), whatever the noise of these samples.
 bool clearly_slower(const Statistics &samples, double best);
 
-// Shares a time over jobs: each gets the same part of what those before it have left.
+// Divides a time among jobs: each gets an equal share of what is left when it begins.
 class Budget {
  public:
   Budget(double seconds, std::size_t jobs) : left_(seconds), jobs_(jobs) {}
@@ -82,15 +83,15 @@ class Budget {
 // manifest's that has at most `most` elements, else a halved or doubled one; ascending.
 std::vector<ProblemSize> tuning_sizes(const std::vector<ProblemSize> &listed, std::uint64_t most);
 
-// One launch as the device's clock has it, and how long it was on the host's, all nanoseconds.
+// The times of one launch by the device's clock and by the host's, nanoseconds.
 struct Clocked {
   std::vector<std::array<std::uint64_t, 2>> stages;  // start and end
   double host = 0;
 };
 
-// Whether the times of these launches, one after the other on an in-order queue, can be true:
-// ends after starts, starts never earlier than those before, nothing longer than on the host,
-// and not all of them shorter than a thousandth of that.
+// Whether the device's clock is plausible for these launches of an in-order queue: each stage ends
+// after it starts, starts never decrease, no launch takes longer than the host waited for it, and
+// not every launch is below a thousandth of that.
 bool clock_makes_sense(const std::vector<Clocked> &launches);
 
 }  // namespace kiln::builder

@@ -32,7 +32,7 @@ struct Planes {
   std::vector<Plane> expected;
 };
 
-// Why there is no room for the workload, if there is none. A CPU's memory is the host's, which
+// Why the workload does not fit, or nothing if it does. A CPU's memory is the host's, which
 // holds inputs, outputs and the reference's result, too.
 std::optional<std::string> too_large(const Workload &workload, const DeviceMemory &memory) {
   std::uint64_t all = 0;

@@ -25,13 +25,13 @@ struct TuneOptions {
 // Elements of a problem that a CPU gets when no size was given.
 inline constexpr std::uint64_t kMaxOnCpu = std::uint64_t{1} << 22;
 
-// Told before each variant.
+// Called before each variant.
 using TuneProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
-// Measures one device (as list_devices gave it). Every variant of the chosen programs is in the
-// result at every size, with times or with the reason why it has none. Each variant is measured in
-// a process of its own and gets an equal part of the budget that is left.
+// Measures one device of list_devices(). The result has every variant of the chosen programs at
+// every size, with times or with the reason why there are none. Each variant is measured in a child
+// process and gets an equal share of the budget that is left.
 TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
                  const TuneOptions &options, const TuneProgress &progress);
 

@@ -60,7 +60,7 @@ enum class TuneEnd : std::uint8_t {
 struct TunedVariant {
   std::string variant;
   TuneEnd end = TuneEnd::measured;
-  std::string reason;          // why there are no times, where it was not measured
+  std::string reason;          // why it was not measured; then there are no times
   std::optional<Check> check;  // none: it did not come so far
   std::string timer;           // "device" or "wall": whose clock
   double nanoseconds = 0;      // all kernels with their best sizes
@@ -93,7 +93,7 @@ struct TunedDevice {
   std::vector<TunedSize> sizes;
   Status status;  // why there is nothing, if there is
 
-  // Geometric mean over all variants with times, and their number; 1 where there are none.
+  // Geometric mean over all variants with times, and their number. The mean of none is 1.
   double mean_gain(std::size_t *count) const;
 };
 
