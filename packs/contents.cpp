@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kiln/packs/contents.hpp"
 
-#include <cstring>
-
 #include <sodium.h>
 
 namespace kiln::packs {
 namespace {
 
-std::optional<BlobSource> optional_blob(const std::shared_ptr<const Pack> &pack,
-                                        std::uint32_t index) {
-  if (index == 0) return std::nullopt;
-  return BlobSource(pack, *pack->root().blobs()->Get(index - 1));
+std::optional<BlobSource> optional_blob(const std::shared_ptr<const Pack> &pack, BlobRef blob) {
+  if (!blob) return std::nullopt;
+  return BlobSource(pack, blob);
 }
-
-std::array<std::uint32_t, 3> size3(const fb::Size3 &size) { return {size.x(), size.y(), size.z()}; }
 
 std::string text(const flatbuffers::String *optional) {
   return optional == nullptr ? std::string() : optional->str();
@@ -38,12 +33,12 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
   for (const auto *kernel : *in.kernels()) {
     out.kernels.push_back({kernel->name()->str(), kernel->arguments(), text(kernel->range())});
   }
-  out.source = optional_blob(pack, in.source());
-  out.il32 = optional_blob(pack, in.il32());
-  out.il64 = optional_blob(pack, in.il64());
+  out.source = optional_blob(pack, pack->blob(in.source()));
+  out.il32 = optional_blob(pack, pack->blob(in.il32()));
+  out.il64 = optional_blob(pack, pack->blob(in.il64()));
   out.il_version = in.il_version();
-  out.pixels = size3(*in.pixels());
-  out.local_size = size3(*in.local_size());
+  out.pixels = to_array(*in.pixels());
+  out.local_size = to_array(*in.local_size());
   for (const auto *argument : *in.arguments()) {
     out.arguments.push_back(read_argument(*argument));
   }
@@ -57,7 +52,7 @@ void read_hints(const fb::Program &in, Program *out) {
     for (const auto *name : *in.preferred()) out->preferred.push_back(name->str());
   }
   if (in.sizes() == nullptr) return;
-  for (const fb::Size3 *size : *in.sizes()) out->sizes.push_back(size3(*size));
+  for (const fb::Size3 *size : *in.sizes()) out->sizes.push_back(to_array(*size));
 }
 
 Finish read_finish(const fb::Provenance &in) {
@@ -69,7 +64,7 @@ Finish read_finish(const fb::Provenance &in) {
              text(in.driver()),
              {}};
   if (in.local_sizes() == nullptr) return out;
-  for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(size3(*size));
+  for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
   return out;
 }
 
@@ -81,7 +76,7 @@ void read_binaries(const std::shared_ptr<const Pack> &pack, const fb::Section &s
     const fb::Binary &binary = *binaries.Get(i);
     const fb::Provenance &provenance = *provenances.Get(i);
     Binary value{to_digest(binary.variant()),
-                 BlobSource(pack, *section.blobs()->Get(binary.blob())),
+                 BlobSource(pack, BlobRef(section.blobs()->Get(binary.blob()))),
                  provenance.build_log()->str()};
     for (const auto *facts : *provenance.kernels()) {
       value.kernels.push_back({facts->max_work_group_size(), facts->preferred_multiple(),
@@ -108,13 +103,8 @@ Target read_target(const std::shared_ptr<const Pack> &pack, const fb::Section &i
   if (in.intermediates() != nullptr) {
     read_binaries(pack, in, *in.intermediates(), *in.intermediate_provenance(), &out.intermediates);
   }
-  const auto auxiliary = [&](const Digest &variant) -> std::optional<BlobSource> {
-    std::size_t index = 0;
-    const fb::Hash hash(
-        flatbuffers::span<const std::uint8_t, kDigestSize>(variant.data(), kDigestSize));
-    const fb::Binary *entry = find_entry(in.auxiliary(), hash, &index);
-    if (entry == nullptr) return std::nullopt;
-    return BlobSource(pack, *in.blobs()->Get(entry->blob()));
+  const auto auxiliary = [&](const Digest &variant) {
+    return optional_blob(pack, TargetRef(&in).find_auxiliary(variant));
   };
   out.auxiliary = auxiliary(Digest{});
   for (Binary &binary : out.binaries) binary.auxiliary = auxiliary(binary.variant);
@@ -134,7 +124,7 @@ void read_records(const fb::Root &root, Contents *out) {
     out->tunings.push_back(
         {text(row->program()), text(row->variant()), text(row->kernel()),
          static_cast<SizeClass>(row->size_class()), text(row->profile()), text(row->family()),
-         text(row->model()), row->key_hash(), size3(row->local_size()), row->nanoseconds(),
+         text(row->model()), row->key_hash(), to_array(row->local_size()), row->nanoseconds(),
          row->default_nanoseconds(), row->samples(), row->spread(), text(row->conditions())});
   }
 }
@@ -153,18 +143,12 @@ std::string hex(const Digest &name) {
   return text;
 }
 
-Digest to_digest(const fb::Hash &hash) {
-  Digest name{};
-  std::memcpy(name.data(), hash.bytes()->data(), name.size());
-  return name;
-}
-
 BlobSource::BlobSource(Bytes raw) : raw_(std::make_shared<const Bytes>(std::move(raw))) {
   name_ = blake2b({raw_->data(), raw_->size()});
 }
 
-BlobSource::BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob)
-    : pack_(std::move(pack)), blob_(blob), name_(to_digest(blob.name())) {}
+BlobSource::BlobSource(std::shared_ptr<const Pack> pack, BlobRef blob)
+    : pack_(std::move(pack)), blob_(blob), name_(blob.name()) {}
 
 std::uint64_t BlobSource::raw_size() const { return raw_ ? raw_->size() : blob_.raw_size(); }
 
@@ -182,8 +166,8 @@ Status BlobSource::read(Bytes *out) const {
 
 Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
   Contents contents;
-  contents.producer = pack->root().producer()->str();
-  for (const auto *program : *pack->root().programs()) {
+  contents.producer = pack->schema().producer()->str();
+  for (const auto *program : *pack->schema().programs()) {
     Program value{program->name()->str(), program->reference()->str(), {}, {}, {}, {}};
     for (const auto *variant : *program->variants()) {
       value.variants.push_back(read_variant(pack, *variant));
@@ -192,11 +176,11 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
     contents.programs.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
-    const fb::Section *section = nullptr;
-    if (Status status = pack->section(i, &section); !status.ok()) return status;
-    contents.targets.push_back(read_target(pack, *section));
+    TargetRef target;
+    if (Status status = pack->target(i, &target); !status.ok()) return status;
+    contents.targets.push_back(read_target(pack, target.schema()));
   }
-  read_records(pack->root(), &contents);
+  read_records(pack->schema(), &contents);
   *out = std::move(contents);
   return {};
 }

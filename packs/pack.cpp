@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "kiln/packs/hash.hpp"
+#include "packs/partition_point.hpp"
 #include "packs/validate.hpp"
 
 namespace kiln::packs {
@@ -33,30 +34,19 @@ Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {
 
 // Whether the bytes are the blob's already: the variants of a program often share a binary,
 // and a hash costs a tenth of decoding.
-bool holds(const Bytes &bytes, const fb::Blob &blob) {
+bool holds(const Bytes &bytes, BlobRef blob) {
   return !bytes.empty() && bytes.size() == blob.raw_size() &&
          xxh3(bytes.data(), bytes.size()) == blob.xxh3();
 }
 
 // Finds a table by its name. Not LookupByKey, which compares by strcmp where the writer sorts
 // by all bytes.
-template <typename Table>
-const Table *find_named(const flatbuffers::Vector<flatbuffers::Offset<Table>> &tables,
-                        std::string_view name) {
-  flatbuffers::uoffset_t low = 0;
-  flatbuffers::uoffset_t high = tables.size();
-  while (low < high) {
-    const flatbuffers::uoffset_t middle = low + (high - low) / 2;
-    const Table *table = tables.Get(middle);
-    const int order = std::string_view(table->name()->c_str(), table->name()->size()).compare(name);
-    if (order == 0) return table;
-    if (order < 0) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return nullptr;
+template <typename Refs>
+auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
+  const std::uint32_t i =
+      partition_point(0, refs.size(), [&](std::uint32_t at) { return refs[at].name() < name; });
+  if (i < refs.size() && refs[i].name() == name) return refs[i];
+  return {};
 }
 
 }  // namespace
@@ -118,7 +108,11 @@ Status Pack::open(View view) {
   return section_checked_ ? Status{} : no_memory();
 }
 
-Status Pack::section(std::size_t index, const fb::Section **out) const {
+std::uint64_t Pack::target_key_hash(std::size_t index) const {
+  return root_->targets()->Get(static_cast<unsigned>(index))->key_hash();
+}
+
+Status Pack::target(std::size_t index, TargetRef *out) const {
   if (index >= target_count()) {
     return Status::error(Code::bad_argument, {"no target ", decimal(index)});
   }
@@ -138,47 +132,41 @@ Status Pack::section(std::size_t index, const fb::Section **out) const {
     }
     section_checked_[index].store(true, std::memory_order_release);
   }
-  *out = flatbuffers::GetRoot<fb::Section>(bytes);
+  *out = TargetRef(flatbuffers::GetRoot<fb::Section>(bytes));
   return {};
 }
 
-Status Pack::find_target(std::string_view key, const fb::Section **out) const {
-  *out = nullptr;
+Status Pack::find_target(std::string_view key, TargetRef *out) const {
+  *out = TargetRef();
   const std::uint64_t hash = xxh3(key.data(), key.size());
-  const auto &targets = *root_->targets();
-  std::size_t low = 0;
-  std::size_t high = targets.size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (targets.Get(static_cast<unsigned>(middle))->key_hash() < hash) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (; low < targets.size() && targets.Get(static_cast<unsigned>(low))->key_hash() == hash;
-       ++low) {
-    const fb::Section *candidate = nullptr;
-    if (Status status = section(low, &candidate); !status.ok()) return status;
-    if (std::string_view(candidate->key()->c_str(), candidate->key()->size()) == key) {
-      *out = candidate;
-      return {};
-    }
+  const auto count = static_cast<std::uint32_t>(target_count());
+  std::uint32_t i =
+      partition_point(0, count, [&](std::uint32_t at) { return target_key_hash(at) < hash; });
+  for (; i < count && target_key_hash(i) == hash; ++i) {
+    TargetRef candidate;
+    if (Status status = target(i, &candidate); !status.ok()) return status;
+    if (candidate.key() != key) continue;
+    *out = candidate;
+    break;
   }
   return {};
 }
 
-const fb::Program *Pack::find_program(std::string_view program) const {
-  return find_named(*root_->programs(), program);
+ProgramRef Pack::find_program(std::string_view program) const {
+  return find_named(programs(), program);
 }
 
-const fb::Variant *Pack::find_variant(std::string_view program, std::string_view variant) const {
-  const fb::Program *found = find_program(program);
-  return found == nullptr ? nullptr : find_named(*found->variants(), variant);
+VariantRef Pack::find_variant(std::string_view program, std::string_view variant) const {
+  const ProgramRef found = find_program(program);
+  return found ? find_named(found.variants(), variant) : VariantRef();
 }
 
-Status Pack::stored_bytes(const fb::Blob &blob, View *out) const {
-  if (Status status = check_blob(blob, superblock_); !status.ok()) return status;
+BlobRef Pack::blob(std::uint32_t number) const {
+  return number == 0 ? BlobRef() : BlobRef(root_->blobs()->Get(number - 1));
+}
+
+Status Pack::stored_bytes(BlobRef blob, View *out) const {
+  if (Status status = check_blob(blob.schema(), superblock_); !status.ok()) return status;
   *out = {view_.data + blob.offset(), static_cast<std::size_t>(blob.stored_size())};
   return {};
 }
@@ -212,11 +200,11 @@ Status Pack::decode_zstd(View stored, std::uint64_t raw_size, Bytes *out) const 
   return {};
 }
 
-Status Pack::read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const {
+Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
   View stored;
   if (Status status = stored_bytes(blob, &stored); !status.ok()) return status;
   View raw = stored;
-  switch (static_cast<Codec>(blob.codec())) {
+  switch (blob.codec()) {
     case Codec::raw: break;
     case Codec::zstd:
       if (holds(*scratch, blob)) {
@@ -230,37 +218,13 @@ Status Pack::read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const {
       break;
     default:
       return Status::error(Code::unknown_feature,
-                           {"blob has the unknown codec ", decimal(blob.codec())});
+                           {"blob has the unknown codec ", decimal(blob.schema().codec())});
   }
   if (xxh3(raw.data, raw.size) != blob.xxh3()) {
     return blob_error("its bytes do not have the recorded hash");
   }
   *out = raw;
   return {};
-}
-
-const fb::Binary *find_entry(const Entries *entries, const fb::Hash &variant, std::size_t *index) {
-  std::size_t low = 0;
-  std::size_t high = entries == nullptr ? 0 : entries->size();
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    const fb::Binary *binary = entries->Get(static_cast<unsigned>(middle));
-    const int order = compare(binary->variant(), variant);
-    if (order == 0) {
-      *index = middle;
-      return binary;
-    }
-    if (order < 0) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return nullptr;
-}
-
-int compare(const fb::Hash &a, const fb::Hash &b) {
-  return std::memcmp(a.bytes()->data(), b.bytes()->data(), kDigestSize);
 }
 
 }  // namespace kiln::packs

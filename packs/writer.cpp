@@ -117,7 +117,7 @@ class BlobStream {
   // A pack's frame is checked (decoded and hashed) before it is copied as it is. The name is
   // checked, too: blobs of one name are stored once, and a false name would take another's place.
   Status copy(const BlobSource &source, fb::Blob *entry) {
-    const fb::Blob &blob = source.blob();
+    const BlobRef blob = source.blob();
     Bytes scratch;
     View raw;
     View stored;
@@ -126,8 +126,8 @@ class BlobStream {
     if (Status s = source.pack()->stored_bytes(blob, &stored); !s.ok()) return s;
     std::uint64_t offset = 0;
     if (Status s = append(stored, &offset); !s.ok()) return s;
-    *entry = fb::Blob(blob.name(), offset, blob.stored_size(), blob.raw_size(), blob.xxh3(),
-                      blob.codec(), 0);
+    *entry = fb::Blob(blob.schema().name(), offset, blob.stored_size(), blob.raw_size(),
+                      blob.xxh3(), blob.schema().codec(), 0);
     return {};
   }
 

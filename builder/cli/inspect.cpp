@@ -42,7 +42,7 @@ std::string records_text(const packs::Contents &contents) {
 
 std::string binary_text(const packs::Contents &contents, const packs::Binary &binary,
                         const char *kind) {
-  const packs::fb::Blob &blob = binary.blob.blob();
+  const packs::BlobRef blob = binary.blob.blob();
   return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n",
                      builder::variant_label(contents, binary.variant), blob.raw_size(),
                      blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),

@@ -84,10 +84,8 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   target.model = take(&*facts, "model");
   target.compiler = take(&*facts, "compiler");
   target.identity = std::move(*facts);
-  packs::Digest variant{};
-  std::copy(std::begin(entry.variant), std::end(entry.variant), variant.begin());
   const packs::Bytes raw(entry.binary.data, entry.binary.data + entry.binary.size);
-  packs::Binary stored{variant, packs::BlobSource(raw), ""};
+  packs::Binary stored{entry.variant, packs::BlobSource(raw), ""};
   stored.finish = finish_of(entry, target);
   const bool ptx = runtime::is_ptx(entry.binary);
   (ptx ? target.intermediates : target.binaries).push_back(std::move(stored));

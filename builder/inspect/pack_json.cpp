@@ -13,8 +13,8 @@ namespace {
 using nlohmann::json;
 
 json blob_json(const packs::BlobSource &source) {
-  const packs::fb::Blob &blob = source.blob();
-  const bool zstd = static_cast<packs::Codec>(blob.codec()) == packs::Codec::zstd;
+  const packs::BlobRef blob = source.blob();
+  const bool zstd = blob.codec() == packs::Codec::zstd;
   return {{"hash", packs::hex(source.name())},
           {"offset", blob.offset()},
           {"stored_size", blob.stored_size()},

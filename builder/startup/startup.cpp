@@ -35,11 +35,11 @@ json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   const Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
   if (!status.ok()) return to_json(status);
   json chosen = json::object();
-  for (const auto *program : *pack->root().programs()) {
+  for (const packs::ProgramRef program : pack->programs()) {
     runtime::Choice choice;
     const packs::Status error = runtime::choose_variant(
-        *pack, *child.device, program->name()->str(), {}, packs::SizeClass::small, &choice);
-    if (error.ok()) chosen[program->name()->str()] = choice.variant->name()->str();
+        *pack, *child.device, std::string(program.name()), {}, packs::SizeClass::small, &choice);
+    if (error.ok()) chosen[std::string(program.name())] = choice.variant.name();
   }
   return {{"chosen", chosen}};
 }

@@ -179,8 +179,8 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
     names.emplace_back(programs[i]);
   }
   if (count == 0) {
-    for (const auto *program : *loader->loader->pack->root().programs()) {
-      names.push_back(program->name()->str());
+    for (const kiln::packs::ProgramRef program : loader->loader->pack->programs()) {
+      names.emplace_back(program.name());
     }
   }
   CallbackProgress told(progress, user, names.size());
@@ -199,7 +199,7 @@ const char *kiln_program_name(const kiln_program *program) {
 }
 
 const char *kiln_program_variant(const kiln_program *program) {
-  return program == nullptr ? nullptr : program->program->variant->name()->c_str();
+  return program == nullptr ? nullptr : program->program->variant.name().data();
 }
 
 kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
@@ -229,7 +229,7 @@ const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_o
 }
 
 const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice) {
-  if (report == nullptr || report->choice.variant == nullptr) return nullptr;
+  if (report == nullptr || !report->choice.variant) return nullptr;
   if (choice != nullptr) *choice = report->choice.by;
   return report->choice.reason.c_str();
 }

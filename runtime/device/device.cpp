@@ -82,7 +82,7 @@ Status create_context(const Device &device, Handle<cl_context> *out, const Conte
   }
 }
 
-std::string device_label(const std::string &name, const std::string &driver_version) {
+std::string device_label(std::string_view name, std::string_view driver_version) {
   return packs::concat({name, " (driver ", driver_version, ")"});
 }
 

@@ -42,6 +42,6 @@ Status create_context(const Device &device, Handle<cl_context> *out, const Conte
                       unsigned *applied = nullptr);
 
 // "NVIDIA H200 (driver 580.159.04)", from the identity of a device or a target.
-std::string device_label(const std::string &name, const std::string &driver_version);
+std::string device_label(std::string_view name, std::string_view driver_version);
 
 }  // namespace kiln::runtime

@@ -16,13 +16,13 @@ T kernel_info(const Device &device, cl_kernel kernel, cl_kernel_work_group_info 
   return code == CL_SUCCESS ? value : otherwise;
 }
 
-const packs::fb::Kernel &stored_kernel(const LoadedProgram &program, unsigned index) {
-  return *program.variant->kernels()->Get(index);
+packs::KernelRef stored_kernel(const LoadedProgram &program, unsigned index) {
+  return program.variant.kernels()[index];
 }
 
 Status new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
   const OpenCL &cl = *program.loader->device->cl;
-  const char *name = stored_kernel(program, index).name()->c_str();
+  const char *name = stored_kernel(program, index).name().data();
   cl_int code = CL_SUCCESS;
   Handle<cl_kernel> made(cl.clCreateKernel(program.built.program.get(), name, &code),
                          cl.clReleaseKernel);
@@ -46,17 +46,15 @@ NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned 
   static_assert(static_cast<unsigned>(TuningLevel::standard) == KILN_LOCAL_DEFAULT);
   const Loader &loader = *program.loader;
   const std::string &key = loader.device->key;
-  const packs::TuningQuery query{program.name, program.variant->name()->c_str(),
-                                 stored_kernel(program, index).name()->c_str(),
+  const packs::TuningQuery query{program.name, program.variant.name(),
+                                 stored_kernel(program, index).name(),
                                  static_cast<packs::SizeClass>(class_of)};
   TuningLevel level{};
-  const packs::fb::Tuning *tuning =
-      find_tuning(loader.pack->root(), query, loader.device->description,
-                  packs::xxh3(key.data(), key.size()), &level);
-  const packs::fb::Size3 &stored =
-      tuning != nullptr ? tuning->local_size() : *program.variant->local_size();
-  *source = tuning != nullptr ? static_cast<kiln_local_source>(level) : KILN_LOCAL_VARIANT;
-  return {stored.x(), stored.y(), stored.z()};
+  const packs::TuningRef tuning = find_tuning(*loader.pack, query, loader.device->description,
+                                              packs::xxh3(key.data(), key.size()), &level);
+  const auto stored = tuning ? tuning.local_size() : program.variant.local_size();
+  *source = tuning ? static_cast<kiln_local_source>(level) : KILN_LOCAL_VARIANT;
+  return {stored[0], stored[1], stored[2]};
 }
 
 Status argument_failure(unsigned index, const Status &error) {
@@ -91,14 +89,12 @@ Queue::~Queue() = default;
 
 Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::string &name,
                      Kernel *out) {
-  const auto &kernels = *program->variant->kernels();
+  const packs::KernelRefs kernels = program->variant.kernels();
   unsigned index = 0;
-  while (!name.empty() && index < kernels.size() && kernels.Get(index)->name()->str() != name) {
-    ++index;
-  }
+  while (!name.empty() && index < kernels.size() && kernels[index].name() != name) ++index;
   if (index == kernels.size()) {
     return Status::error(Code::not_in_pack,
-                         {"variant ", program->variant->name()->c_str(), " has no kernel ", name});
+                         {"variant ", program->variant.name(), " has no kernel ", name});
   }
   const Device &device = *program->loader->device;
   if (Status e = take_kernel(*program, index, &out->handle); !e.ok()) return e;
@@ -107,7 +103,7 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   out->limits = query_limits(device, out->handle.get());
   out->non_uniform_work_groups =
       device.capabilities.non_uniform_work_groups && out->limits.required[0] == 0 &&
-      options_allow_non_uniform_work_groups(program->variant->options()->c_str());
+      options_allow_non_uniform_work_groups(program->variant.options().data());
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }

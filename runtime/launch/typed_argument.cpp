@@ -28,18 +28,18 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
   unsigned takes = given;  // where the pack does not know
   unsigned wanted = components;
   unsigned before = index;
-  for (const packs::fb::Argument *argument : *kernel.program->variant->arguments()) {
-    if (argument->stage() != kernel.index || before-- != 0) continue;
+  for (const packs::ArgumentRef argument : kernel.program->variant.arguments()) {
+    if (argument.stage() != kernel.index || before-- != 0) continue;
     wanted = 1;
-    switch (argument->role()) {
+    switch (argument.role()) {
       case 0:  // input
       case 1:  // output
       case 6:  // scratch
-        takes = kTakesBuffer + argument->storage();
+        takes = kTakesBuffer + argument.storage();
         break;
       case 4:  // parameter, whose type 0 means uint
-        takes = argument->type() == 0 ? unsigned{KILN_TYPE_UINT} : argument->type();
-        wanted = argument->channels();
+        takes = argument.type() == 0 ? unsigned{KILN_TYPE_UINT} : argument.type();
+        wanted = argument.channels();
         break;
       default: {  // a side of the problem
         const bool integer = given == KILN_TYPE_INT || given == KILN_TYPE_UINT;

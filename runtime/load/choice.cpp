@@ -11,14 +11,15 @@
 namespace kiln::runtime {
 namespace {
 
-namespace fb = packs::fb;
 using packs::concat;
 using packs::SizeClass;
+using packs::TuningRef;
+using packs::VariantRef;
 
-std::optional<std::string> missing(const fb::Variant &variant, const Capabilities &device) {
+std::optional<std::string> missing(VariantRef variant, const Capabilities &device) {
   std::vector<std::string> requirements;
-  for (const auto *requirement : *variant.requirements()) {
-    requirements.push_back(requirement->str());
+  for (const std::string_view requirement : variant.requirements()) {
+    requirements.emplace_back(requirement);
   }
   return missing_requirement(requirements, device);
 }
@@ -31,35 +32,34 @@ unsigned distance(SizeClass size_class, SizeClass wanted) {
 }
 
 struct Measurement {
-  const fb::Tuning *row;
-  const fb::Variant *variant;
+  TuningRef row;
+  VariantRef variant;
 
-  auto place() const { return std::tuple(row->family(), row->model(), row->key_hash()); }
+  auto place() const { return std::tuple(row.family(), row.model(), row.key_hash()); }
   // By device, then by time; of equal times the first by name.
   bool operator<(const Measurement &other) const {
     if (place() != other.place()) return place() < other.place();
-    if (row->nanoseconds() != other.row->nanoseconds()) {
-      return row->nanoseconds() < other.row->nanoseconds();
+    if (row.nanoseconds() != other.row.nanoseconds()) {
+      return row.nanoseconds() < other.row.nanoseconds();
     }
-    return row->variant() < other.row->variant();
+    return row.variant() < other.row.variant();
   }
 };
 
 // The measurements of the nearest level and class that have any.
 class Measurements {
  public:
-  Measurements(const packs::Pack &pack, const Device &device, const fb::Program &program,
+  Measurements(const packs::Pack &pack, const Device &device, packs::ProgramRef program,
                SizeClass wanted)
-      : place_(pack.root(), device.description, packs::xxh3(device.key.data(), device.key.size())),
-        program_(program.name()->string_view()),
+      : place_(pack, device.description, packs::xxh3(device.key.data(), device.key.size())),
+        program_(program.name()),
         wanted_(wanted) {}
 
-  void add(const fb::Variant &variant) {
+  void add(VariantRef variant) {
     for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
-      const packs::TuningQuery query{
-          program_, variant.name()->string_view(), {}, static_cast<SizeClass>(i)};
-      place_.for_each(query, [&](const fb::Tuning &row, TuningLevel level) {
-        see({&row, &variant}, level, query.size_class);
+      const packs::TuningQuery query{program_, variant.name(), {}, static_cast<SizeClass>(i)};
+      place_.for_each(query, [&](TuningRef row, TuningLevel level) {
+        see({row, variant}, level, query.size_class);
       });
     }
   }
@@ -74,7 +74,7 @@ class Measurements {
     for (std::size_t first = 0, end = 0; first < all_.size(); first = end) {
       std::uint64_t samples = 0;
       for (; end < all_.size() && all_[end].place() == all_[first].place(); ++end) {
-        samples += all_[end].row->samples();
+        samples += all_[end].row.samples();
       }
       const std::size_t count = end - first;
       if (std::tie(count, samples) <= std::tie(best_count, best_samples)) continue;
@@ -87,7 +87,7 @@ class Measurements {
     out->by = KILN_CHOICE_MEASUREMENT;
     out->level = level_;
     out->size_class = class_;
-    out->nanoseconds = best->row->nanoseconds();
+    out->nanoseconds = best->row.nanoseconds();
     out->reason = sentence(*out, best_count);
     return true;
   }
@@ -132,11 +132,11 @@ class Measurements {
 
 Status choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
                     const std::string &variant, Choice *out) {
-  const fb::Variant *found = pack.find_variant(program, variant);
-  if (found == nullptr) {
+  const VariantRef found = pack.find_variant(program, variant);
+  if (!found) {
     return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
-  if (const auto lacks = missing(*found, device.capabilities)) {
+  if (const auto lacks = missing(found, device.capabilities)) {
     return Status::error(Code::requirement, {"program ", program, ", variant ", variant, " ",
                                              *lacks, ", which this device lacks"});
   }
@@ -147,11 +147,10 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
 }
 
 // The variant's place among the preferred ones; their number if it is not one of them.
-std::uint32_t preference(const fb::Program &program, const fb::Variant &variant) {
-  const auto *preferred = program.preferred();
-  const std::uint32_t count = preferred == nullptr ? 0 : preferred->size();
+std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
+  const packs::TextRefs preferred = program.preferred();
   std::uint32_t i = 0;
-  while (i < count && preferred->Get(i)->string_view() != variant.name()->string_view()) ++i;
+  while (i < preferred.size() && preferred[i] != variant.name()) ++i;
   return i;
 }
 
@@ -164,28 +163,28 @@ const char *size_class_name(SizeClass size_class) {
 
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
                       const std::string &variant, SizeClass wanted, Choice *out) {
-  const fb::Program *found = pack.find_program(program);
-  if (found == nullptr) {
+  const packs::ProgramRef found = pack.find_program(program);
+  if (!found) {
     return Status::error(Code::not_in_pack, {"the pack has no program ", program});
   }
   if (!variant.empty()) return choose_named(pack, device, program, variant, out);
-  Measurements measurements(pack, device, *found, wanted);
-  const fb::Variant *first = nullptr;  // by preference, then by name
+  Measurements measurements(pack, device, found, wanted);
+  VariantRef first;  // by preference, then by name
   std::uint32_t place = 0;
-  for (const fb::Variant *candidate : *found->variants()) {
-    if (missing(*candidate, device.capabilities)) continue;
-    measurements.add(*candidate);
-    const std::uint32_t here = preference(*found, *candidate);
-    if (first != nullptr && here >= place) continue;
+  for (const VariantRef candidate : found.variants()) {
+    if (missing(candidate, device.capabilities)) continue;
+    measurements.add(candidate);
+    const std::uint32_t here = preference(found, candidate);
+    if (first && here >= place) continue;
     first = candidate;
     place = here;
   }
-  if (first == nullptr) {
+  if (!first) {
     return Status::error(Code::requirement,
                          {"program ", program, " has no variant that this device can run"});
   }
   if (measurements.choose(out)) return {};
-  const bool preferred = found->preferred() != nullptr && place < found->preferred()->size();
+  const bool preferred = place < found.preferred().size();
   out->variant = first;
   out->by = preferred ? KILN_CHOICE_PREFERENCE : KILN_CHOICE_ORDER;
   out->reason = preferred ? "preferred by the pack" : "first by name";

@@ -13,7 +13,7 @@ namespace kiln::runtime {
 
 // A variant and why it was taken.
 struct Choice {
-  const packs::fb::Variant *variant = nullptr;  // null: there is none
+  packs::VariantRef variant;  // null: none was chosen
   kiln_choice by = KILN_CHOICE_NAME;
   std::string reason;  // a sentence: "first by name"
   // Of a choice by measurement.

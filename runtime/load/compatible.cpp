@@ -8,24 +8,23 @@
 namespace kiln::runtime {
 namespace {
 
-namespace fb = packs::fb;
+using packs::TargetRef;
 
 // Why the target may serve, or null.
-const char *reason(const fb::CrossCheck *check, const fb::Section &target, const BinaryKey &key,
+const char *reason(packs::CrossCheckRef check, TargetRef target, const BinaryKey &key,
                    const Description &device) {
-  if (check != nullptr) {
-    return packs::is_native(*check) ? "a cross-check found that this device takes its binaries"
-                                    : nullptr;
+  if (check) {
+    return check.is_native() ? "a cross-check found that this device takes its binaries" : nullptr;
   }
   return device.accepts_binary_of == nullptr
              ? nullptr
-             : device.accepts_binary_of(target.family()->str(), key, device);
+             : device.accepts_binary_of(std::string(target.family()), key, device);
 }
 
 }  // namespace
 
-std::uint32_t compute_capability_of(const fb::Section &target, const Description &device) {
-  const BinaryKey key = parse_key(target.key()->str()).value_or(BinaryKey());
+std::uint32_t compute_capability_of(TargetRef target, const Description &device) {
+  const BinaryKey key = parse_key(std::string(target.key())).value_or(BinaryKey());
   return both_have(key, device.key, "address_bits") ? compute_capability_of(key) : 0;
 }
 
@@ -35,19 +34,17 @@ std::vector<Candidate> find_compatible(const packs::Pack &pack, const Descriptio
   const std::uint64_t hash = packs::xxh3(key.data(), key.size());
   std::vector<Candidate> candidates;
   std::vector<unsigned> ranks;
-  if (device.accepts_binary_of == nullptr && packs::cross_checks_of(pack.root(), hash).count == 0)
+  if (device.accepts_binary_of == nullptr && packs::cross_checks_of(pack, hash).count == 0)
     return candidates;
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
-    const fb::Section *target = nullptr;
-    if (!pack.section(i, &target).ok()) continue;
-    const std::string text = target->key()->str();
-    if (text == key && device.finishing != Finishing::linker) continue;
-    const fb::CrossCheck *check = packs::find_cross_check(
-        pack.root(), hash, pack.root().targets()->Get(static_cast<unsigned>(i))->key_hash());
-    const BinaryKey target_key = parse_key(text).value_or(BinaryKey());
-    const char *why = reason(check, *target, target_key, device);
+    TargetRef target;
+    if (!pack.target(i, &target).ok()) continue;
+    if (target.key() == key && device.finishing != Finishing::linker) continue;
+    const packs::CrossCheckRef check = packs::find_cross_check(pack, hash, pack.target_key_hash(i));
+    const BinaryKey target_key = parse_key(std::string(target.key())).value_or(BinaryKey());
+    const char *why = reason(check, target, target_key, device);
     if (why == nullptr) continue;
-    const unsigned rank = distance(target_key, device.key) + (check == nullptr ? kByRule : 0);
+    const unsigned rank = distance(target_key, device.key) + (check ? 0 : kByRule);
     std::size_t place = ranks.size();
     while (place > 0 && ranks[place - 1] > rank) --place;
     ranks.insert(ranks.begin() + static_cast<std::ptrdiff_t>(place), rank);

@@ -32,6 +32,6 @@ std::vector<Candidate> find_compatible(const packs::Pack &pack, const Descriptio
 
 // The compute capability that a target was built for, 900 for 9.0; 0 where it is no target of
 // NVIDIA's, or one for other address bits than the device's.
-std::uint32_t compute_capability_of(const packs::fb::Section &target, const Description &device);
+std::uint32_t compute_capability_of(packs::TargetRef target, const Description &device);
 
 }  // namespace kiln::runtime

@@ -10,29 +10,29 @@ namespace kiln::runtime {
 namespace {
 
 // Names work on the driver's binary of this variant: 2 asking for it, 3 linking it.
-std::uint64_t work_id(const packs::fb::Variant &variant, unsigned what) {
-  return packs::xxh3(variant.hash()->bytes()->data(), packs::kDigestSize) ^ what;
+std::uint64_t work_id(packs::VariantRef variant, unsigned what) {
+  return packs::xxh3(variant.hash().data(), packs::kDigestSize) ^ what;
 }
 
 // Gives the cubin to the driver as the next start will. Why it must not be stored, or empty.
-std::string refused(const Loader &loader, const packs::fb::Variant &variant, packs::View cubin) {
+std::string refused(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
   std::string why = guard.quarantined(given);
-  if (why.empty()) why = launch_quarantined(guard, given, variant.kernels()->size());
+  if (why.empty()) why = launch_quarantined(guard, given, variant.kernels().size());
   if (!why.empty()) return why;
   int no_marker = 0;
   const bool known = guard.fate(given.id) != Verdict::untried;
   const int slot = known ? -1 : guard.begin(given, loader.deadline_milliseconds, &no_marker);
   const BuildOutcome outcome =
       build_program(*loader.device, loader.context.get(), Form::binary, cubin,
-                    variant.options()->str(), expected_kernels(variant));
+                    std::string(variant.options()), expected_kernels(variant));
   const bool ok = outcome.error.ok();
   if (!known) guard.end(slot, given, ok ? Verdict::proven : Verdict::untried);
   return outcome.error.message;
 }
 
-std::string linked(const Loader &loader, const packs::fb::Variant &variant, packs::Bytes *binary) {
+std::string linked(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   if (is_cubin({binary->data(), binary->size()})) return {};
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse linking{work_id(variant, 3), kNoLoad};
@@ -57,21 +57,21 @@ std::string linked(const Loader &loader, const packs::fb::Variant &variant, pack
 
 // The program once more: PoCL's binary is what it was when it was first asked for, and that of a
 // new program holds the code of all launches so far.
-std::string made_again(const Loader &loader, const packs::fb::Variant &variant,
-                       packs::Bytes *binary) {
+std::string made_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   Form form = Form::source;
   Offer offer = offer_source(loader, variant);
-  if (offer.blob == nullptr) {
+  if (!offer.blob) {
     form = Form::il;
     offer = offer_il(loader, variant);
   }
-  if (offer.blob == nullptr) return "the pack has neither source nor IL to make it of";
+  if (!offer.blob) return "the pack has neither source nor IL to make it of";
   packs::Bytes scratch;
   packs::View bytes;
-  const packs::Status status = loader.pack->read_blob(*offer.blob, &scratch, &bytes);
+  const packs::Status status = loader.pack->read_blob(offer.blob, &scratch, &bytes);
   if (!status.ok()) return status.message;
-  const BuildOutcome outcome = build_program(*loader.device, loader.context.get(), form, bytes,
-                                             variant.options()->str(), expected_kernels(variant));
+  const BuildOutcome outcome =
+      build_program(*loader.device, loader.context.get(), form, bytes,
+                    std::string(variant.options()), expected_kernels(variant));
   if (!outcome.error.ok()) return outcome.error.message;
   return own_binary(loader, variant, outcome.built.program.get(), binary);
 }
@@ -79,15 +79,15 @@ std::string made_again(const Loader &loader, const packs::fb::Variant &variant,
 std::string finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
   const Loader &loader = *program.loader;
   if (loader.device->description.finishing == Finishing::launches) {
-    return made_again(loader, *program.variant, binary);
+    return made_again(loader, program.variant, binary);
   }
-  std::string why = own_binary(loader, *program.variant, program.built.program.get(), binary);
-  return why.empty() ? linked(loader, *program.variant, binary) : why;
+  std::string why = own_binary(loader, program.variant, program.built.program.get(), binary);
+  return why.empty() ? linked(loader, program.variant, binary) : why;
 }
 
 }  // namespace
 
-std::string own_binary(const Loader &loader, const packs::fb::Variant &variant, cl_program program,
+std::string own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                        packs::Bytes *out) {
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse asking{work_id(variant, 2), KILN_RUNG_ERROR};
@@ -119,11 +119,10 @@ void finish_program(LoadedProgram *program) {
   if (!program->to_finish.exchange(false)) return;
   packs::Bytes binary;
   std::string why = finished_binary(*program, &binary);
-  const char *variant = program->variant->name()->c_str();
+  const char *variant = program->variant.name().data();
   if (why.empty()) {
-    why = loader.overlay->store(program->variant->hash()->bytes()->data(),
-                                {binary.data(), binary.size()}, program->name, variant,
-                                packs::Finality::yes);
+    why = loader.overlay->store(program->variant.hash(), {binary.data(), binary.size()},
+                                program->name, variant, packs::Finality::yes);
   }
   const std::string text = why.empty()
                                ? "the finished binary was stored in the overlay"

@@ -9,7 +9,7 @@ namespace kiln::runtime {
 
 // Asks the driver for its binary of `program`, which some do not survive: behind a marker. Returns
 // why there is none that is worth storing, or an empty string. The loader has an overlay.
-std::string own_binary(const Loader &loader, const packs::fb::Variant &variant, cl_program program,
+std::string own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                        packs::Bytes *out);
 
 // What a stored binary of this profile is known to be before it was launched from the overlay.

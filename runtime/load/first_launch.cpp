@@ -48,7 +48,7 @@ std::string launch_quarantined(const Quarantine &guard, const BlobUse &subject,
 void expect_first_launches(LoadedProgram *program) {
   const Quarantine &guard = program->loader->overlay->quarantine();
   std::uint64_t bits = 0;
-  for (unsigned i = 0; i < program->variant->kernels()->size() && i < kMaxKernels; ++i) {
+  for (unsigned i = 0; i < program->variant.kernels().size() && i < kMaxKernels; ++i) {
     const bool known = guard.fate(launch_id(program->subject, i)) != Verdict::untried;
     if (!known) bits |= std::uint64_t{1} << i;
   }

@@ -12,9 +12,9 @@
 namespace kiln::runtime {
 namespace {
 
+using packs::VariantRef;
 using packs::View;
 using Clock = std::chrono::steady_clock;
-namespace fb = packs::fb;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -22,19 +22,19 @@ double milliseconds_since(Clock::time_point start) {
 
 // Names the bytes together with the way they are built: a binary by itself, wherever it is stored,
 // as the overlay's; IL and source with the variant's options.
-std::uint64_t subject_id(Form form, const fb::Blob &blob, const fb::Variant &variant) {
+std::uint64_t subject_id(Form form, packs::BlobRef blob, VariantRef variant) {
   if (form == Form::binary) return blob.xxh3();
   std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
-  std::memcpy(bytes, blob.name().bytes()->data(), packs::kDigestSize);
-  std::memcpy(bytes + packs::kDigestSize, variant.hash()->bytes()->data(), packs::kDigestSize);
+  std::memcpy(bytes, blob.name().data(), packs::kDigestSize);
+  std::memcpy(bytes + packs::kDigestSize, variant.hash().data(), packs::kDigestSize);
   bytes[2 * packs::kDigestSize] = static_cast<std::uint8_t>(form);
   return packs::xxh3(bytes, sizeof(bytes));
 }
 
 // Names "a new binary of this variant was made for the overlay, because the driver recompiled
 // the one that was there".
-std::uint64_t healing_id(const fb::Variant &variant) {
-  return packs::xxh3(variant.hash()->bytes()->data(), packs::kDigestSize) ^ 1;
+std::uint64_t healing_id(VariantRef variant) {
+  return packs::xxh3(variant.hash().data(), packs::kDigestSize) ^ 1;
 }
 
 // What is given to the driver on a rung.
@@ -46,29 +46,22 @@ struct Attempt {
   std::string why_not_final{};
 };
 
-bool is_final(const fb::Provenance &provenance) {
-  return provenance.finality() == static_cast<std::uint8_t>(packs::Finality::yes);
-}
-
-Attempt attempt_of(Form form, kiln_rung rung, const packs::fb::Blob &blob,
-                   const fb::Variant &variant, const fb::Provenance *provenance) {
-  Attempt attempt{form, {}, {subject_id(form, blob, variant), rung}};
+Attempt attempt_of(Form form, kiln_rung rung, const Offer &offer, VariantRef variant) {
+  Attempt attempt{form, {}, {subject_id(form, offer.blob, variant), rung}};
   if (rung == KILN_RUNG_INTERMEDIATE) {
     attempt.why_not_final = "the driver compiles this form whenever it loads it";
-  } else if (provenance == nullptr) {
+  } else if (!offer.provenance) {
     attempt.why_not_final = "it was compiled here";
   } else {
-    attempt.finality = static_cast<packs::Finality>(provenance->finality());
-    if (provenance->why_not_final() != nullptr) {
-      attempt.why_not_final = provenance->why_not_final()->str();
-    }
+    attempt.finality = offer.provenance.finality();
+    attempt.why_not_final = offer.provenance.why_not_final();
   }
   return attempt;
 }
 
 class Ladder {
  public:
-  Ladder(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant, unsigned flags,
+  Ladder(const std::shared_ptr<const Loader> &loader, VariantRef variant, unsigned flags,
          Report *report)
       : loader_(loader),
         variant_(variant),
@@ -123,7 +116,7 @@ class Ladder {
     if (overlay_ == nullptr) return skip(kRung, KILN_OUTCOME_SKIPPED, loader_->no_overlay);
     OverlayEntry entry;
     bool broken = false;
-    std::string why = overlay_->find(variant_.hash()->bytes()->data(), scratch_, &entry, &broken);
+    std::string why = overlay_->find(variant_.hash(), scratch_, &entry, &broken);
     if (!why.empty()) {
       return skip(kRung, broken ? KILN_OUTCOME_FAILED : KILN_OUTCOME_MISSED, std::move(why));
     }
@@ -133,7 +126,7 @@ class Ladder {
     attempt.finality = entry.finality();
     if (attempt.finality == packs::Finality::no) {
       const Offer exact = offer_exact(*loader_, variant_);
-      if (exact.provenance != nullptr && is_final(*exact.provenance)) {
+      if (exact.provenance && exact.provenance.finality() == packs::Finality::yes) {
         return skip(kRung, KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is");
       }
       attempt.why_not_final = "an earlier start ended before it finished this binary";
@@ -167,19 +160,18 @@ class Ladder {
                     out);
   }
 
-  bool try_rung(kiln_rung rung, Form form, unsigned flag,
-                Offer (*find)(const Loader &, const fb::Variant &),
+  bool try_rung(kiln_rung rung, Form form, unsigned flag, Offer (*find)(const Loader &, VariantRef),
                 std::shared_ptr<LoadedProgram> *out) {
     return !off(rung, flag) && take_offer(rung, form, find(*loader_, variant_), out);
   }
 
   bool take_offer(kiln_rung rung, Form form, Offer offer, std::shared_ptr<LoadedProgram> *out) {
-    if (offer.blob == nullptr) return skip(rung, offer.outcome, std::move(offer.reason));
+    if (!offer.blob) return skip(rung, offer.outcome, std::move(offer.reason));
     RungResult result;
     result.rung = rung;
-    result.blob = &offer.blob->name();
-    Attempt attempt = attempt_of(form, rung, *offer.blob, variant_, offer.provenance);
-    const packs::Status status = loader_->pack->read_blob(*offer.blob, scratch_, &attempt.bytes);
+    result.blob = offer.blob;
+    Attempt attempt = attempt_of(form, rung, offer, variant_);
+    const packs::Status status = loader_->pack->read_blob(offer.blob, scratch_, &attempt.bytes);
     if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
     if (attempt.bytes.size == 0) {
       return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
@@ -194,7 +186,7 @@ class Ladder {
     if (guard != nullptr) {
       std::string why = guard->quarantined(attempt.subject);
       if (why.empty()) {
-        why = launch_quarantined(*guard, attempt.subject, variant_.kernels()->size());
+        why = launch_quarantined(*guard, attempt.subject, variant_.kernels().size());
       }
       if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
     }
@@ -232,7 +224,7 @@ class Ladder {
              std::shared_ptr<LoadedProgram> *out) {
     BuildOutcome outcome =
         build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
-                      variant_.options()->str(), expected_kernels(variant_));
+                      std::string(variant_.options()), expected_kernels(variant_));
     if (!outcome.error.ok()) {
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
@@ -240,7 +232,7 @@ class Ladder {
     auto program = std::make_shared<LoadedProgram>();
     program->loader = loader_;
     program->name = report_.program;
-    program->variant = &variant_;
+    program->variant = variant_;
     program->built = std::move(outcome.built);
     *after = Verdict::proven;
     if (attempt.form == Form::binary) {
@@ -323,8 +315,8 @@ class Ladder {
     packs::Bytes binary;
     std::string why = own_binary(*loader_, variant_, program.built.program.get(), &binary);
     if (why.empty()) {
-      why = overlay_->store(variant_.hash()->bytes()->data(), {binary.data(), binary.size()},
-                            report_.program, report_.variant, stored_finality(*loader_->device));
+      why = overlay_->store(variant_.hash(), {binary.data(), binary.size()}, report_.program,
+                            report_.variant, stored_finality(*loader_->device));
     }
     if (why.empty()) {
       note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
@@ -335,7 +327,7 @@ class Ladder {
   }
 
   const std::shared_ptr<const Loader> &loader_;
-  const fb::Variant &variant_;
+  VariantRef variant_;
   unsigned flags_;
   Report &report_;
   Overlay *overlay_;
@@ -355,8 +347,8 @@ std::string summary(const Report &report) {
 
 }  // namespace
 
-Status climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &variant,
-             unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report) {
+Status climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, unsigned flags,
+             std::shared_ptr<LoadedProgram> *out, Report *report) {
   const auto start = Clock::now();
   const bool loaded = Ladder(loader, variant, flags, report).climb(out);
   report->milliseconds = milliseconds_since(start);
@@ -368,10 +360,10 @@ Status climb(const std::shared_ptr<const Loader> &loader, const fb::Variant &var
   return error;
 }
 
-std::vector<ExpectedKernel> expected_kernels(const fb::Variant &variant) {
+std::vector<ExpectedKernel> expected_kernels(VariantRef variant) {
   std::vector<ExpectedKernel> kernels;
-  for (const auto *kernel : *variant.kernels()) {
-    kernels.push_back({kernel->name()->str(), kernel->arguments()});
+  for (const packs::KernelRef kernel : variant.kernels()) {
+    kernels.push_back({std::string(kernel.name()), kernel.arguments()});
   }
   return kernels;
 }

@@ -20,7 +20,7 @@ namespace kiln::runtime {
 struct LoadedProgram {
   std::shared_ptr<const Loader> loader;
   std::string name;
-  const packs::fb::Variant *variant = nullptr;
+  packs::VariantRef variant;
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;
 
@@ -34,10 +34,10 @@ struct LoadedProgram {
 
 // Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, whose program
 // and variant are set already, is filled whatever happens; `*out` only on success.
-Status climb(const std::shared_ptr<const Loader> &loader, const packs::fb::Variant &variant,
-             unsigned flags, std::shared_ptr<LoadedProgram> *out, Report *report);
+Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef variant, unsigned flags,
+             std::shared_ptr<LoadedProgram> *out, Report *report);
 
 // The variant's kernels as the driver must show them.
-std::vector<ExpectedKernel> expected_kernels(const packs::fb::Variant &variant);
+std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant);
 
 }  // namespace kiln::runtime

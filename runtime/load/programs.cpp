@@ -35,7 +35,7 @@ Programs::Slot *Programs::find_slot(const std::string &program, const std::strin
                                     unsigned flags, LoadResult *result) {
   result->error = choose_variant(*loader_->pack, *loader_->device, program, variant,
                                  wanted_class(flags), &result->choice);
-  const packs::fb::Variant *chosen = result->choice.variant;
+  const packs::VariantRef chosen = result->choice.variant;
   flags &= ~kChoiceFlags;
   if (!result->error.ok()) {
     result->report = new_report(*loader_, program, variant);
@@ -54,8 +54,8 @@ Programs::Slot *Programs::find_slot(const std::string &program, const std::strin
 // The slot's mutex is held.
 const LoadResult &Programs::load_slot(const std::string &program, Slot *slot) {
   LoadResult result;
-  auto report = new_report(*loader_, program, slot->variant->name()->str());
-  result.error = climb(loader_, *slot->variant, slot->flags, &result.program, report.get());
+  auto report = new_report(*loader_, program, std::string(slot->variant.name()));
+  result.error = climb(loader_, slot->variant, slot->flags, &result.program, report.get());
   result.report = std::move(report);
   slot->last = std::move(result);
   ++slot->loads;

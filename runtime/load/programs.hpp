@@ -50,7 +50,7 @@ class Programs {
 
  private:
   struct Slot {
-    const packs::fb::Variant *variant;
+    packs::VariantRef variant;
     unsigned flags;
     std::atomic<unsigned> loads{0};  // how often a load ended
     std::mutex mutex;                // held while loading; guards `last`

@@ -14,10 +14,10 @@ const char *outcome_name(kiln_outcome outcome) {
   return names[outcome];
 }
 
-std::string hex(const packs::fb::Hash &hash) {
+std::string hex(const packs::Digest &digest) {
   static const char digits[] = "0123456789abcdef";
   std::string text;
-  for (const std::uint8_t byte : *hash.bytes()) {
+  for (const std::uint8_t byte : digest) {
     text += digits[byte >> 4];
     text += digits[byte & 15];
   }
@@ -35,7 +35,7 @@ void append_rung(const RungResult &result, std::string *out) {
   append_member("rung", rung_name(result.rung), out);
   *out += ", ";
   append_member("outcome", outcome_name(result.outcome), out);
-  const std::string blob = result.blob == nullptr ? std::string() : hex(*result.blob);
+  const std::string blob = result.blob ? hex(result.blob.name()) : std::string();
   const std::pair<const char *, const std::string &> members[] = {
       {"reason", result.reason}, {"blob", blob}, {"log", result.log}};
   for (const auto &[name, value] : members) {
@@ -49,7 +49,7 @@ void append_rung(const RungResult &result, std::string *out) {
 void append_choice(const Choice &choice, std::string *out) {
   static const char names[][12] = {"name", "measurement", "preference", "order"};
   *out += "\"choice\": ";
-  if (choice.variant == nullptr) {
+  if (!choice.variant) {
     *out += "null";
     return;
   }
@@ -105,27 +105,20 @@ void append_nearest(const Nearest &nearest, std::string *out) {
   *out += "]}";
 }
 
-std::string fact(const packs::fb::Section &section, const char *name) {
-  for (const auto *entry : *section.identity()) {
-    if (entry->name()->str() == name) return entry->value()->str();
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device) {
   std::optional<Nearest> nearest;
   unsigned best = 0;
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
-    const packs::fb::Section *section = nullptr;
-    if (!pack.section(i, &section).ok()) continue;
-    const std::optional<BinaryKey> key = parse_key(section->key()->str());
+    packs::TargetRef target;
+    if (!pack.target(i, &target).ok()) continue;
+    const std::optional<BinaryKey> key = parse_key(std::string(target.key()));
     if (!key) continue;
     const unsigned d = distance(*key, device.description.key);
     if (nearest && d >= best) continue;
     best = d;
-    nearest = Nearest{device_label(fact(*section, "device_name"), fact(*section, "driver_version")),
+    nearest = Nearest{device_label(target.fact("device_name"), target.fact("driver_version")),
                       differences(*key, device.description.key)};
   }
   return nearest;

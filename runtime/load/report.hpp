@@ -16,9 +16,9 @@ namespace kiln::runtime {
 struct RungResult {
   kiln_rung rung = KILN_RUNG_ERROR;
   kiln_outcome outcome = KILN_OUTCOME_LOADED;
-  std::string reason;                     // a sentence; empty when loaded
-  const packs::fb::Hash *blob = nullptr;  // of the pack's blob that was tried, if one was
-  std::string log;  // the driver's build log of a rung that failed; may be empty
+  std::string reason;   // a sentence; empty when loaded
+  packs::BlobRef blob;  // of the pack, if one was tried
+  std::string log;      // the driver's build log of a rung that failed; may be empty
 };
 
 // The target of a pack that is closest to a device, and what differs.

@@ -7,22 +7,24 @@
 namespace kiln::runtime {
 namespace {
 
-namespace fb = packs::fb;
+using packs::BinaryRef;
+using packs::TargetRef;
+using packs::VariantRef;
 
 Offer no_offer(kiln_outcome outcome, std::string reason) {
-  return {nullptr, nullptr, outcome, std::move(reason)};
+  return {{}, {}, outcome, std::move(reason)};
 }
 
-Offer root_blob(const packs::Pack &pack, std::uint32_t index, const char *what) {
-  if (index == 0) return no_offer(KILN_OUTCOME_MISSED, concat({"the pack has no ", what}));
-  return {pack.root().blobs()->Get(index - 1), nullptr, KILN_OUTCOME_LOADED, {}};
+Offer offer_blob(packs::BlobRef blob, const char *what) {
+  if (!blob) return no_offer(KILN_OUTCOME_MISSED, concat({"the pack has no ", what}));
+  return {blob, {}, KILN_OUTCOME_LOADED, {}};
 }
 
 // Whether the pack says so. Where the binary key names the driver, it does not.
-bool made_by_later_driver(const fb::Provenance &provenance, const Device &device) {
-  return device.description.finishing == Finishing::linker && provenance.driver() != nullptr &&
-         packs::compare_versions(provenance.driver()->c_str(),
-                                 device.identity.text(Field::driver_version)) > 0;
+bool made_by_later_driver(packs::ProvenanceRef provenance, const Device &device) {
+  return device.description.finishing == Finishing::linker &&
+         packs::compare_versions(provenance.driver(), device.identity.text(Field::driver_version)) >
+             0;
 }
 
 std::string version_text(std::uint32_t version) {
@@ -31,59 +33,52 @@ std::string version_text(std::uint32_t version) {
 
 }  // namespace
 
-Offer offer_exact(const Loader &loader, const fb::Variant &variant) {
-  const fb::Section *section = nullptr;
-  const packs::Status status = loader.pack->find_target(loader.device->key, &section);
+Offer offer_exact(const Loader &loader, VariantRef variant) {
+  TargetRef target;
+  const packs::Status status = loader.pack->find_target(loader.device->key, &target);
   if (!status.ok()) return no_offer(KILN_OUTCOME_FAILED, status.message);
-  if (section == nullptr) {
+  if (!target) {
     return no_offer(KILN_OUTCOME_MISSED, "no target of the pack has this device's binary key");
   }
-  std::size_t index = 0;
-  const fb::Binary *binary = packs::find_binary(*section, *variant.hash(), &index);
-  if (binary == nullptr) {
+  const BinaryRef binary = target.find_binary(variant.hash());
+  if (!binary) {
     return no_offer(KILN_OUTCOME_MISSED, "the target has no binary of this variant");
   }
-  const fb::Provenance *provenance = section->provenance()->Get(static_cast<unsigned>(index));
-  if (made_by_later_driver(*provenance, *loader.device)) {
+  if (made_by_later_driver(binary.provenance, *loader.device)) {
     return no_offer(
         KILN_OUTCOME_MISSED,
-        concat({"the binary was made by the later driver ", provenance->driver()->c_str(),
+        concat({"the binary was made by the later driver ", binary.provenance.driver(),
                 ", and this one is ", loader.device->identity.text(Field::driver_version)}));
   }
-  return {section->blobs()->Get(binary->blob()), provenance, KILN_OUTCOME_LOADED, {}};
+  return {binary.blob, binary.provenance, KILN_OUTCOME_LOADED, {}};
 }
 
-Offer offer_intermediate(const Loader &loader, const fb::Variant &variant) {
+Offer offer_intermediate(const Loader &loader, VariantRef variant) {
   const Device &device = *loader.device;
   Offer best = no_offer(KILN_OUTCOME_MISSED,
                         "the pack has no intermediate form for this device's architecture");
   std::uint32_t highest = 0;
   for (std::size_t i = 0; i < loader.pack->target_count(); ++i) {
-    const fb::Section *section = nullptr;
-    if (!loader.pack->section(i, &section).ok()) continue;
-    std::size_t index = 0;
-    const fb::Binary *entry = packs::find_entry(section->intermediates(), *variant.hash(), &index);
-    const std::uint32_t made_for =
-        entry == nullptr ? 0 : compute_capability_of(*section, device.description);
+    TargetRef target;
+    if (!loader.pack->target(i, &target).ok()) continue;
+    const BinaryRef form = target.find_intermediate(variant.hash());
+    const std::uint32_t made_for = form ? compute_capability_of(target, device.description) : 0;
     if (made_for <= highest || made_for > device.capabilities.compute_capability) continue;
     highest = made_for;
-    best = {section->blobs()->Get(entry->blob()),
-            section->intermediate_provenance()->Get(static_cast<unsigned>(index)),
-            KILN_OUTCOME_LOADED,
-            {}};
+    best = {form.blob, form.provenance, KILN_OUTCOME_LOADED, {}};
   }
   return best;
 }
 
-Offer offer_il(const Loader &loader, const fb::Variant &variant) {
+Offer offer_il(const Loader &loader, VariantRef variant) {
   const Capabilities &device = loader.device->capabilities;
   if (device.il_versions.empty()) {
     return no_offer(KILN_OUTCOME_SKIPPED, "the device takes no SPIR-V");
   }
   const bool narrow = device.address_bits == 32;
-  Offer offer = root_blob(*loader.pack, narrow ? variant.il32() : variant.il64(),
-                          narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
-  if (offer.blob != nullptr && device.il_versions.back() < variant.il_version()) {
+  Offer offer = offer_blob(loader.pack->blob(narrow ? variant.il32() : variant.il64()),
+                           narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
+  if (offer.blob && device.il_versions.back() < variant.il_version()) {
     return no_offer(
         KILN_OUTCOME_SKIPPED,
         concat({"the device takes SPIR-V up to ", version_text(device.il_versions.back()),
@@ -92,28 +87,26 @@ Offer offer_il(const Loader &loader, const fb::Variant &variant) {
   return offer;
 }
 
-Offer offer_source(const Loader &loader, const fb::Variant &variant) {
+Offer offer_source(const Loader &loader, VariantRef variant) {
   if (!loader.device->capabilities.compiler) {
     return no_offer(KILN_OUTCOME_SKIPPED, "the device has no compiler");
   }
-  return root_blob(*loader.pack, variant.source(), "source");
+  return offer_blob(loader.pack->blob(variant.source()), "source");
 }
 
-std::vector<Offer> offer_compatible(const Loader &loader, const fb::Variant &variant) {
+std::vector<Offer> offer_compatible(const Loader &loader, VariantRef variant) {
   const Device &device = *loader.device;
   std::vector<Offer> offers;
   for (Candidate &candidate : find_compatible(*loader.pack, device.description, device.key)) {
-    const fb::Section *section = nullptr;
-    if (!loader.pack->section(candidate.target, &section).ok()) continue;
-    std::size_t index = 0;
-    const fb::Binary *binary = packs::find_binary(*section, *variant.hash(), &index);
-    if (binary == nullptr) continue;
-    const fb::Provenance *provenance = section->provenance()->Get(static_cast<unsigned>(index));
+    TargetRef target;
+    if (!loader.pack->target(candidate.target, &target).ok()) continue;
+    const BinaryRef binary = target.find_binary(variant.hash());
+    if (!binary) continue;
     // Of its own key the exact rung has tried all others.
-    const bool own = section->key()->str() == device.key;
-    if (own && !made_by_later_driver(*provenance, device)) continue;
-    offers.push_back({section->blobs()->Get(binary->blob()), provenance, KILN_OUTCOME_LOADED,
-                      std::move(candidate.why)});
+    const bool own = target.key() == device.key;
+    if (own && !made_by_later_driver(binary.provenance, device)) continue;
+    offers.push_back(
+        {binary.blob, binary.provenance, KILN_OUTCOME_LOADED, std::move(candidate.why)});
   }
   if (offers.empty()) {
     offers.push_back(no_offer(KILN_OUTCOME_MISSED,

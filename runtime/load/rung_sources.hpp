@@ -11,20 +11,20 @@ namespace kiln::runtime {
 
 // A blob of the pack, or the reason why there is none.
 struct Offer {
-  const packs::fb::Blob *blob = nullptr;
-  const packs::fb::Provenance *provenance = nullptr;  // of a binary or an intermediate
+  packs::BlobRef blob;
+  packs::ProvenanceRef provenance;  // of a binary or an intermediate
   kiln_outcome outcome = KILN_OUTCOME_MISSED;
   std::string reason;  // with a blob of the compatible rung: why it may serve
 };
 
 // A binary that was made by a later driver than the device's is none where the key does not name
 // the driver.
-Offer offer_exact(const Loader &loader, const packs::fb::Variant &variant);
+Offer offer_exact(const Loader &loader, packs::VariantRef variant);
 // Of NVIDIA's targets whose compute capability is not above the device's, the highest one's PTX.
-Offer offer_intermediate(const Loader &loader, const packs::fb::Variant &variant);
-Offer offer_il(const Loader &loader, const packs::fb::Variant &variant);
-Offer offer_source(const Loader &loader, const packs::fb::Variant &variant);
+Offer offer_intermediate(const Loader &loader, packs::VariantRef variant);
+Offer offer_il(const Loader &loader, packs::VariantRef variant);
+Offer offer_source(const Loader &loader, packs::VariantRef variant);
 // Every binary that may serve, best first; never empty: without any, one that says why.
-std::vector<Offer> offer_compatible(const Loader &loader, const packs::fb::Variant &variant);
+std::vector<Offer> offer_compatible(const Loader &loader, packs::VariantRef variant);
 
 }  // namespace kiln::runtime

@@ -26,15 +26,15 @@ const char *tuning_level_name(TuningLevel level);
 class TuningPlace {
  public:
   // `key_hash` is the XXH3-64 of the device's key text. All must outlive this.
-  TuningPlace(const packs::fb::Root &root, const Description &device, std::uint64_t key_hash);
+  TuningPlace(const packs::Pack &pack, const Description &device, std::uint64_t key_hash);
 
   // Calls see(row, level) for each row of a kernel and size class that serves the device.
   template <typename See>
   void for_each(const packs::TuningQuery &query, See see) const {
     for (const char *profile : {profile_, ""}) {
-      const packs::Range range = packs::find_tunings(root_, query, profile);
+      const packs::Range range = packs::find_tunings(pack_, query, profile);
       for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
-        const packs::fb::Tuning &row = *root_.tunings()->Get(i);
+        const packs::TuningRef row = packs::tuning_at(pack_, i);
         const TuningLevel level = *profile == '\0' ? TuningLevel::standard : level_of(row);
         if (level != TuningLevel::vendor || vendor_counts_) see(row, level);
       }
@@ -42,12 +42,12 @@ class TuningPlace {
   }
 
  private:
-  TuningLevel level_of(const packs::fb::Tuning &row) const;
+  TuningLevel level_of(packs::TuningRef row) const;
 
-  const packs::fb::Root &root_;
+  const packs::Pack &pack_;
   const char *profile_;
   bool vendor_counts_;
-  std::uint32_t family_;  // as a text of the root; what the device does not say is no row's
+  std::uint32_t family_;  // as a text of the pack; no row has what the device does not say
   std::uint32_t model_;
   bool has_model_;
   std::uint64_t key_hash_;
@@ -58,8 +58,7 @@ class TuningPlace {
 // smaller spread, then the pack's first. `key_hash` is the XXH3-64 of the device's key text.
 //
 // A size from any other level than `device` may be too large for this kernel here: clamp it.
-const packs::fb::Tuning *find_tuning(const packs::fb::Root &root, const packs::TuningQuery &query,
-                                     const Description &device, std::uint64_t key_hash,
-                                     TuningLevel *level);
+packs::TuningRef find_tuning(const packs::Pack &pack, const packs::TuningQuery &query,
+                             const Description &device, std::uint64_t key_hash, TuningLevel *level);
 
 }  // namespace kiln::runtime

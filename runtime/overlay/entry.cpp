@@ -55,7 +55,7 @@ void encode_entry_header(const OverlayEntry &entry, std::uint8_t *out) {
   put(out + kSizeAt, kEntryHeaderSize + entry.key.size() + entry.facts.size() + entry.binary.size,
       8);
   put(out + kBinaryXxh3At, entry.binary_xxh3, 8);
-  std::memcpy(out + kVariantAt, entry.variant, packs::kDigestSize);
+  std::memcpy(out + kVariantAt, entry.variant.data(), packs::kDigestSize);
   put(out + kKeySizeAt, entry.key.size(), 8);
   put(out + kFactsSizeAt, entry.facts.size(), 8);
   put(out + kTextXxh3At, text_hash(entry.key, entry.facts), 8);
@@ -85,7 +85,7 @@ std::string parse_entry(packs::View file, OverlayEntry *out) {
   entry.binary = {bytes + kEntryHeaderSize + key_size + facts_size,
                   static_cast<std::size_t>(rest - key_size - facts_size)};
   entry.binary_xxh3 = get(bytes + kBinaryXxh3At, 8);
-  std::memcpy(entry.variant, bytes + kVariantAt, packs::kDigestSize);
+  std::memcpy(entry.variant.data(), bytes + kVariantAt, packs::kDigestSize);
   if (text_hash(entry.key, entry.facts) != get(bytes + kTextXxh3At, 8) ||
       packs::xxh3(entry.binary.data, entry.binary.size) != entry.binary_xxh3) {
     return "its bytes do not have the recorded hash";
@@ -94,9 +94,9 @@ std::string parse_entry(packs::View file, OverlayEntry *out) {
   return {};
 }
 
-std::string entry_name(std::string_view key, const std::uint8_t *variant) {
+std::string entry_name(std::string_view key, const packs::Digest &variant) {
   return packs::concat({kEntryPrefix, hex64(packs::xxh3(key.data(), key.size())), "-",
-                        hex64(packs::xxh3(variant, packs::kDigestSize))});
+                        hex64(packs::xxh3(variant.data(), variant.size()))});
 }
 
 std::string_view OverlayEntry::fact(std::string_view name) const {

@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kMaxEntryText = 1u << 20;  // key, or facts
 
 // What an entry says beside its binary. Views: into the file's bytes after parsing.
 struct OverlayEntry {
-  std::uint8_t variant[packs::kDigestSize] = {};
-  std::string_view key;    // canonical text of the device's binary key
-  std::string_view facts;  // "name=value" lines like a key's: profile, family, ..., program
+  packs::Digest variant{};  // its hash
+  std::string_view key;     // canonical text of the device's binary key
+  std::string_view facts;   // "name=value" lines like a key's: profile, family, ..., program
   packs::View binary;
   std::uint64_t binary_xxh3 = 0;
 
@@ -35,7 +35,7 @@ void encode_entry_header(const OverlayEntry &entry, std::uint8_t *out);
 std::string parse_entry(packs::View file, OverlayEntry *out);
 
 // "e-<hash of the key>-<start of the variant's hash>": the one place for that binary.
-std::string entry_name(std::string_view key, const std::uint8_t *variant);
+std::string entry_name(std::string_view key, const packs::Digest &variant);
 inline constexpr char kEntryPrefix[] = "e-";
 
 }  // namespace kiln::runtime

@@ -80,7 +80,7 @@ std::string Overlay::open(const char *path, std::uint64_t limit, const Device &d
   return {};
 }
 
-std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, OverlayEntry *entry,
+std::string Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry,
                           bool *broken) const {
   *broken = false;
   const std::string name = entry_name(key_, variant);
@@ -94,7 +94,7 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
     return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
   const std::string fault = parse_entry({file->data(), file->size()}, entry);
   if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
-  if (entry->key != key_ || std::memcmp(entry->variant, variant, packs::kDigestSize) != 0) {
+  if (entry->key != key_ || entry->variant != variant) {
     return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
   }
   *broken = false;
@@ -106,7 +106,7 @@ std::string Overlay::find(const std::uint8_t *variant, packs::Bytes *file, Overl
   return {};
 }
 
-std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
+std::string Overlay::store(const packs::Digest &variant, packs::View binary,
                            const std::string &program, const std::string &variant_name,
                            packs::Finality finality) const {
   BinaryKey more = {{"program", program}, {"variant", variant_name}};
@@ -115,7 +115,7 @@ std::string Overlay::store(const std::uint8_t *variant, packs::View binary,
   }
   const std::string facts = facts_ + key_text(more);
   OverlayEntry entry;
-  std::memcpy(entry.variant, variant, packs::kDigestSize);
+  entry.variant = variant;
   entry.key = key_;
   entry.facts = facts;
   entry.binary = binary;

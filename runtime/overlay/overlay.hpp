@@ -29,13 +29,13 @@ class Overlay {
 
   // This device's binary of the variant. `*file` owns the bytes that the entry's views are
   // into. Gives an empty string, or why there is none; `*broken` tells damage from absence.
-  std::string find(const std::uint8_t *variant, packs::Bytes *file, OverlayEntry *entry,
+  std::string find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry,
                    bool *broken) const;
 
   // Writes one; on success it is on disk, and what was used least recently is gone where the
   // limit demands it. Gives an empty string, or why it was not written. `program` and
   // `variant_name` are for people.
-  std::string store(const std::uint8_t *variant, packs::View binary, const std::string &program,
+  std::string store(const packs::Digest &variant, packs::View binary, const std::string &program,
                     const std::string &variant_name, packs::Finality finality) const;
 
   Quarantine &quarantine() { return quarantine_; }

@@ -95,8 +95,7 @@ Place *place_of(std::vector<Place> *places, std::string_view name) {
 }
 
 // A blob's entries, in its place. Raw blobs stay in the pack, decoded ones are kept.
-packs::Status take_blob(const packs::Pack &pack, const packs::fb::Blob &blob,
-                        std::vector<Place> *places) {
+packs::Status take_blob(const packs::Pack &pack, packs::BlobRef blob, std::vector<Place> *places) {
   packs::Bytes scratch;
   packs::View view;
   if (packs::Status s = pack.read_blob(blob, &scratch, &view); !s.ok()) return s;
@@ -110,12 +109,11 @@ packs::Status take_blob(const packs::Pack &pack, const packs::fb::Blob &blob,
 
 packs::Status take_pack(const packs::Pack &pack, std::vector<Place> *places) {
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
-    const packs::fb::Section *section = nullptr;
-    if (packs::Status s = pack.section(i, &section); !s.ok()) return s;
-    if (section->auxiliary() == nullptr || section->profile()->string_view() != "rusticl") continue;
-    for (const packs::fb::Binary *entry : *section->auxiliary()) {
-      const packs::fb::Blob &blob = *section->blobs()->Get(entry->blob());
-      if (packs::Status s = take_blob(pack, blob, places); !s.ok()) return s;
+    packs::TargetRef target;
+    if (packs::Status s = pack.target(i, &target); !s.ok()) return s;
+    if (target.profile() != "rusticl") continue;
+    for (std::uint32_t k = 0; k < target.auxiliary_count(); ++k) {
+      if (packs::Status s = take_blob(pack, target.auxiliary(k), places); !s.ok()) return s;
     }
   }
   return {};

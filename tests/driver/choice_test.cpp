@@ -88,12 +88,13 @@ json choose_everywhere(const std::string &path, const std::string &variant) {
   for (std::size_t i = 0; i < *opencl->device_count(); ++i) {
     auto handle = opencl->device(i);
     const kiln::runtime::Device &device = *handle->get()->device;
-    for (const auto *program : *pack->root().programs()) {
+    for (const packs::ProgramRef program : pack->programs()) {
       kiln::runtime::Choice choice;
-      const auto error = kiln::runtime::choose_variant(*pack, device, program->name()->str(),
+      const auto error = kiln::runtime::choose_variant(*pack, device, std::string(program.name()),
                                                        variant, packs::SizeClass::large, &choice);
-      rows.push_back({kiln_device_info(handle->get(), "device_name"), program->name()->str(),
-                      error.ok() ? choice.variant->name()->str() : error.message, choice.reason});
+      rows.push_back({kiln_device_info(handle->get(), "device_name"), std::string(program.name()),
+                      error.ok() ? std::string(choice.variant.name()) : error.message,
+                      choice.reason});
     }
   }
   return rows;

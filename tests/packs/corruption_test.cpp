@@ -20,15 +20,15 @@ std::vector<Code> map_of(const Bytes &bytes) {
   mark(0, 8, Code::bad_magic);
   mark(8, 56, Code::bad_superblock);
   mark(pack->superblock().root_offset, pack->superblock().root_size, Code::root_corrupt);
-  for (const fb::Blob *blob : *pack->root().blobs()) {
+  for (const fb::Blob *blob : *pack->schema().blobs()) {
     mark(blob->offset(), blob->stored_size(), Code::blob_corrupt);
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
-    const fb::TargetEntry &entry = *pack->root().targets()->Get(static_cast<unsigned>(i));
+    const fb::TargetEntry &entry = *pack->schema().targets()->Get(static_cast<unsigned>(i));
     mark(entry.offset(), entry.size(), Code::section_corrupt);
-    const fb::Section *section = nullptr;
-    REQUIRE(pack->section(i, &section).ok());
-    for (const fb::Blob *blob : *section->blobs()) {
+    TargetRef section;
+    REQUIRE(pack->target(i, &section).ok());
+    for (const fb::Blob *blob : *section.schema().blobs()) {
       mark(blob->offset(), blob->stored_size(), Code::blob_corrupt);
     }
   }
@@ -62,15 +62,15 @@ void survive(const Bytes &bytes) {
   Contents contents;
   if (read_contents(pack, &contents).ok()) CHECK(contents.targets.size() == pack->target_count());
   for (const CrossCheck &check : contents.cross_checks) {
-    CHECK(find_cross_check(pack->root(), check.device, check.target)->result() == check.result);
+    CHECK(find_cross_check(*pack, check.device, check.target).result() == check.result);
   }
   for (const Tuning &t : contents.tunings) {
     const TuningQuery query{t.program, t.variant, t.kernel, t.size_class};
-    CHECK(find_tunings(pack->root(), query, t.profile).count > 0);
+    CHECK(find_tunings(*pack, query, t.profile).count > 0);
   }
-  for (const fb::Program *program : *pack->root().programs()) {
-    for (const fb::Variant *variant : *program->variants()) {
-      CHECK(pack->find_variant(program->name()->c_str(), variant->name()->c_str()) == variant);
+  for (const ProgramRef program : pack->programs()) {
+    for (const VariantRef variant : program.variants()) {
+      CHECK(pack->find_variant(program.name(), variant.name()) == variant);
     }
   }
 }
@@ -138,7 +138,7 @@ TEST_CASE("a root with right hashes and wrong words is survived", "[corruption]"
 TEST_CASE("a section with right hashes and wrong words is survived", "[corruption]") {
   const Bytes good = written(sample());
   const PackPointer pack = opened(good);
-  const fb::TargetEntry *entry = pack->root().targets()->Get(0);
+  const fb::TargetEntry *entry = pack->schema().targets()->Get(0);
   // Offset of the entry's xxh3 in the pack.
   const auto place =
       static_cast<std::size_t>(reinterpret_cast<const std::uint8_t *>(entry) - good.data()) + 24;

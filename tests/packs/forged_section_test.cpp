@@ -14,11 +14,11 @@ Code section_fault(const std::string &key, const Bytes &bytes) {
   root.targets = {forge.section(key, bytes)};
   const Bytes image = forge.finish(root);
   const PackPointer pack = opened(image);
-  const fb::Section *by_index = nullptr;
-  const fb::Section *by_key = nullptr;
-  const Code fault = pack->section(0, &by_index).code;
+  TargetRef by_index;
+  TargetRef by_key;
+  const Code fault = pack->target(0, &by_index).code;
   CHECK(pack->find_target(key, &by_key).code == fault);
-  CHECK((by_index == nullptr) == (fault != Code::ok));
+  CHECK(static_cast<bool>(by_index) == (fault == Code::ok));
   CHECK(by_index == by_key);
   Contents contents;
   CHECK(read_contents(pack, &contents).code == fault);
@@ -61,7 +61,7 @@ Read read(const Bytes &raw, const Bytes &stored, std::uint32_t codec, std::uint6
   const PackPointer pack = opened(image);
   Bytes scratch;
   View view;
-  const Status status = pack->read_blob(*pack->root().blobs()->Get(0), &scratch, &view);
+  const Status status = pack->read_blob(BlobRef(pack->schema().blobs()->Get(0)), &scratch, &view);
   if (status.ok()) CHECK(Bytes(view.data, view.data + view.size) == raw);
   return {status.code, status.message};
 }
@@ -84,9 +84,9 @@ TEST_CASE("a section's key must have the hash that the root records", "[forged]"
   ForgedRoot root;
   root.targets = {forge.section("the key", kiln::test::forge(section))};
   const Bytes image = forge.finish(root);
-  const fb::Section *out = nullptr;
-  CHECK(opened(image)->section(0, &out).code == Code::section_malformed);
-  CHECK(out == nullptr);
+  TargetRef out;
+  CHECK(opened(image)->target(0, &out).code == Code::section_malformed);
+  CHECK_FALSE(out);
 }
 
 TEST_CASE("a section's binaries must rise by variant and have provenance", "[forged]") {
@@ -197,10 +197,10 @@ TEST_CASE("two keys with one hash are told apart by their text", "[forged]") {
   if (compare(one.name, two.name) > 0) std::swap(root.targets[0], root.targets[1]);
   const Bytes image = forge.finish(root);
   const PackPointer pack = opened(image);
-  const fb::Section *section = nullptr;
+  TargetRef section;
   // The true owner is found, or the false one is named as a fault; never the wrong section.
   const Status status = pack->find_target("one", &section);
-  CHECK((status.ok() ? section->key()->str() == "one" : section == nullptr));
+  CHECK((status.ok() ? section.key() == "one" : !section));
   CHECK(status.code == (compare(one.name, two.name) < 0 ? Code::ok : Code::section_malformed));
 }
 

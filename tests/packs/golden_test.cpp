@@ -86,10 +86,10 @@ const Bad kBad[] = {
 Bytes damaged(bool blob) {
   Bytes bytes = good_pack();
   const PackPointer pack = opened(bytes);
-  const fb::Section *section = nullptr;
-  REQUIRE(pack->section(0, &section).ok());
-  const std::uint64_t place =
-      blob ? section->blobs()->Get(0)->offset() : pack->root().targets()->Get(0)->offset() + 40;
+  TargetRef section;
+  REQUIRE(pack->target(0, &section).ok());
+  const std::uint64_t place = blob ? section.schema().blobs()->Get(0)->offset()
+                                   : pack->schema().targets()->Get(0)->offset() + 40;
   bytes[place] ^= 1;
   return bytes;
 }
@@ -149,8 +149,8 @@ TEST_CASE("golden packs from before a field was there are read and written as th
 TEST_CASE("a golden pack from before there were records has none", "[golden]") {
   const Bytes golden = read_file(::golden("good-v1-bare.kiln"));
   const PackPointer pack = opened(golden);
-  CHECK(pack->root().cross_checks() == nullptr);
-  CHECK(pack->root().tunings() == nullptr);
+  CHECK(pack->schema().cross_checks() == nullptr);
+  CHECK(pack->schema().tunings() == nullptr);
 }
 
 TEST_CASE("each bad golden pack gives its fault", "[golden]") {

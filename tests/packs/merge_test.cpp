@@ -272,7 +272,7 @@ TEST_CASE("a program with another reference is a conflict that names both", "[me
 
 TEST_CASE("a damaged blob is not merged into a pack", "[merge]") {
   Bytes bytes = written(sample());
-  bytes[opened(bytes)->root().blobs()->Get(0)->offset() + 5] ^= 1;
+  bytes[opened(bytes)->schema().blobs()->Get(0)->offset() + 5] ^= 1;
   Contents contents = contents_of(opened(bytes));
   REQUIRE(merge(Contents{}, &contents).ok());
   const kiln::test::TemporaryFolder folder;

@@ -171,22 +171,22 @@ TEST_CASE("opening and finding touch no blob", "[open]") {
     const auto spoil = [&](const fb::Blob &blob) {
       for (std::uint64_t i = 0; i < blob.stored_size(); ++i) bytes[blob.offset() + i] = 0xaa;
     };
-    for (const fb::Blob *blob : *pack->root().blobs()) spoil(*blob);
+    for (const fb::Blob *blob : *pack->schema().blobs()) spoil(*blob);
     for (std::size_t i = 0; i < pack->target_count(); ++i) {
-      const fb::Section *section = nullptr;
-      REQUIRE(pack->section(i, &section).ok());
-      for (const fb::Blob *blob : *section->blobs()) spoil(*blob);
+      TargetRef section;
+      REQUIRE(pack->target(i, &section).ok());
+      for (const fb::Blob *blob : *section.schema().blobs()) spoil(*blob);
     }
   }
   const PackPointer pack = opened(bytes);
-  for (const fb::Blob *blob : *pack->root().blobs()) {
+  for (const fb::Blob *blob : *pack->schema().blobs()) {
     CHECK(blob_part(*pack, *blob).code == Code::blob_corrupt);
   }
   for (const Target &target : sample().targets) {
-    const fb::Section *section = nullptr;
+    TargetRef section;
     REQUIRE(pack->find_target(target.key, &section).ok());
-    REQUIRE(section != nullptr);
-    for (const fb::Blob *blob : *section->blobs()) {
+    REQUIRE(section);
+    for (const fb::Blob *blob : *section.schema().blobs()) {
       CHECK(blob_part(*pack, *blob).code == Code::blob_corrupt);
     }
   }
@@ -195,20 +195,20 @@ TEST_CASE("opening and finding touch no blob", "[open]") {
 TEST_CASE("one damaged section does not hide the others", "[open]") {
   Bytes bytes = written(sample());
   const std::vector<Target> targets = sample().targets;
-  const fb::TargetEntry first = *opened(bytes)->root().targets()->Get(0);
+  const fb::TargetEntry first = *opened(bytes)->schema().targets()->Get(0);
   bytes[first.offset() + first.size() / 2] ^= 1;
   const PackPointer pack = opened(bytes);
   unsigned damaged = 0;
   for (const Target &target : targets) {
-    const fb::Section *section = nullptr;
+    TargetRef section;
     const Status status = pack->find_target(target.key, &section);
     if (xxh3(target.key.data(), target.key.size()) == first.key_hash()) {
       ++damaged;
       CHECK(status.code == Code::section_corrupt);
-      CHECK(section == nullptr);
+      CHECK_FALSE(section);
     } else {
       CHECK(status.ok());
-      CHECK(section != nullptr);
+      CHECK(section);
     }
   }
   CHECK(damaged == 1);
@@ -217,39 +217,37 @@ TEST_CASE("one damaged section does not hide the others", "[open]") {
 TEST_CASE("a section is hashed when it is first used, and not again", "[open]") {
   Bytes bytes = written(sample());
   const PackPointer pack = opened(bytes);
-  const fb::TargetEntry &entry = *pack->root().targets()->Get(0);
-  const fb::Section *first = nullptr;
-  const fb::Section *second = nullptr;
+  const fb::TargetEntry &entry = *pack->schema().targets()->Get(0);
+  TargetRef first;
+  TargetRef second;
   bytes[entry.offset() + entry.size() - 1] ^= 1;
-  CHECK(pack->section(0, &first).code == Code::section_corrupt);
+  CHECK(pack->target(0, &first).code == Code::section_corrupt);
   bytes[entry.offset() + entry.size() - 1] ^= 1;
-  REQUIRE(pack->section(0, &first).ok());
+  REQUIRE(pack->target(0, &first).ok());
   bytes[entry.offset() + entry.size() - 1] ^= 1;
-  CHECK(pack->section(0, &second).ok());
+  CHECK(pack->target(0, &second).ok());
   CHECK(first == second);
 }
 
 TEST_CASE("targets, variants and binaries are found, and absent ones are not", "[open]") {
   const Bytes bytes = written(sample());
   const PackPointer pack = opened(bytes);
-  const fb::Section *section = nullptr;
+  TargetRef section;
   CHECK(pack->find_target("no such key", &section).ok());
-  CHECK(section == nullptr);
-  CHECK(pack->find_variant("blur", "wide") != nullptr);
-  CHECK(pack->find_variant("blur", "plain") == nullptr);
-  CHECK(pack->find_variant("blu", "wide") == nullptr);
-  CHECK(pack->find_variant("", "") == nullptr);
+  CHECK_FALSE(section);
+  CHECK(pack->find_variant("blur", "wide"));
+  CHECK_FALSE(pack->find_variant("blur", "plain"));
+  CHECK_FALSE(pack->find_variant("blu", "wide"));
+  CHECK_FALSE(pack->find_variant("", ""));
   for (const Target &target : sample().targets) {
     REQUIRE(pack->find_target(target.key, &section).ok());
     for (const Binary &binary : target.binaries) {
-      std::size_t index = 99;
-      const fb::Binary *found = find_binary(*section, hash_of(binary.variant), &index);
-      REQUIRE(found != nullptr);
-      CHECK(section->binaries()->Get(static_cast<unsigned>(index)) == found);
-      CHECK(blob_part(*pack, *section->blobs()->Get(found->blob())).bytes == *binary.blob.raw());
+      const BinaryRef found = section.find_binary(binary.variant);
+      REQUIRE(found);
+      CHECK(found.provenance.schema().build_log()->str() == binary.build_log);
+      CHECK(blob_part(*pack, found.blob.schema()).bytes == *binary.blob.raw());
     }
-    std::size_t index = 99;
-    CHECK(find_binary(*section, hash_of(name_of("other")), &index) == nullptr);
+    CHECK_FALSE(section.find_binary(name_of("other")));
   }
 }
 
@@ -257,22 +255,22 @@ TEST_CASE("a blob is decoded again only where the memory no longer holds it", "[
   Bytes bytes = written(sample());
   const PackPointer pack = opened(bytes);
   const fb::Blob *blob = nullptr;
-  for (const fb::Blob *candidate : *pack->root().blobs()) {
+  for (const fb::Blob *candidate : *pack->schema().blobs()) {
     if (static_cast<Codec>(candidate->codec()) == Codec::zstd) blob = candidate;
   }
   REQUIRE(blob != nullptr);
   Bytes scratch;
   View view;
-  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  REQUIRE(pack->read_blob(BlobRef(blob), &scratch, &view).ok());
   const Bytes raw(view.data, view.data + view.size);
   scratch[0] ^= 1;
-  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  REQUIRE(pack->read_blob(BlobRef(blob), &scratch, &view).ok());
   CHECK(Bytes(view.data, view.data + view.size) == raw);
   bytes[static_cast<std::size_t>(blob->offset())] ^= 1;  // the frame's magic
-  REQUIRE(pack->read_blob(*blob, &scratch, &view).ok());
+  REQUIRE(pack->read_blob(BlobRef(blob), &scratch, &view).ok());
   CHECK(Bytes(view.data, view.data + view.size) == raw);
   Bytes other;
-  CHECK(pack->read_blob(*blob, &other, &view).code == Code::blob_corrupt);
+  CHECK(pack->read_blob(BlobRef(blob), &other, &view).code == Code::blob_corrupt);
 }
 
 TEST_CASE("four threads use one pack at once", "[open]") {

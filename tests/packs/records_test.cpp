@@ -81,12 +81,11 @@ TEST_CASE("the order of records does not matter to the writer", "[records]") {
 TEST_CASE("a pack without records has no field for them", "[records]") {
   const Bytes bytes = written(bare_sample());
   const PackPointer pack = opened(bytes);
-  CHECK(pack->root().cross_checks() == nullptr);
-  CHECK(pack->root().tunings() == nullptr);
-  CHECK(find_cross_check(pack->root(), 1, 2) == nullptr);
-  CHECK(cross_checks_of(pack->root(), 1).count == 0);
-  CHECK(find_tunings(pack->root(), {"blur", "wide", "scalar", SizeClass::small}, "test").count ==
-        0);
+  CHECK(pack->schema().cross_checks() == nullptr);
+  CHECK(pack->schema().tunings() == nullptr);
+  CHECK_FALSE(find_cross_check(*pack, 1, 2));
+  CHECK(cross_checks_of(*pack, 1).count == 0);
+  CHECK(find_tunings(*pack, {"blur", "wide", "scalar", SizeClass::small}, "test").count == 0);
 }
 
 TEST_CASE("records that no reader would take are not written", "[records]") {
@@ -126,14 +125,14 @@ TEST_CASE("a cross-check is found by its device and its target", "[records]") {
   const Bytes bytes = with_checks(checks);
   const PackPointer pack = opened(bytes);
   for (std::uint64_t device = 0; device < 70; ++device) {
-    CHECK(cross_checks_of(pack->root(), device).count ==
+    CHECK(cross_checks_of(*pack, device).count ==
           (device % 10 == 0 && device >= 10 && device < 60 ? (device - 1) / 5 : 0));
     for (std::uint64_t target = 0; target < 70; ++target) {
-      const fb::CrossCheck *found = find_cross_check(pack->root(), device, target);
+      const CrossCheckRef found = find_cross_check(*pack, device, target);
       const CrossCheck wanted{device, target, static_cast<std::uint32_t>(device + target)};
       const bool there = std::count(checks.begin(), checks.end(), wanted) == 1;
-      CHECK((found != nullptr) == there);
-      if (found != nullptr) CHECK(found->result() == wanted.result);
+      CHECK(static_cast<bool>(found) == there);
+      if (found) CHECK(found.result() == wanted.result);
     }
   }
 }
@@ -141,9 +140,9 @@ TEST_CASE("a cross-check is found by its device and its target", "[records]") {
 TEST_CASE("only the result native counts as native", "[records]") {
   const Bytes bytes = with_checks({{1, 0, 0}, {1, 1, 1}, {1, 4, 4}, {1, 77, 77}});
   const PackPointer pack = opened(bytes);
-  CHECK(is_native(*find_cross_check(pack->root(), 1, 0)));
+  CHECK(find_cross_check(*pack, 1, 0).is_native());
   for (const std::uint64_t target : {1u, 4u, 77u}) {
-    CHECK_FALSE(is_native(*find_cross_check(pack->root(), 1, target)));
+    CHECK_FALSE(find_cross_check(*pack, 1, target).is_native());
   }
 }
 
@@ -169,18 +168,18 @@ TEST_CASE("tunings are found by kernel, size class and profile", "[records]") {
   const Bytes bytes = with_tunings(rows);
   const PackPointer pack = opened(bytes);
   const auto found = [&](const TuningQuery &query, const char *profile) {
-    return find_tunings(pack->root(), query, profile);
+    return find_tunings(*pack, query, profile);
   };
   for (const char *program : {"a", "b"}) {
     for (const char *kernel : {"k", "kk"}) {
       const Range range = found({program, "v", kernel, SizeClass::large}, "intel");
       REQUIRE(range.count == 3);
       for (std::uint32_t i = range.first; i < range.first + 3; ++i) {
-        const fb::Tuning &row = *pack->root().tunings()->Get(i);
-        CHECK(pack->root().texts()->Get(row.program())->str() == program);
-        CHECK(pack->root().texts()->Get(row.kernel())->str() == kernel);
+        const fb::Tuning &row = *pack->schema().tunings()->Get(i);
+        CHECK(pack->schema().texts()->Get(row.program())->str() == program);
+        CHECK(pack->schema().texts()->Get(row.kernel())->str() == kernel);
         CHECK(row.size_class() == 2);
-        CHECK(pack->root().texts()->Get(row.profile())->str() == "intel");
+        CHECK(pack->schema().texts()->Get(row.profile())->str() == "intel");
         CHECK(row.key_hash() == i - range.first + 1);
       }
     }
@@ -195,14 +194,14 @@ TEST_CASE("tunings are found by kernel, size class and profile", "[records]") {
 TEST_CASE("a text is found among the root's, or past their end", "[records]") {
   const Bytes bytes = written(sample());
   const PackPointer pack = opened(bytes);
-  const auto &texts = *pack->root().texts();
+  const auto &texts = *pack->schema().texts();
   REQUIRE(texts.size() > 5);
   for (std::uint32_t i = 0; i < texts.size(); ++i) {
-    CHECK(find_text(pack->root(), texts.Get(i)->str()) == i);
-    CHECK(find_text(pack->root(), texts.Get(i)->str() + "!") == texts.size());
+    CHECK(find_text(*pack, texts.Get(i)->str()) == i);
+    CHECK(find_text(*pack, texts.Get(i)->str() + "!") == texts.size());
   }
   const Bytes bare = written(bare_sample());
-  CHECK(find_text(opened(bare)->root(), "") == 0);
+  CHECK(find_text(*opened(bare), "") == 0);
 }
 
 TEST_CASE("tunings of a whole variant are apart from those of its kernels", "[records]") {
@@ -216,7 +215,7 @@ TEST_CASE("tunings of a whole variant are apart from those of its kernels", "[re
                                     with_kernel("scalar", "scalar"), with_kernel("plain", "")});
   const PackPointer pack = opened(bytes);
   const auto count = [&](const char *variant, const char *kernel) {
-    return find_tunings(pack->root(), {"blur", variant, kernel, SizeClass::small}, "test").count;
+    return find_tunings(*pack, {"blur", variant, kernel, SizeClass::small}, "test").count;
   };
   CHECK(count("wide", "") == 1);
   CHECK(count("wide", "wide") == 1);

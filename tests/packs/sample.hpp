@@ -226,7 +226,7 @@ inline void append(const flatbuffers::String *text, Part *part) {
 inline Part blob_part(const Pack &pack, const packs::fb::Blob &blob) {
   Bytes scratch;
   View view;
-  const Status status = pack.read_blob(blob, &scratch, &view);
+  const Status status = pack.read_blob(packs::BlobRef(&blob), &scratch, &view);
   if (!status.ok()) return {status.code, {}};
   return {Code::ok, Bytes(view.data, view.data + view.size)};
 }
@@ -379,14 +379,14 @@ inline void add_blobs(const Pack &pack, const std::string &where,
 
 // All that a caller can get, by place. The blobs of a damaged section are not among it.
 inline Parts parts_of(const Pack &pack) {
-  Parts parts{{"root", root_part(pack.root())}};
-  add_blobs(pack, "root", *pack.root().blobs(), &parts);
+  Parts parts{{"root", root_part(pack.schema())}};
+  add_blobs(pack, "root", *pack.schema().blobs(), &parts);
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
     const std::string where = "section " + std::to_string(i);
-    const packs::fb::Section *section = nullptr;
-    const Status status = pack.section(i, &section);
-    parts[where] = status.ok() ? section_part(*section) : Part{status.code, {}};
-    if (status.ok()) add_blobs(pack, where, *section->blobs(), &parts);
+    packs::TargetRef section;
+    const Status status = pack.target(i, &section);
+    parts[where] = status.ok() ? section_part(section.schema()) : Part{status.code, {}};
+    if (status.ok()) add_blobs(pack, where, *section.schema().blobs(), &parts);
   }
   return parts;
 }

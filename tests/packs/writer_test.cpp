@@ -39,9 +39,9 @@ std::size_t files_in(const std::filesystem::path &folder) {
 }
 
 const fb::Section &section_of(const Pack &pack, std::size_t index) {
-  const fb::Section *section = nullptr;
-  REQUIRE(pack.section(index, &section).ok());
-  return *section;
+  TargetRef section;
+  REQUIRE(pack.target(index, &section).ok());
+  return section.schema();
 }
 
 // The fault of writing `contents`; nothing may be left at the path.
@@ -80,7 +80,7 @@ TEST_CASE("binaries can be stored as they are, whatever form they come in", "[wr
         CHECK(compare(blob.name(), packed.blobs()->Get(j)->name()) == 0);
         Bytes scratch;
         View view;
-        CHECK(pack->read_blob(blob, &scratch, &view).ok());
+        CHECK(pack->read_blob(BlobRef(&blob), &scratch, &view).ok());
         CHECK(scratch.empty());  // a view into the pack
       }
     }
@@ -151,11 +151,11 @@ TEST_CASE("an empty pack can be written and read", "[writer]") {
   const Bytes bytes = written({});
   const PackPointer pack = opened(bytes);
   CHECK(pack->target_count() == 0);
-  CHECK(pack->find_variant("a", "b") == nullptr);
-  const fb::Section *section = nullptr;
+  CHECK_FALSE(pack->find_variant("a", "b"));
+  TargetRef section;
   CHECK(pack->find_target("", &section).ok());
-  CHECK(section == nullptr);
-  CHECK(pack->section(0, &section).code == Code::bad_argument);
+  CHECK_FALSE(section);
+  CHECK(pack->target(0, &section).code == Code::bad_argument);
   CHECK(written(contents_of(pack)) == bytes);
 }
 
@@ -173,14 +173,14 @@ TEST_CASE("a blob that two targets and the root use is stored once", "[writer]")
       }
     }
   }
-  const fb::Variant *scalar = pack->find_variant("blur", "scalar");
-  REQUIRE(scalar != nullptr);
+  const VariantRef scalar = pack->find_variant("blur", "scalar");
+  REQUIRE(scalar);
   REQUIRE(offsets.size() == 2);
   CHECK(offsets[0] == offsets[1]);
-  CHECK(pack->root().blobs()->Get(scalar->il32() - 1)->offset() == offsets[0]);
+  CHECK(pack->blob(scalar.il32()).offset() == offsets[0]);
   CHECK(std::search(bytes.begin(), bytes.end(), shared.begin(), shared.end()) != bytes.end());
   // Both variants of the program have one source, and one entry for it.
-  CHECK(pack->find_variant("blur", "wide")->source() == scalar->source());
+  CHECK(pack->find_variant("blur", "wide").source() == scalar.source());
 }
 
 TEST_CASE("blobs, sections and the root lie at multiples of 64", "[writer]") {
@@ -188,8 +188,8 @@ TEST_CASE("blobs, sections and the root lie at multiples of 64", "[writer]") {
   const PackPointer pack = opened(bytes);
   CHECK(pack->superblock().root_offset % 64 == 0);
   CHECK(pack->superblock().root_offset + pack->superblock().root_size == bytes.size());
-  for (const fb::Blob *blob : *pack->root().blobs()) CHECK(blob->offset() % 64 == 0);
-  for (const fb::TargetEntry *entry : *pack->root().targets()) CHECK(entry->offset() % 64 == 0);
+  for (const fb::Blob *blob : *pack->schema().blobs()) CHECK(blob->offset() % 64 == 0);
+  for (const fb::TargetEntry *entry : *pack->schema().targets()) CHECK(entry->offset() % 64 == 0);
   for (std::size_t i = 0; i < 2; ++i) {
     for (const fb::Blob *blob : *section_of(*pack, i).blobs()) CHECK(blob->offset() % 64 == 0);
   }
@@ -231,7 +231,7 @@ TEST_CASE("stored bytes are copied from another pack as they are", "[writer]") {
   const Bytes bytes = written(contents_of(opened(from)));
   const PackPointer pack = opened(bytes);
   View stored;
-  REQUIRE(pack->stored_bytes(*section_of(*pack, 0).blobs()->Get(0), &stored).ok());
+  REQUIRE(pack->stored_bytes(BlobRef(section_of(*pack, 0).blobs()->Get(0)), &stored).ok());
   CHECK(Bytes(stored.data, stored.data + stored.size) == frame);
 }
 

@@ -157,8 +157,7 @@ packs::Bytes exact_pack(kiln_device *device, const char *base) {
     packs::Bytes binary;
     require(runtime::program_binary(*device->device, kiln_program_cl(program.get()), &binary).ok(),
             "the driver's binary");
-    const packs::Digest hash =
-        packs::to_digest(*opened->find_variant(choice.program, choice.variant)->hash());
+    const packs::Digest hash = opened->find_variant(choice.program, choice.variant).hash();
     const auto same = [&](const packs::Binary &other) { return other.variant == hash; };
     if (std::any_of(target.binaries.begin(), target.binaries.end(), same)) continue;
     target.binaries.push_back(

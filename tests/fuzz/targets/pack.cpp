@@ -59,14 +59,14 @@ void rehash_sections(View pack) {
 }
 
 void read_all(const std::shared_ptr<const Pack> &pack) {
-  for (const fb::Blob *blob : *pack->root().blobs()) {
+  for (const fb::Blob *blob : *pack->schema().blobs()) {
     Bytes scratch;
     View view;
-    if (blob->raw_size() <= kMaxDecoded) (void)pack->read_blob(*blob, &scratch, &view);
+    if (blob->raw_size() <= kMaxDecoded) (void)pack->read_blob(BlobRef(blob), &scratch, &view);
   }
   for (std::size_t i = 0; i < pack->target_count(); ++i) {
-    const fb::Section *section = nullptr;
-    (void)pack->section(i, &section);
+    TargetRef section;
+    (void)pack->target(i, &section);
   }
   Contents contents;
   (void)read_contents(pack, &contents);

@@ -93,7 +93,7 @@ class PackOfThree {
 
 // "a: first by name"
 std::string told(const Choice &choice) {
-  return choice.variant->name()->str() + ": " + choice.reason;
+  return std::string(choice.variant.name()) + ": " + choice.reason;
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ TEST_CASE("of two devices that measured as many, the one with more samples count
                       time(kCousin, "b", 20, SizeClass::large, cousins),
                       time(kDistant, "a", 2, SizeClass::large, distants),
                       time(kDistant, "b", 1, SizeClass::large, distants)};
-    return pack.choose().variant->name()->str();
+    return std::string(pack.choose().variant.name());
   };
   CHECK(with(11, 10) == "a");
   CHECK(with(10, 11) == "b");
@@ -277,7 +277,7 @@ TEST_CASE("a variant that is asked for and cannot run is refused with what it ne
   Choice choice;
   const auto refused = [&](const char *variant) {
     const kiln::packs::Status error = pack.choose(kHere, variant, SizeClass::large, &choice);
-    CHECK(choice.variant == nullptr);
+    CHECK_FALSE(choice.variant);
     CHECK(error.code == kiln::packs::Code::requirement);
     return error.message;
   };

@@ -54,11 +54,11 @@ std::vector<Served> found_in(const PackPointer &pack, const Identity &device) {
   std::vector<Served> served;
   const std::string key = key_text_of(device);
   for (const Candidate &candidate : find_compatible(*pack, describe(device), key)) {
-    const kiln::packs::fb::Section *section = nullptr;
-    REQUIRE(pack->section(candidate.target, &section).ok());
+    kiln::packs::TargetRef section;
+    REQUIRE(pack->target(candidate.target, &section).ok());
     const bool by_record = mentions(candidate.why, "cross-check");
     CHECK(by_record != mentions(candidate.why, "Intel"));
-    served.push_back({section->key()->str(), by_record});
+    served.push_back({std::string(section.key()), by_record});
   }
   return served;
 }
@@ -164,7 +164,7 @@ TEST_CASE("a damaged section or a key that cannot be read is no candidate", "[co
   Contents contents;
   contents.targets = {target_of(kTgllp)};
   Bytes bytes = written(contents);
-  const std::uint64_t place = opened(bytes)->root().targets()->Get(0)->offset();
+  const std::uint64_t place = opened(bytes)->schema().targets()->Get(0)->offset();
   CHECK(found_in(opened(bytes), kDg1).size() == 1);
   bytes[place + 40] ^= 1;
   CHECK(found_in(opened(bytes), kDg1).empty());

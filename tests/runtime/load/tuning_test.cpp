@@ -58,10 +58,10 @@ Found find(const std::vector<Tuning> &rows, const Description &description, std:
   const Bytes bytes = written(contents);
   const PackPointer pack = opened(bytes);
   TuningLevel level{};
-  const auto *found = find_tuning(pack->root(), {"blur", "wide", "scalar", size_class}, description,
-                                  key_hash, &level);
-  if (found == nullptr) return {};
-  return {found->local_size().x(), tuning_level_name(level)};
+  const kiln::packs::TuningRef found =
+      find_tuning(*pack, {"blur", "wide", "scalar", size_class}, description, key_hash, &level);
+  if (!found) return {};
+  return {found.local_size()[0], tuning_level_name(level)};
 }
 
 const Description kTigerLake = device("intel", "Gen12LP", "Intel(R) Graphics [0x9a49]");

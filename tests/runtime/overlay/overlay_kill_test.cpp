@@ -22,10 +22,11 @@ packs::Bytes binary_of(std::uint32_t number) {
   return bytes;
 }
 
-struct Variant {
-  explicit Variant(std::uint32_t number) { std::memcpy(hash, &number, sizeof(number)); }
-  std::uint8_t hash[packs::kDigestSize] = {};
-};
+packs::Digest variant_of(std::uint32_t number) {
+  packs::Digest hash{};
+  std::memcpy(hash.data(), &number, sizeof(number));
+  return hash;
+}
 
 std::shared_ptr<Overlay> open_overlay(const std::string &path,
                                       std::vector<runtime::Death> *deaths) {
@@ -44,7 +45,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
-    const std::string why = overlay->store(Variant(number).hash, {bytes.data(), bytes.size()}, "p",
+    const std::string why = overlay->store(variant_of(number), {bytes.data(), bytes.size()}, "p",
                                            "v", packs::Finality::not_launched);
     if (!why.empty()) _exit(1);
     if (write(acknowledge, &number, sizeof(number)) != sizeof(number)) _exit(2);
@@ -55,7 +56,7 @@ bool is_whole(const Overlay &overlay, std::uint32_t number) {
   packs::Bytes file;
   runtime::OverlayEntry entry;
   bool broken = false;
-  if (!overlay.find(Variant(number).hash, &file, &entry, &broken).empty()) return false;
+  if (!overlay.find(variant_of(number), &file, &entry, &broken).empty()) return false;
   const packs::Bytes wanted = binary_of(number);
   return entry.binary.size == wanted.size() &&
          std::memcmp(entry.binary.data, wanted.data(), wanted.size()) == 0;

@@ -15,23 +15,19 @@
 
 namespace kiln::packs {
 
-using Digest = std::array<std::uint8_t, kDigestSize>;
-
-// BLAKE2b-256.
 Digest blake2b(View bytes);
 std::string hex(const Digest &name);
-Digest to_digest(const fb::Hash &hash);
 
 // Bytes to be stored: owned raw bytes, or a blob of an open pack, which is copied as stored.
 class BlobSource {
  public:
   explicit BlobSource(Bytes raw);
-  BlobSource(std::shared_ptr<const Pack> pack, const fb::Blob &blob);
+  BlobSource(std::shared_ptr<const Pack> pack, BlobRef blob);
 
   const Digest &name() const { return name_; }
   const std::shared_ptr<const Bytes> &raw() const { return raw_; }   // null for a pack's blob
   const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null for owned bytes
-  const fb::Blob &blob() const { return blob_; }                     // with pack() only
+  BlobRef blob() const { return blob_; }                             // null for owned bytes
   std::uint64_t raw_size() const;
   // The raw bytes, decoded and checked where they come from a pack.
   Status read(Bytes *out) const;
@@ -39,7 +35,7 @@ class BlobSource {
  private:
   std::shared_ptr<const Bytes> raw_;
   std::shared_ptr<const Pack> pack_;
-  fb::Blob blob_{};
+  BlobRef blob_;
   Digest name_{};
 };
 

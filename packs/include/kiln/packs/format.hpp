@@ -2,6 +2,7 @@
 // Constants of FORMAT.md and the superblock as a value.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ inline constexpr std::uint32_t kOldestReadableVersion = 1;
 inline constexpr std::uint32_t kKnownIncompat = 0;
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
-inline constexpr std::size_t kDigestSize = 32;  // BLAKE2b-256
+inline constexpr std::size_t kDigestSize = 32;
 
 inline constexpr std::uint64_t kMaxPackSize = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kMaxRootSize = std::uint64_t{256} << 20;
@@ -24,6 +25,9 @@ inline constexpr std::uint32_t kMaxTargets = 1u << 20;
 inline constexpr std::uint32_t kMaxPrograms = 1u << 16;
 inline constexpr std::uint32_t kMaxCrossChecks = 1u << 20;
 inline constexpr std::uint32_t kMaxTunings = 1u << 18;
+
+// The content hash of bytes: their BLAKE2b-256.
+using Digest = std::array<std::uint8_t, kDigestSize>;
 
 enum class Codec : std::uint32_t { raw = 0, zstd = 1 };
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kiln/packs/format.hpp"
+#include "kiln/packs/refs.hpp"
 #include "kiln/packs/status.hpp"
-#include "pack_generated.h"
 
 struct ZSTD_DCtx_s;
 
@@ -64,29 +64,33 @@ class Pack {
   // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
   static Status open_memory(View memory, std::shared_ptr<const Pack> *out);
 
-  const fb::Root &root() const { return *root_; }
   const Superblock &superblock() const { return superblock_; }
+  ProgramRefs programs() const { return ProgramRefs(root_->programs()); }  // by name
+
+  // Null if the pack has none of that name.
+  ProgramRef find_program(std::string_view program) const;
+  VariantRef find_variant(std::string_view program, std::string_view variant) const;
+
   std::size_t target_count() const { return root_->targets()->size(); }
-
-  // The section of target `index`. Checked when it is first asked for.
-  Status section(std::size_t index, const fb::Section **out) const;
-
+  // The XXH3-64 of a target's key; reads no section.
+  std::uint64_t target_key_hash(std::size_t index) const;
+  // Target `index`. Its section is checked when it is first asked for.
+  Status target(std::size_t index, TargetRef *out) const;
   // Finds the target whose canonical key text is `key`. A pack without one gives ok and
   // `*out` null. A damaged section with that key's hash gives its fault.
-  Status find_target(std::string_view key, const fb::Section **out) const;
+  Status find_target(std::string_view key, TargetRef *out) const;
 
-  // The program, or null.
-  const fb::Program *find_program(std::string_view program) const;
-  // The program's variant, or null.
-  const fb::Variant *find_variant(std::string_view program, std::string_view variant) const;
-
+  // The blob that a variant gives as its source or IL; null for number 0.
+  BlobRef blob(std::uint32_t number) const;
   // Decodes a blob of this pack and checks the hash of its raw bytes. `scratch` owns the
   // bytes where they had to be decoded; a raw blob is a view into the pack. Giving the same
   // `scratch` again saves memory, and decoding where it still holds the blob.
-  Status read_blob(const fb::Blob &blob, Bytes *scratch, View *out) const;
-
+  Status read_blob(BlobRef blob, Bytes *scratch, View *out) const;
   // The blob's bytes as they are stored, bounds checked, not decoded and not hashed.
-  Status stored_bytes(const fb::Blob &blob, View *out) const;
+  Status stored_bytes(BlobRef blob, View *out) const;
+
+  // The root, for packs/ and its tests alone.
+  const fb::Root &schema() const { return *root_; }
 
  private:
   Pack() = default;
@@ -102,18 +106,5 @@ class Pack {
   // a small binary.
   mutable std::atomic<ZSTD_DCtx_s *> spare_decoder_{nullptr};
 };
-
-using Entries = flatbuffers::Vector<const fb::Binary *>;
-
-// The entry of a variant among a section's binaries, intermediates or auxiliary blobs, or null;
-// `entries` may be null. `*index` is its place (for provenance).
-const fb::Binary *find_entry(const Entries *entries, const fb::Hash &variant, std::size_t *index);
-inline const fb::Binary *find_binary(const fb::Section &section, const fb::Hash &variant,
-                                     std::size_t *index) {
-  return find_entry(section.binaries(), variant, index);
-}
-
-// Memory order of the bytes; negative, zero or positive.
-int compare(const fb::Hash &a, const fb::Hash &b);
 
 }  // namespace kiln::packs

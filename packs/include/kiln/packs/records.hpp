@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pack records of measurements: cross-checks and tunings. Pure look-ups in the root
-// by binary search; they allocate nothing. Views and pointers live as long as the pack.
+// What a pack records of measurements: cross-checks and tunings. Look-ups by binary search, which
+// read the root alone and allocate nothing.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "kiln/packs/format.hpp"
-#include "pack_generated.h"
+#include "kiln/packs/pack.hpp"
 
 namespace kiln::packs {
 
-// How the device with the first key hash took binaries of the target with the second, or null
-// where nobody tried. A key hash is the XXH3-64 of the key's canonical text.
-const fb::CrossCheck *find_cross_check(const fb::Root &root, std::uint64_t device_key_hash,
-                                       std::uint64_t target_key_hash);
+// The record of how the device with the first key hash took binaries of the target with the second;
+// null if the pack has none. A key hash is the XXH3-64 of the key's canonical text.
+CrossCheckRef find_cross_check(const Pack &pack, std::uint64_t device_key_hash,
+                               std::uint64_t target_key_hash);
 
-// Only a record that says native supports giving the binary to the driver.
-inline bool is_native(const fb::CrossCheck &check) {
-  return check.result() == static_cast<std::uint32_t>(CrossResult::native);
-}
-
-// A run of elements of a vector of the root: `first` is the index of the first.
+// Consecutive records of the pack.
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
-// Every record of that device in Root::cross_checks; a count of 0 where there is none, or no
-// such vector.
-Range cross_checks_of(const fb::Root &root, std::uint64_t device_key_hash);
+// Every cross-check of that device.
+Range cross_checks_of(const Pack &pack, std::uint64_t device_key_hash);
 
 struct TuningQuery {
   std::string_view program;
@@ -38,12 +31,15 @@ struct TuningQuery {
   SizeClass size_class = SizeClass::small;
 };
 
-// The index in Root::texts, or their number where it is not among them: then no row has it.
-std::uint32_t find_text(const fb::Root &root, std::string_view text);
+// The number by which tunings name a text; a number that no tuning has if they do not name it.
+std::uint32_t find_text(const Pack &pack, std::string_view text);
+// The text with a number that a tuning has.
+std::string_view text_at(const Pack &pack, std::uint32_t number);
 
-// The rows of Root::tunings for that kernel and size class that were measured on devices of
-// `profile`; those of the empty profile are the defaults. A count of 0 where there is none, or
-// no such vector.
-Range find_tunings(const fb::Root &root, const TuningQuery &query, std::string_view profile);
+// The tunings of that kernel and size class that were measured on devices of `profile`; those of
+// the empty profile are the defaults.
+Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile);
+// A tuning of such a range.
+TuningRef tuning_at(const Pack &pack, std::uint32_t index);
 
 }  // namespace kiln::packs
