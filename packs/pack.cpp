@@ -138,7 +138,7 @@ Status Pack::target(std::size_t index, TargetRef *out) const {
 
 Status Pack::find_target(std::string_view key, TargetRef *out) const {
   *out = TargetRef();
-  const std::uint64_t hash = xxh3(key.data(), key.size());
+  const std::uint64_t hash = xxh3(key);
   const auto count = static_cast<std::uint32_t>(target_count());
   std::uint32_t i =
       partition_point(0, count, [&](std::uint32_t at) { return target_key_hash(at) < hash; });

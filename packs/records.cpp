@@ -49,7 +49,7 @@ std::uint32_t find_text(const Pack &pack, std::string_view text) {
 }
 
 std::string_view text_at(const Pack &pack, std::uint32_t number) {
-  return text_of(pack.schema().texts()->Get(number));
+  return text_of(*pack.schema().texts()->Get(number));
 }
 
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile) {

@@ -33,7 +33,7 @@ BinaryRef find_made(const fb::Section &section, const Entries *entries,
 
 std::string_view TargetRef::fact(std::string_view name) const {
   for (const fb::Fact *fact : *schema().identity()) {
-    if (text_of(fact->name()) == name) return text_of(fact->value());
+    if (text_of(*fact->name()) == name) return text_of(*fact->value());
   }
   return text_of(nullptr);
 }

@@ -342,7 +342,7 @@ Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock 
                      const fb::Section **out) {
   const fb::Section *section = verified<fb::Section>(bytes);
   if (section == nullptr) return section_error("not a buffer of the schema and its limits");
-  if (xxh3(section->key()->data(), section->key()->size()) != entry.key_hash()) {
+  if (xxh3(text_of(*section->key())) != entry.key_hash()) {
     return section_error("its key does not have the hash that the root records");
   }
   if (!aligned(*section->blobs())) return section_error("blobs are not aligned");

@@ -372,8 +372,8 @@ Status PackWriter::add_target(const Target &target) {
   }
   if (Status s = file_.align(); !s.ok()) return s;
   const View bytes{builder.GetBufferPointer(), builder.GetSize()};
-  targets_.emplace_back(xxh3(target.key.data(), target.key.size()), file_.size(), bytes.size,
-                        xxh3(bytes.data, bytes.size), to_hash(blake2b(bytes)));
+  targets_.emplace_back(xxh3(target.key), file_.size(), bytes.size, xxh3(bytes.data, bytes.size),
+                        to_hash(blake2b(bytes)));
   Superblock so_far;
   so_far.pack_size = file_.size();
   const fb::Section *section = nullptr;

@@ -56,7 +56,7 @@ std::vector<Trial> make_trials(const packs::Contents &contents,
   std::vector<Trial> trials;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    const std::string key = runtime::key_text(devices[d].description.key);
+    const std::string &key = devices[d].description.key.text();
     if (!seen.insert(key).second) continue;
     for (std::size_t t = 0; t < contents.targets.size(); ++t) {
       const packs::Target &target = contents.targets[t];
@@ -164,10 +164,8 @@ packs::Contents records_of(const packs::Contents &contents, const std::vector<De
                            const std::vector<CrossCheckOutcome> &outcomes) {
   packs::Contents records;
   for (const CrossCheckOutcome &outcome : outcomes) {
-    const std::string device = runtime::key_text(devices[outcome.device].description.key);
-    const std::string &target = contents.targets[outcome.target].key;
-    records.cross_checks.push_back({packs::xxh3(device.data(), device.size()),
-                                    packs::xxh3(target.data(), target.size()),
+    records.cross_checks.push_back({devices[outcome.device].description.key.hash(),
+                                    packs::xxh3(contents.targets[outcome.target].key),
                                     static_cast<std::uint32_t>(outcome.result)});
   }
   return records;

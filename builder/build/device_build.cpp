@@ -215,7 +215,7 @@ class Collector {
   }
 
   packs::Target &target_of(const DeviceInfo &device) {
-    const std::string key = runtime::key_text(device.description.key);
+    const std::string &key = device.description.key.text();
     const auto known = std::find_if(targets_.begin(), targets_.end(),
                                     [&](const auto &pair) { return pair.first == key; });
     if (known != targets_.end()) return known->second;

@@ -60,7 +60,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
                                       const std::vector<packs::Target> &earlier,
                                       const PlanOptions &options) {
   const runtime::Description &d = device.description;
-  const std::string key = runtime::key_text(d.key);
+  const std::string &key = d.key.text();
   const packs::Binary *binary = earlier_binary(earlier, key, variant.hash);
   const packs::Binary *intermediate = earlier_intermediate(earlier, key, variant.hash);
   if (binary == nullptr && intermediate == nullptr) {
@@ -74,7 +74,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   }
   for (const std::uint32_t compute_capability : options.also) {
     const DeviceInfo other = elsewhere(device, compute_capability);
-    const std::string other_key = runtime::key_text(other.description.key);
+    const std::string &other_key = other.description.key.text();
     if (any_driver && earlier_binary(earlier, other_key, variant.hash) == nullptr) {
       return "no code for compute capability " +
              other.identity.text(runtime::Field::compute_capability) + " yet";
@@ -155,7 +155,7 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
   std::vector<Job> jobs;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    if (!seen.insert(runtime::key_text(devices[d].description.key)).second) continue;
+    if (!seen.insert(devices[d].description.key.text()).second) continue;
     std::set<packs::Digest> hashes;
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {

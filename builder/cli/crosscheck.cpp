@@ -48,7 +48,7 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
   for (const CrossCheckOutcome &outcome : outcomes) {
     const packs::Target &target = contents.targets[outcome.target];
     list.push_back({{"device", devices[outcome.device].label()},
-                    {"device_key", runtime::key_text(devices[outcome.device].description.key)},
+                    {"device_key", devices[outcome.device].description.key.text()},
                     {"target", builder::target_label(target)},
                     {"target_key", target.key},
                     {"result", name_of(outcome)},

@@ -33,7 +33,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"family", device.description.family},
           {"model", device.description.model},
           {"compiler", device.description.compiler},
-          {"key", runtime::key_text(device.description.key)},
+          {"key", device.description.key.text()},
           {"identity", builder::to_json(device.identity)},
           {"capabilities", device.capabilities},
           {"rungs", rungs(device)}};
@@ -48,7 +48,7 @@ std::string device_text(const builder::DeviceInfo &device) {
   text += fmt::format("   takes binaries{}{}\n", il.empty() ? "" : ", " + il,
                       device.capabilities.compiler ? ", source" : "");
   text += "   binary key:\n";
-  for (const auto &[name, value] : device.description.key) {
+  for (const auto &[name, value] : device.description.key.facts()) {
     text += fmt::format("     {} = {}\n", name, value);
   }
   return text;

@@ -145,7 +145,7 @@ int run(const Options &options) {
   nlohmann::json list = nlohmann::json::array();
   std::set<std::string> seen;
   for (const builder::DeviceInfo &device : *devices) {
-    if (!seen.insert(runtime::key_text(device.description.key)).second) continue;
+    if (!seen.insert(device.description.key.text()).second) continue;
     const builder::TunedDevice tuned = builder::tune(
         contents, device, *tune, [](const std::string &what, std::size_t done, std::size_t all) {
           progress("tuning " + what, done, all);

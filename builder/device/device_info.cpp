@@ -16,10 +16,7 @@ std::string DeviceInfo::label() const {
 
 json to_json(const runtime::Identity &identity) {
   json facts = json::object();
-  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
-    const auto field = static_cast<Field>(i);
-    if (const auto &value = identity[field]) facts[runtime::field_name(field)] = *value;
-  }
+  for (const auto &[name, value] : identity.facts()) facts[name] = value;
   return facts;
 }
 

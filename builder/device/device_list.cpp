@@ -20,12 +20,8 @@ constexpr std::chrono::seconds kListTimeout{60};
 // Facts travel as bytes: a driver's string need not be UTF-8.
 json raw_identity(const runtime::Identity &identity) {
   json facts = json::object();
-  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
-    const auto field = static_cast<Field>(i);
-    if (const auto &value = identity[field]) {
-      facts[runtime::field_name(field)] =
-          json::binary(std::vector<std::uint8_t>(value->begin(), value->end()));
-    }
+  for (const auto &[name, value] : identity.facts()) {
+    facts[name] = json::binary(std::vector<std::uint8_t>(value.begin(), value.end()));
   }
   return facts;
 }

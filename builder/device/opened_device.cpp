@@ -25,7 +25,7 @@ Status OpenedDevice::open(const DeviceInfo &info) {
   if (Status s = load_and_list(&cl, &ids); !s.ok()) return s;
   if (info.index >= ids.size()) return {Code::no_device, "the device is gone"};
   device = runtime::open_device(cl, ids[info.index]);
-  if (device->key != runtime::key_text(info.description.key)) {
+  if (device->key().text() != info.description.key.text()) {
     return {Code::no_device, "the device at index " + std::to_string(info.index) +
                                  " is not the one that was listed"};
   }

@@ -66,17 +66,12 @@ json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_
 
 packs::Target make_target(const DeviceInfo &device) {
   packs::Target target;
-  target.key = runtime::key_text(device.description.key);
+  target.key = device.description.key.text();
   target.profile = device.description.profile;
   target.family = device.description.family;
   target.model = device.description.model;
   target.compiler = device.description.compiler;
-  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
-    const auto field = static_cast<runtime::Field>(i);
-    if (const auto &value = device.identity[field]) {
-      target.identity.emplace_back(runtime::field_name(field), *value);
-    }
-  }
+  target.identity = device.identity.facts();
   return target;
 }
 

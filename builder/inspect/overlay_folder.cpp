@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using runtime::Verdict;
 
-std::string take(runtime::BinaryKey *facts, const std::string &name) {
+std::string take(runtime::Facts *facts, const std::string &name) {
   for (auto it = facts->begin(); it != facts->end(); ++it) {
     if (it->first != name) continue;
     std::string value = it->second;
@@ -65,11 +65,11 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
     binary.status = system_failure(error);
     return binary;
   }
-  const std::string fault = runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
-  auto facts = fault.empty() ? runtime::parse_key(std::string(entry.facts)) : std::nullopt;
+  binary.status = runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
+  if (!binary.status.ok()) return binary;
+  auto facts = runtime::parse_facts(entry.facts);
   if (!facts) {
-    binary.status = {Code::blob_corrupt,
-                     fault.empty() ? "its facts are not what Kiln writes" : fault};
+    binary.status = {Code::blob_corrupt, "its facts are not what Kiln writes"};
     return binary;
   }
   *id = entry.binary_xxh3;

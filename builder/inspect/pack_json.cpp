@@ -158,7 +158,7 @@ json tuning_json(const packs::Tuning &tuning) {
 
 KeyLabels::KeyLabels(const packs::Contents &contents) {
   for (const packs::Target &target : contents.targets) {
-    labels_.emplace(packs::xxh3(target.key.data(), target.key.size()), target_label(target));
+    labels_.emplace(packs::xxh3(target.key), target_label(target));
   }
 }
 

@@ -81,7 +81,7 @@ Status open(const RunRequest &request, Opened *out) {
   Status status = take(kiln::OpenCL::open(), &out->opencl);
   if (status.ok()) status = take(out->opencl.device(request.device.index), &out->device);
   if (!status.ok()) return status;
-  if (out->device.info("key") != runtime::key_text(request.device.description.key)) {
+  if (out->device.info("key") != request.device.description.key.text()) {
     return {Code::no_device, "the device is not the one that was listed"};
   }
   kiln::LoaderOptions options;

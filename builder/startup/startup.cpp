@@ -144,7 +144,7 @@ class StartupBench {
       : contents_(contents),
         device_(device),
         options_(options),
-        key_(runtime::key_text(device.description.key)),
+        key_(device.description.key.text()),
         cache_(contents, key_) {
     row_.device = device.label();
   }

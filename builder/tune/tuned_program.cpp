@@ -81,11 +81,6 @@ json to_json(const TunedSize &tuned) {
           {"variants", variants}};
 }
 
-std::uint64_t key_hash_of(const DeviceInfo &device) {
-  const std::string key = runtime::key_text(device.description.key);
-  return packs::xxh3(key.data(), key.size());
-}
-
 // What variants and kernels alike have measured.
 template <typename Measured>
 packs::Tuning row_of(const Measured &measured) {
@@ -286,7 +281,7 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
     row.profile = tuned.device.description.profile;
     row.family = tuned.device.description.family;
     row.model = tuned.device.description.model;
-    row.key_hash = key_hash_of(tuned.device);
+    row.key_hash = tuned.device.description.key.hash();
   }
   return rows;
 }
@@ -299,7 +294,7 @@ std::size_t store_tunings(const TunedDevice &tuned, packs::Contents *contents) {
     }
   }
   const std::vector<packs::Tuning> rows = tuning_rows(tuned);
-  const std::uint64_t key_hash = key_hash_of(tuned.device);
+  const std::uint64_t key_hash = tuned.device.description.key.hash();
   std::erase_if(contents->tunings, [&](const packs::Tuning &old) {
     if (old.key_hash != key_hash) return false;
     return rejected.count({old.program, old.variant}) != 0 ||

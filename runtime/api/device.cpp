@@ -97,7 +97,7 @@ const char *kiln_device_info(const kiln_device *device, const char *name) {
   }
   // "profile" is the vendor profile; OpenCL's own is "device_profile".
   if (std::strcmp(name, "profile") == 0) return d.description.profile;
-  if (std::strcmp(name, "key") == 0) return d.key.c_str();
+  if (std::strcmp(name, "key") == 0) return d.key().text().c_str();
   const std::pair<const char *, const std::string &> extracted[] = {
       {"family", d.description.family},
       {"model", d.description.model},

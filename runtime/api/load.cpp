@@ -37,10 +37,10 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
   loader->no_overlay = "no overlay";
   if (options.overlay == nullptr) return;
   std::vector<Death> deaths;
-  const std::string why = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
-                                        &loader->overlay, &deaths);
-  if (!why.empty()) {
-    loader->no_overlay += ": " + why;
+  const Status status = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
+                                      &loader->overlay, &deaths);
+  if (!status.ok()) {
+    loader->no_overlay += ": " + status.message;
     notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
                      loader->no_overlay.c_str(), 0});
   }
@@ -180,7 +180,7 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
   }
   if (count == 0) {
     for (const kiln::packs::ProgramRef program : loader->loader->pack->programs()) {
-      names.emplace_back(program.name());
+      names.push_back(std::string(program.name()));
     }
   }
   CallbackProgress told(progress, user, names.size());

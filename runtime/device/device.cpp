@@ -56,7 +56,6 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
   device->capabilities =
       query_capabilities(*cl, id.device, device->identity, std::move(extensions));
   device->capabilities.profile = device->description.profile;
-  device->key = key_text(device->description.key);
   device->cl = std::move(cl);
   return device;
 }

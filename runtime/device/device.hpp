@@ -22,7 +22,8 @@ struct Device {
   Identity identity;
   Description description;
   Capabilities capabilities;
-  std::string key;  // canonical text of the binary key
+
+  const BinaryKey &key() const { return description.key; }
 };
 
 struct DeviceId {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kiln/packs/hash.hpp"
 #include "runtime/identity/intel_ip.hpp"
 
 namespace kiln::runtime {
@@ -39,7 +40,7 @@ unsigned ip_distance(const std::string &a, const std::string &b) {
   return comparable ? kOtherModel : kUnknownModel;
 }
 
-unsigned model_distance(const BinaryKey &a, const BinaryKey &b) {
+unsigned model_distance(const Facts &a, const Facts &b) {
   const std::string *ip_of_a = find_fact(a, "ip_version");
   const std::string *ip_of_b = find_fact(b, "ip_version");
   if (ip_of_a != nullptr && ip_of_b != nullptr) return ip_distance(*ip_of_a, *ip_of_b);
@@ -51,7 +52,7 @@ unsigned model_distance(const BinaryKey &a, const BinaryKey &b) {
   return kUnknownModel;
 }
 
-bool both_say_and_differ(const BinaryKey &a, const BinaryKey &b, const char *fact) {
+bool both_say_and_differ(const Facts &a, const Facts &b, const char *fact) {
   const std::string *of_a = find_fact(a, fact);
   const std::string *of_b = find_fact(b, fact);
   return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
@@ -59,7 +60,7 @@ bool both_say_and_differ(const BinaryKey &a, const BinaryKey &b, const char *fac
 
 // A profile is a vendor's driver, whatever the vendor string of the release says; devices
 // without a profile of their own are told apart by that string.
-bool vendors_differ(const BinaryKey &a, const BinaryKey &b) {
+bool vendors_differ(const Facts &a, const Facts &b) {
   if (both_say_and_differ(a, b, "profile")) return true;
   const std::string *profile = find_fact(a, "profile");
   return profile != nullptr && *profile == "generic" && both_say_and_differ(a, b, "device_vendor");
@@ -72,7 +73,7 @@ bool is_name(const std::string &text) {
 }
 
 // Undoes the escapes of a value that ends at `end`; false if one is unknown.
-bool unescape(const std::string &text, std::size_t begin, std::size_t end, std::string *value) {
+bool unescape(std::string_view text, std::size_t begin, std::size_t end, std::string *value) {
   for (std::size_t i = begin; i < end; ++i) {
     if (text[i] != '\\') {
       value->push_back(text[i]);
@@ -87,14 +88,14 @@ bool unescape(const std::string &text, std::size_t begin, std::size_t end, std::
 
 }  // namespace
 
-const std::string *find_fact(const BinaryKey &key, const char *name) {
-  for (const auto &pair : key) {
+const std::string *find_fact(const Facts &facts, const char *name) {
+  for (const auto &pair : facts) {
     if (pair.first == name) return &pair.second;
   }
   return nullptr;
 }
 
-bool both_have(const BinaryKey &a, const BinaryKey &b, const char *name) {
+bool both_have(const Facts &a, const Facts &b, const char *name) {
   const std::string *of_a = find_fact(a, name);
   const std::string *of_b = find_fact(b, name);
   return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
@@ -115,43 +116,64 @@ const std::string &Identity::text(Field field) const {
   return value ? *value : *empty;
 }
 
-std::string key_text(const BinaryKey &key) {
-  std::string text;
-  for (const auto &pair : key) {
-    text += pair.first;
-    text += '=';
-    for (const char c : pair.second) {
-      if (c == '\\')
-        text += "\\\\";
-      else if (c == '\n')
-        text += "\\n";
-      else
-        text += c;
-    }
-    text += '\n';
+Facts Identity::facts() const {
+  Facts facts;
+  for (std::size_t i = 0; i < kFieldCount; ++i) {
+    if (values_[i]) facts.emplace_back(kFieldNames[i], *values_[i]);
   }
+  return facts;
+}
+
+void append_fact(std::string_view name, std::string_view value, std::string *text) {
+  *text += name;
+  *text += '=';
+  for (const char c : value) {
+    if (c == '\\') {
+      *text += "\\\\";
+    } else if (c == '\n') {
+      *text += "\\n";
+    } else {
+      *text += c;
+    }
+  }
+  *text += '\n';
+}
+
+std::string facts_text(const Facts &facts) {
+  std::string text;
+  for (const auto &[name, value] : facts) append_fact(name, value, &text);
   return text;
 }
 
-std::optional<BinaryKey> parse_key(const std::string &text) {
-  BinaryKey key;
+std::optional<Facts> parse_facts(std::string_view text) {
+  Facts facts;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     const std::size_t equals = text.find('=', begin);
-    if (end == std::string::npos || equals == std::string::npos || equals > end) {
+    if (end == std::string_view::npos || equals == std::string_view::npos || equals > end) {
       return std::nullopt;
     }
-    std::string name = text.substr(begin, equals - begin);
+    std::string name(text.substr(begin, equals - begin));
     std::string value;
-    if (!is_name(name) || find_fact(key, name.c_str()) != nullptr) return std::nullopt;
+    if (!is_name(name) || find_fact(facts, name.c_str()) != nullptr) return std::nullopt;
     if (!unescape(text, equals + 1, end, &value)) return std::nullopt;
-    key.emplace_back(std::move(name), std::move(value));
+    facts.emplace_back(std::move(name), std::move(value));
     begin = end + 1;
   }
-  return key;
+  return facts;
 }
 
-std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &device) {
+BinaryKey::BinaryKey(const Facts &facts) {
+  for (const auto &[name, value] : facts) add(name, value);
+}
+
+void BinaryKey::add(std::string_view name, std::string_view value) {
+  append_fact(name, value, &text_);
+  hash_ = packs::xxh3(text_);
+  facts_.emplace_back(name, value);
+}
+
+std::vector<Difference> differences(const Facts &pack, const Facts &device) {
   std::vector<Difference> result;
   for (const auto &pair : device) {
     const std::string *other = find_fact(pack, pair.first.c_str());
@@ -166,7 +188,7 @@ std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &devi
   return result;
 }
 
-unsigned distance(const BinaryKey &pack, const BinaryKey &device) {
+unsigned distance(const Facts &pack, const Facts &device) {
   const std::size_t facts = differences(pack, device).size();
   if (facts == 0) return 0;
   const unsigned vendor = vendors_differ(pack, device) ? kOtherVendor : 0;

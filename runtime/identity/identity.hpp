@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,9 @@ const char *field_name(Field field);
 // The field with that name, or nothing.
 std::optional<Field> field_from_name(const std::string &name);
 
+// Names with values, in an order that counts.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 // A failed query is an absent value, which is not the same as an empty string.
 class Identity {
  public:
@@ -54,24 +58,51 @@ class Identity {
   }
   // The value, or an empty string where it is absent.
   const std::string &text(Field field) const;
+  // The fields that are present, by their names.
+  Facts facts() const;
 
  private:
   std::optional<std::string> values_[kFieldCount];
 };
 
-// The part of an identity that must be equal for a binary to be exact: name and value
-// pairs in a fixed order for each profile. Absent facts are left out, so that absent and
-// empty differ.
-//
-// The first pair is "profile"; then come raw facts under their field names, and parts cut
-// out of them as "model", "compiler" and "build". Nothing in a key is looked up in a table
-// of Kiln's own: a newer Kiln that knows more names must make the same keys.
-using BinaryKey = std::vector<std::pair<std::string, std::string>>;
-
 // The value under that name, or null.
-const std::string *find_fact(const BinaryKey &key, const char *name);
-// Whether both keys have the name, with equal values.
-bool both_have(const BinaryKey &a, const BinaryKey &b, const char *name);
+const std::string *find_fact(const Facts &facts, const char *name);
+// Whether both have the name, with equal values.
+bool both_have(const Facts &a, const Facts &b, const char *name);
+
+// Facts as one text, a "name=value" line for each, each line ended by a newline; backslash and
+// newline in a value are escaped ("\\" and "\n"), other bytes stand as they are, UTF-8 or not.
+// Names are lower-case letters, digits and underscores. Equal texts mean equal facts.
+std::string facts_text(const Facts &facts);
+// One fact's line of it.
+void append_fact(std::string_view name, std::string_view value, std::string *text);
+
+// The inverse of facts_text; std::nullopt if the text is not one that facts_text writes.
+std::optional<Facts> parse_facts(std::string_view text);
+
+// The part of an identity that must be equal for a binary to be exact: facts in a fixed order for
+// each profile. Absent ones are left out, so that absent and empty differ.
+//
+// The first fact is "profile"; then come raw facts under their field names, and parts cut out of
+// them as "model", "compiler" and "build". Nothing in a key is looked up in a table of Kiln's own:
+// a newer Kiln that knows more names must make the same keys.
+class BinaryKey {
+ public:
+  BinaryKey() = default;
+  explicit BinaryKey(const Facts &facts);
+  void add(std::string_view name, std::string_view value);
+
+  const Facts &facts() const { return facts_; }
+  // The canonical text, by facts_text: what packs hold, and what a key is compared by.
+  const std::string &text() const { return text_; }
+  // XXH3-64 of the text, by which tunings and cross-checks name the device.
+  std::uint64_t hash() const { return hash_; }
+
+ private:
+  Facts facts_;
+  std::string text_;
+  std::uint64_t hash_ = 0;  // 0: no fact was added
+};
 
 // What makes a driver's binary final, so that nothing is left to compile at its first launch.
 // docs/final.md says for each driver by what source that is known.
@@ -86,10 +117,10 @@ enum class Finishing : std::uint8_t {
 
 struct Description;
 
-// A driver's own rule: why the device may take a binary of the target with that family and key, or
-// null. Targets with the device's own key are asked for only where the key does not name the
-// driver.
-using AcceptsBinaryOf = const char *(*)(const std::string &family, const BinaryKey &key,
+// A driver's own rule: why the device may take a binary of the target with that family and those
+// facts in its key, or null. It is asked about the target with the device's own key only if the key
+// does not name the driver.
+using AcceptsBinaryOf = const char *(*)(std::string_view family, const Facts &key,
                                         const Description &device);
 
 // What a profile extracts. Empty where the driver does not say.
@@ -108,16 +139,7 @@ struct Description {
 // or as the vendor's profile with an empty model and every identity string in the key.
 Description describe(const Identity &identity);
 
-// The key as one canonical text, a "name=value" line for each pair, each line ended by a
-// newline; backslash and newline in a value are escaped ("\\" and "\n"), other bytes stand as
-// they are, UTF-8 or not. Names are lower-case letters, digits and underscores. Equal texts
-// mean equal keys.
-std::string key_text(const BinaryKey &key);
-
-// The inverse of key_text; nothing when the text is not one that key_text writes.
-std::optional<BinaryKey> parse_key(const std::string &text);
-
-// One fact that differs between two keys. Nothing stands for absent.
+// One fact that differs between two keys; std::nullopt: the key lacks it.
 struct Difference {
   std::string field;
   std::optional<std::string> pack;
@@ -126,11 +148,11 @@ struct Difference {
 
 // Every field in which the keys differ: the device's fields in their order, then those
 // that only the pack's target has.
-std::vector<Difference> differences(const BinaryKey &pack, const BinaryKey &device);
+std::vector<Difference> differences(const Facts &pack, const Facts &device);
 
 // How far apart two keys are: 0 when they hold the same pairs. Another driver version of
 // the same model is nearer than keys that do not let the models be compared (an old driver
 // that says less), nearer than another model, which is nearer than another vendor.
-unsigned distance(const BinaryKey &pack, const BinaryKey &device);
+unsigned distance(const Facts &pack, const Facts &device);
 
 }  // namespace kiln::runtime

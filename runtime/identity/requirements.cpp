@@ -109,7 +109,7 @@ std::uint32_t parse_compute_capability(std::string_view text) {
   return static_cast<std::uint32_t>(100 * major + minor);
 }
 
-std::uint32_t compute_capability_of(const BinaryKey &key) {
+std::uint32_t compute_capability_of(const Facts &key) {
   const std::string *text = find_fact(key, "compute_capability");
   return text == nullptr ? 0 : parse_compute_capability(*text);
 }

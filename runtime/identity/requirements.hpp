@@ -52,7 +52,7 @@ std::optional<std::string> missing_requirement(const std::vector<std::string> &r
 // 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; 0 where it is none.
 std::uint32_t parse_compute_capability(std::string_view text);
 // Of a binary key's fact; 0 where it has none.
-std::uint32_t compute_capability_of(const BinaryKey &key);
+std::uint32_t compute_capability_of(const Facts &key);
 
 // Whether missing_requirement knows such a requirement.
 bool is_known_requirement(const std::string &requirement);

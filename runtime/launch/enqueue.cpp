@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/launch/enqueue.hpp"
 
-#include "kiln/packs/hash.hpp"
 #include "runtime/load/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
 
@@ -45,13 +44,12 @@ NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned 
   static_assert(static_cast<unsigned>(TuningLevel::device) == KILN_LOCAL_DEVICE);
   static_assert(static_cast<unsigned>(TuningLevel::standard) == KILN_LOCAL_DEFAULT);
   const Loader &loader = *program.loader;
-  const std::string &key = loader.device->key;
   const packs::TuningQuery query{program.name, program.variant.name(),
                                  stored_kernel(program, index).name(),
                                  static_cast<packs::SizeClass>(class_of)};
   TuningLevel level{};
   const packs::TuningRef tuning = find_tuning(*loader.pack, query, loader.device->description,
-                                              packs::xxh3(key.data(), key.size()), &level);
+                                              loader.device->key().hash(), &level);
   const auto stored = tuning ? tuning.local_size() : program.variant.local_size();
   *source = tuning ? static_cast<kiln_local_source>(level) : KILN_LOCAL_VARIANT;
   return {stored[0], stored[1], stored[2]};

@@ -129,13 +129,12 @@ Status create_kernel(const Device &device, cl_program program, const ExpectedKer
 }  // namespace
 
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                           const std::string &options,
-                           const std::vector<ExpectedKernel> &expected) {
+                           std::string_view options, const std::vector<ExpectedKernel> &expected) {
   BuildOutcome outcome;
   BuiltProgram &built = outcome.built;
   outcome.error = create_program(device, context, form, bytes, &built.program);
   if (!outcome.error.ok()) return outcome;
-  const std::string passed = form == Form::il ? il_options(options) : options;
+  const std::string passed = form == Form::il ? il_options(options) : std::string(options);
   outcome.error =
       run_build(device, built.program.get(), form == Form::binary ? nullptr : passed.c_str());
   if (form != Form::binary || !outcome.error.ok()) {
@@ -184,7 +183,7 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   return Status::error(Code::opencl, "the program was not built for this device");
 }
 
-std::string il_options(const std::string &options) {
+std::string il_options(std::string_view options) {
   std::string kept;
   std::string_view rest = options;
   while (!rest.empty()) {

@@ -36,13 +36,13 @@ struct BuildOutcome {
 // verified by the caller. Options are passed for source, cut down to what is defined for
 // IL, and not passed for a binary ("as built").
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                           const std::string &options, const std::vector<ExpectedKernel> &expected);
+                           std::string_view options, const std::vector<ExpectedKernel> &expected);
 
 // The driver's own binary of a built program for the device.
 Status program_binary(const Device &device, cl_program program, packs::Bytes *out);
 
 // The options that the specification defines for a program made from IL: the -cl-
 // optimisation flags of `options`, without -cl-std and -cl-kernel-arg-info.
-std::string il_options(const std::string &options);
+std::string il_options(std::string_view options);
 
 }  // namespace kiln::runtime

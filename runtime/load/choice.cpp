@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <tuple>
 
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
@@ -19,7 +18,7 @@ using packs::VariantRef;
 std::optional<std::string> missing(VariantRef variant, const Capabilities &device) {
   std::vector<std::string> requirements;
   for (const std::string_view requirement : variant.requirements()) {
-    requirements.emplace_back(requirement);
+    requirements.push_back(std::string(requirement));
   }
   return missing_requirement(requirements, device);
 }
@@ -51,7 +50,7 @@ class Measurements {
  public:
   Measurements(const packs::Pack &pack, const Device &device, packs::ProgramRef program,
                SizeClass wanted)
-      : place_(pack, device.description, packs::xxh3(device.key.data(), device.key.size())),
+      : place_(pack, device.description, device.key().hash()),
         program_(program.name()),
         wanted_(wanted) {}
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/load/compatible.hpp"
 
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/records.hpp"
 #include "runtime/identity/requirements.hpp"
 
@@ -11,27 +10,26 @@ namespace {
 using packs::TargetRef;
 
 // Why the target may serve, or null.
-const char *reason(packs::CrossCheckRef check, TargetRef target, const BinaryKey &key,
+const char *reason(packs::CrossCheckRef check, TargetRef target, const Facts &key,
                    const Description &device) {
   if (check) {
     return check.is_native() ? "a cross-check found that this device takes its binaries" : nullptr;
   }
   return device.accepts_binary_of == nullptr
              ? nullptr
-             : device.accepts_binary_of(std::string(target.family()), key, device);
+             : device.accepts_binary_of(target.family(), key, device);
 }
 
 }  // namespace
 
 std::uint32_t compute_capability_of(TargetRef target, const Description &device) {
-  const BinaryKey key = parse_key(std::string(target.key())).value_or(BinaryKey());
-  return both_have(key, device.key, "address_bits") ? compute_capability_of(key) : 0;
+  const Facts key = parse_facts(target.key()).value_or(Facts());
+  return both_have(key, device.key.facts(), "address_bits") ? compute_capability_of(key) : 0;
 }
 
-std::vector<Candidate> find_compatible(const packs::Pack &pack, const Description &device,
-                                       const std::string &key) {
+std::vector<Candidate> find_compatible(const packs::Pack &pack, const Description &device) {
   constexpr unsigned kByRule = 1u << 16;  // more than any distance
-  const std::uint64_t hash = packs::xxh3(key.data(), key.size());
+  const std::uint64_t hash = device.key.hash();
   std::vector<Candidate> candidates;
   std::vector<unsigned> ranks;
   if (device.accepts_binary_of == nullptr && packs::cross_checks_of(pack, hash).count == 0)
@@ -39,12 +37,12 @@ std::vector<Candidate> find_compatible(const packs::Pack &pack, const Descriptio
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
     TargetRef target;
     if (!pack.target(i, &target).ok()) continue;
-    if (target.key() == key && device.finishing != Finishing::linker) continue;
+    if (target.key() == device.key.text() && device.finishing != Finishing::linker) continue;
     const packs::CrossCheckRef check = packs::find_cross_check(pack, hash, pack.target_key_hash(i));
-    const BinaryKey target_key = parse_key(std::string(target.key())).value_or(BinaryKey());
+    const Facts target_key = parse_facts(target.key()).value_or(Facts());
     const char *why = reason(check, target, target_key, device);
     if (why == nullptr) continue;
-    const unsigned rank = distance(target_key, device.key) + (check ? 0 : kByRule);
+    const unsigned rank = distance(target_key, device.key.facts()) + (check ? 0 : kByRule);
     std::size_t place = ranks.size();
     while (place > 0 && ranks[place - 1] > rank) --place;
     ranks.insert(ranks.begin() + static_cast<std::ptrdiff_t>(place), rank);

@@ -22,13 +22,11 @@ struct Candidate {
 // counting; the release of the IP version may differ. NVIDIA's, by its documentation: cubins for
 // X.y run on X.z with z >= y; a driver may take those of a later driver, without a promise.
 //
-// `key` is the canonical text of `device.key`; the target with that very key is a candidate by
-// NVIDIA's rule alone.
-// Reads every section of the pack (none where neither a record nor a rule can hold), and leaves
-// out a damaged one. Native is not proven for a
-// candidate by rule: check what the driver made of it on first use.
-std::vector<Candidate> find_compatible(const packs::Pack &pack, const Description &device,
-                                       const std::string &key);
+// The target with the device's very key is a candidate by NVIDIA's rule alone.
+// Reads every section of the pack (none if neither a record nor a rule can hold), and leaves out a
+// damaged one. Native is not proven for a candidate by rule: check what the driver made of it on
+// first use.
+std::vector<Candidate> find_compatible(const packs::Pack &pack, const Description &device);
 
 // The compute capability that a target was built for, 900 for 9.0; 0 where it is no target of
 // NVIDIA's, or one for other address bits than the device's.

@@ -14,93 +14,96 @@ std::uint64_t work_id(packs::VariantRef variant, unsigned what) {
   return packs::xxh3(variant.hash().data(), packs::kDigestSize) ^ what;
 }
 
-// Gives the cubin to the driver as the next start will. Why it must not be stored, or empty.
-std::string refused(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
+// Gives the cubin to the driver as the next start will. One that fails must not be stored.
+Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
-  std::string why = guard.quarantined(given);
-  if (why.empty()) why = launch_quarantined(guard, given, variant.kernels().size());
-  if (!why.empty()) return why;
+  if (Status s = guard.check(given); !s.ok()) return s;
+  if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
   int no_marker = 0;
   const bool known = guard.fate(given.id) != Verdict::untried;
   const int slot = known ? -1 : guard.begin(given, loader.deadline_milliseconds, &no_marker);
-  const BuildOutcome outcome =
-      build_program(*loader.device, loader.context.get(), Form::binary, cubin,
-                    std::string(variant.options()), expected_kernels(variant));
-  const bool ok = outcome.error.ok();
-  if (!known) guard.end(slot, given, ok ? Verdict::proven : Verdict::untried);
-  return outcome.error.message;
+  BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
+                                       variant.options(), expected_kernels(variant));
+  if (!known) guard.end(slot, given, outcome.error.ok() ? Verdict::proven : Verdict::untried);
+  return std::move(outcome.error);
 }
 
-std::string linked(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
-  if (is_cubin({binary->data(), binary->size()})) return {};
+// Replaces PTX by the cubin that the driver's linker makes of it.
+Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+  const packs::View ptx{binary->data(), binary->size()};
+  if (is_cubin(ptx)) return {};
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse linking{work_id(variant, 3), kNoLoad};
-  if (guard.fate(linking.id) == Verdict::wrong_result) return "an earlier start could not";
-  std::string why = guard.quarantined(linking);
-  if (!why.empty()) return "the driver's linker died or hung over it";
+  if (guard.fate(linking.id) == Verdict::wrong_result) {
+    return Status::error(Code::failed, "an earlier start could not");
+  }
+  if (!guard.check(linking).ok()) {
+    return Status::error(Code::failed, "the driver's linker died or hung over it");
+  }
   int no_marker = 0;
   const int slot = guard.begin(linking, 0, &no_marker);
   packs::Bytes cubin;
   std::string log;
-  const Status error = link_cubin({binary->data(), binary->size()},
-                                  loader.device->capabilities.compute_capability, &cubin, &log);
-  if (error.ok()) why = refused(loader, variant, {cubin.data(), cubin.size()});
+  Status status = link_cubin(ptx, loader.device->capabilities.compute_capability, &cubin, &log);
+  if (!status.ok() && !log.empty()) status.message = concat({status.message, ": ", log});
   // The same driver would do the same at every start.
-  const bool hopeless = error.code == Code::opencl || !why.empty();
+  bool hopeless = status.code == Code::opencl;
+  if (status.ok()) {
+    status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
+    hopeless = !status.ok();
+  }
   guard.end(slot, linking, hopeless ? Verdict::wrong_result : Verdict::binary_read);
-  if (!why.empty()) return why;
-  if (!error.ok()) return log.empty() ? error.message : concat({error.message, ": ", log});
-  *binary = std::move(cubin);
-  return {};
+  if (status.ok()) *binary = std::move(cubin);
+  return status;
 }
 
 // The program once more: PoCL's binary is what it was when it was first asked for, and that of a
 // new program holds the code of all launches so far.
-std::string made_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   Form form = Form::source;
   Offer offer = offer_source(loader, variant);
   if (!offer.blob) {
     form = Form::il;
     offer = offer_il(loader, variant);
   }
-  if (!offer.blob) return "the pack has neither source nor IL to make it of";
+  if (!offer.blob) {
+    return Status::error(Code::failed, "the pack has neither source nor IL to make it of");
+  }
   packs::Bytes scratch;
   packs::View bytes;
-  const packs::Status status = loader.pack->read_blob(offer.blob, &scratch, &bytes);
-  if (!status.ok()) return status.message;
-  const BuildOutcome outcome =
-      build_program(*loader.device, loader.context.get(), form, bytes,
-                    std::string(variant.options()), expected_kernels(variant));
-  if (!outcome.error.ok()) return outcome.error.message;
+  if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
+  BuildOutcome outcome = build_program(*loader.device, loader.context.get(), form, bytes,
+                                       variant.options(), expected_kernels(variant));
+  if (!outcome.error.ok()) return std::move(outcome.error);
   return own_binary(loader, variant, outcome.built.program.get(), binary);
 }
 
-std::string finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
+Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
   const Loader &loader = *program.loader;
   if (loader.device->description.finishing == Finishing::launches) {
-    return made_again(loader, program.variant, binary);
+    return build_again(loader, program.variant, binary);
   }
-  std::string why = own_binary(loader, program.variant, program.built.program.get(), binary);
-  return why.empty() ? linked(loader, program.variant, binary) : why;
+  const Status status = own_binary(loader, program.variant, program.built.program.get(), binary);
+  return status.ok() ? link_binary(loader, program.variant, binary) : status;
 }
 
 }  // namespace
 
-std::string own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
-                       packs::Bytes *out) {
+Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                  packs::Bytes *out) {
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse asking{work_id(variant, 2), KILN_RUNG_ERROR};
-  if (!guard.quarantined(asking).empty()) {
-    return "the driver died or hung when it was asked for a binary";
+  if (!guard.check(asking).ok()) {
+    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
   }
-  int no_marker = 0;  // told of by the attempt itself
+  int no_marker = 0;  // the attempt itself has notified the application
   const bool known = guard.fate(asking.id) != Verdict::untried;
   const int slot = known ? -1 : guard.begin(asking, loader.deadline_milliseconds, &no_marker);
-  const Status error = program_binary(*loader.device, program, out);
+  const Status status = program_binary(*loader.device, program, out);
   guard.end(slot, asking, Verdict::binary_read);
-  if (!error.ok()) return error.message;
-  return guard.quarantined({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
+  if (!status.ok()) return status;
+  return guard.check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
 }
 
 packs::Finality stored_finality(const Device &device) {
@@ -118,17 +121,17 @@ void finish_program(LoadedProgram *program) {
   if (by_launches && !program->launched) return;  // nothing to gain yet
   if (!program->to_finish.exchange(false)) return;
   packs::Bytes binary;
-  std::string why = finished_binary(*program, &binary);
+  Status status = finished_binary(*program, &binary);
   const char *variant = program->variant.name().data();
-  if (why.empty()) {
-    why = loader.overlay->store(program->variant.hash(), {binary.data(), binary.size()},
-                                program->name, variant, packs::Finality::yes);
+  if (status.ok()) {
+    status = loader.overlay->store(program->variant.hash(), {binary.data(), binary.size()},
+                                   program->name, variant, packs::Finality::yes);
   }
-  const std::string text = why.empty()
-                               ? "the finished binary was stored in the overlay"
-                               : concat({"the binary was not finished for the overlay: ", why});
-  notify(loader, {why.empty() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, KILN_RUNG_OVERLAY,
-                  why.empty() ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, program->name.c_str(),
+  const std::string text =
+      status.ok() ? "the finished binary was stored in the overlay"
+                  : concat({"the binary was not finished for the overlay: ", status.message});
+  notify(loader, {status.ok() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, KILN_RUNG_OVERLAY,
+                  status.ok() ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, program->name.c_str(),
                   variant, text.c_str(), 0});
 }
 

@@ -7,16 +7,16 @@
 
 namespace kiln::runtime {
 
-// Asks the driver for its binary of `program`, which some do not survive: behind a marker. Returns
-// why there is none that is worth storing, or an empty string. The loader has an overlay.
-std::string own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
-                       packs::Bytes *out);
+// Asks the driver for its binary of `program`, which some do not survive: behind a marker. Fails if
+// there is no binary or none that is worth storing. The loader must have an overlay.
+Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                  packs::Bytes *out);
 
 // What a stored binary of this profile is known to be before it was launched from the overlay.
 packs::Finality stored_finality(const Device &device);
 
-// Makes the program's binary final and stores it, if LoadedProgram::to_finish says that there is
-// something to do. Tells of it by a notice. Any thread.
+// Makes the program's binary final and stores it, if LoadedProgram::to_finish is set, and notifies
+// the application. Any thread.
 void finish_program(LoadedProgram *program);
 
 }  // namespace kiln::runtime

@@ -35,11 +35,11 @@ std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
   return packs::xxh3(words, sizeof(words));
 }
 
-std::string launch_quarantined(const Quarantine &guard, const BlobUse &subject,
-                               std::size_t kernels) {
+Status check_launches(const Quarantine &guard, const BlobUse &subject, std::size_t kernels) {
   for (unsigned i = 0; i < kernels && i < kMaxKernels; ++i) {
     if (is_final(guard.fate(launch_id(subject, i)))) {
-      return "an earlier process ended while it launched this for the first time";
+      return Status::error(Code::failed,
+                           "an earlier process ended while it launched this for the first time");
     }
   }
   return {};

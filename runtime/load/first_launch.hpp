@@ -11,9 +11,8 @@ namespace kiln::runtime {
 // Names "kernel `index` of what was given to the driver as `subject` was launched".
 std::uint64_t launch_id(const BlobUse &subject, unsigned index);
 
-// Why none of the kernels of `subject` must be launched, or an empty string.
-std::string launch_quarantined(const Quarantine &guard, const BlobUse &subject,
-                               std::size_t kernels);
+// Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
+Status check_launches(const Quarantine &guard, const BlobUse &subject, std::size_t kernels);
 
 // Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
 void expect_first_launches(LoadedProgram *program);

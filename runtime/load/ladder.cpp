@@ -115,10 +115,9 @@ class Ladder {
     if (off(kRung, KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY)) return false;
     if (overlay_ == nullptr) return skip(kRung, KILN_OUTCOME_SKIPPED, loader_->no_overlay);
     OverlayEntry entry;
-    bool broken = false;
-    std::string why = overlay_->find(variant_.hash(), scratch_, &entry, &broken);
-    if (!why.empty()) {
-      return skip(kRung, broken ? KILN_OUTCOME_FAILED : KILN_OUTCOME_MISSED, std::move(why));
+    if (Status s = overlay_->find(variant_.hash(), scratch_, &entry); !s.ok()) {
+      const bool missed = s.code == Code::not_found;
+      return skip(kRung, missed ? KILN_OUTCOME_MISSED : KILN_OUTCOME_FAILED, std::move(s.message));
     }
     RungResult result;
     result.rung = kRung;
@@ -184,11 +183,9 @@ class Ladder {
     Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
-      std::string why = guard->quarantined(attempt.subject);
-      if (why.empty()) {
-        why = launch_quarantined(*guard, attempt.subject, variant_.kernels().size());
-      }
-      if (!why.empty()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
+      Status s = guard->check(attempt.subject);
+      if (s.ok()) s = check_launches(*guard, attempt.subject, variant_.kernels().size());
+      if (!s.ok()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(s.message));
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
@@ -224,7 +221,7 @@ class Ladder {
              std::shared_ptr<LoadedProgram> *out) {
     BuildOutcome outcome =
         build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
-                      std::string(variant_.options()), expected_kernels(variant_));
+                      variant_.options(), expected_kernels(variant_));
     if (!outcome.error.ok()) {
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
@@ -313,16 +310,16 @@ class Ladder {
       overlay_->quarantine().record(healed);
     }
     packs::Bytes binary;
-    std::string why = own_binary(*loader_, variant_, program.built.program.get(), &binary);
-    if (why.empty()) {
-      why = overlay_->store(variant_.hash(), {binary.data(), binary.size()}, report_.program,
-                            report_.variant, stored_finality(*loader_->device));
+    Status status = own_binary(*loader_, variant_, program.built.program.get(), &binary);
+    if (status.ok()) {
+      status = overlay_->store(variant_.hash(), {binary.data(), binary.size()}, report_.program,
+                               report_.variant, stored_finality(*loader_->device));
     }
-    if (why.empty()) {
+    if (status.ok()) {
       note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
     } else {
       note(KILN_NOTICE_NOT_STORED, used,
-           concat({"the driver's binary was not stored in the overlay: ", why}));
+           concat({"the driver's binary was not stored in the overlay: ", status.message}));
     }
   }
 

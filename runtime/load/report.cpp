@@ -113,13 +113,13 @@ std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &devic
   for (std::size_t i = 0; i < pack.target_count(); ++i) {
     packs::TargetRef target;
     if (!pack.target(i, &target).ok()) continue;
-    const std::optional<BinaryKey> key = parse_key(std::string(target.key()));
+    const std::optional<Facts> key = parse_facts(target.key());
     if (!key) continue;
-    const unsigned d = distance(*key, device.description.key);
+    const unsigned d = distance(*key, device.key().facts());
     if (nearest && d >= best) continue;
     best = d;
     nearest = Nearest{device_label(target.fact("device_name"), target.fact("driver_version")),
-                      differences(*key, device.description.key)};
+                      differences(*key, device.key().facts())};
   }
   return nearest;
 }

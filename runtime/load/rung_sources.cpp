@@ -35,7 +35,7 @@ std::string version_text(std::uint32_t version) {
 
 Offer offer_exact(const Loader &loader, VariantRef variant) {
   TargetRef target;
-  const packs::Status status = loader.pack->find_target(loader.device->key, &target);
+  const packs::Status status = loader.pack->find_target(loader.device->key().text(), &target);
   if (!status.ok()) return no_offer(KILN_OUTCOME_FAILED, status.message);
   if (!target) {
     return no_offer(KILN_OUTCOME_MISSED, "no target of the pack has this device's binary key");
@@ -97,13 +97,13 @@ Offer offer_source(const Loader &loader, VariantRef variant) {
 std::vector<Offer> offer_compatible(const Loader &loader, VariantRef variant) {
   const Device &device = *loader.device;
   std::vector<Offer> offers;
-  for (Candidate &candidate : find_compatible(*loader.pack, device.description, device.key)) {
+  for (Candidate &candidate : find_compatible(*loader.pack, device.description)) {
     TargetRef target;
     if (!loader.pack->target(candidate.target, &target).ok()) continue;
     const BinaryRef binary = target.find_binary(variant.hash());
     if (!binary) continue;
     // Of its own key the exact rung has tried all others.
-    const bool own = target.key() == device.key;
+    const bool own = target.key() == device.key().text();
     if (own && !made_by_later_driver(binary.provenance, device)) continue;
     offers.push_back(
         {binary.blob, binary.provenance, KILN_OUTCOME_LOADED, std::move(candidate.why)});

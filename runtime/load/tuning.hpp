@@ -25,7 +25,7 @@ const char *tuning_level_name(TuningLevel level);
 // A device in a pack's own numbers, to look for its rows.
 class TuningPlace {
  public:
-  // `key_hash` is the XXH3-64 of the device's key text. All must outlive this.
+  // `key_hash` is that of the device's key. All must outlive this.
   TuningPlace(const packs::Pack &pack, const Description &device, std::uint64_t key_hash);
 
   // Calls see(row, level) for each row of a kernel and size class that serves the device.
@@ -55,7 +55,7 @@ class TuningPlace {
 
 // The row for this kernel and size class from the nearest level that has one, or null; `*level`
 // is set with a row only. At one level the row with more samples is taken, then that with the
-// smaller spread, then the pack's first. `key_hash` is the XXH3-64 of the device's key text.
+// smaller spread, then the pack's first. `key_hash` is that of the device's key.
 //
 // A size from any other level than `device` may be too large for this kernel here: clamp it.
 packs::TuningRef find_tuning(const packs::Pack &pack, const packs::TuningQuery &query,

@@ -40,7 +40,7 @@ const char *driver_library(const Device &device) {
 // Beside the key: what changes when a driver or one of its libraries is replaced although all
 // strings stay the same.
 std::uint64_t driver_number(const Device &device) {
-  std::string facts = device.key + device.identity.text(Field::driver_version);
+  std::string facts = device.key().text() + device.identity.text(Field::driver_version);
   append_file(driver_library(device), &facts);
 #ifdef __ANDROID__
   char fingerprint[PROP_VALUE_MAX] = {};

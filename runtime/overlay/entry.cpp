@@ -11,6 +11,9 @@
 namespace kiln::runtime {
 namespace {
 
+using packs::Code;
+using packs::Status;
+
 constexpr std::uint8_t kMagic[8] = {0x89, 'K', 'L', 'O', '\r', '\n', 0x1a, '\n'};
 
 // Where the header's fields lie.
@@ -38,8 +41,7 @@ std::uint64_t get(const std::uint8_t *in, unsigned bytes) {
 
 // Of key and facts as one: each hash goes into the next.
 std::uint64_t text_hash(std::string_view key, std::string_view facts) {
-  const std::uint64_t both[2] = {packs::xxh3(key.data(), key.size()),
-                                 packs::xxh3(facts.data(), facts.size())};
+  const std::uint64_t both[2] = {packs::xxh3(key), packs::xxh3(facts)};
   std::uint8_t bytes[16];
   put(bytes, both[0], 8);
   put(bytes + 8, both[1], 8);
@@ -62,21 +64,27 @@ void encode_entry_header(const OverlayEntry &entry, std::uint8_t *out) {
   put(out + kHeaderXxh3At, packs::xxh3(out, kHeaderXxh3At), 8);
 }
 
-std::string parse_entry(packs::View file, OverlayEntry *out) {
+Status parse_entry(packs::View file, OverlayEntry *out) {
   const std::uint8_t *bytes = file.data;
-  if (file.size < kEntryHeaderSize) return "truncated";
-  if (std::memcmp(bytes, kMagic, sizeof(kMagic)) != 0) return "not an entry of an overlay";
-  if (packs::xxh3(bytes, kHeaderXxh3At) != get(bytes + kHeaderXxh3At, 8)) {
-    return "its header does not have the recorded hash";
+  if (file.size < kEntryHeaderSize) return Status::error(Code::truncated, "truncated");
+  if (std::memcmp(bytes, kMagic, sizeof(kMagic)) != 0) {
+    return Status::error(Code::bad_magic, "not an entry of an overlay");
   }
-  if (get(bytes + kVersionAt, 4) != kEntryVersion) return "of another version";
-  if (get(bytes + kReservedAt, 4) != 0) return "reserved bits are used";
-  if (get(bytes + kSizeAt, 8) != file.size) return "truncated";
+  if (packs::xxh3(bytes, kHeaderXxh3At) != get(bytes + kHeaderXxh3At, 8)) {
+    return Status::error(Code::blob_corrupt, "its header does not have the recorded hash");
+  }
+  if (get(bytes + kVersionAt, 4) != kEntryVersion) {
+    return Status::error(Code::newer_version, "of another version");
+  }
+  if (get(bytes + kReservedAt, 4) != 0) {
+    return Status::error(Code::reserved_not_zero, "reserved bits are used");
+  }
+  if (get(bytes + kSizeAt, 8) != file.size) return Status::error(Code::truncated, "truncated");
   const std::uint64_t key_size = get(bytes + kKeySizeAt, 8);
   const std::uint64_t facts_size = get(bytes + kFactsSizeAt, 8);
   const std::uint64_t rest = file.size - kEntryHeaderSize;
   if (key_size > kMaxEntryText || facts_size > kMaxEntryText || key_size + facts_size >= rest) {
-    return "its sizes do not fit";
+    return Status::error(Code::out_of_bounds, "its sizes do not fit");
   }
   const char *text = reinterpret_cast<const char *>(bytes) + kEntryHeaderSize;
   OverlayEntry entry;
@@ -88,15 +96,15 @@ std::string parse_entry(packs::View file, OverlayEntry *out) {
   std::memcpy(entry.variant.data(), bytes + kVariantAt, packs::kDigestSize);
   if (text_hash(entry.key, entry.facts) != get(bytes + kTextXxh3At, 8) ||
       packs::xxh3(entry.binary.data, entry.binary.size) != entry.binary_xxh3) {
-    return "its bytes do not have the recorded hash";
+    return Status::error(Code::blob_corrupt, "its bytes do not have the recorded hash");
   }
   *out = entry;
   return {};
 }
 
-std::string entry_name(std::string_view key, const packs::Digest &variant) {
-  return packs::concat({kEntryPrefix, hex64(packs::xxh3(key.data(), key.size())), "-",
-                        hex64(packs::xxh3(variant.data(), variant.size()))});
+std::string entry_name(std::uint64_t key_hash, const packs::Digest &variant) {
+  return packs::concat(
+      {kEntryPrefix, hex64(key_hash), "-", hex64(packs::xxh3(variant.data(), variant.size()))});
 }
 
 std::string_view OverlayEntry::fact(std::string_view name) const {

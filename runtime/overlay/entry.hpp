@@ -13,7 +13,7 @@ inline constexpr std::size_t kEntryHeaderSize = 96;
 inline constexpr std::uint32_t kEntryVersion = 1;
 inline constexpr std::uint64_t kMaxEntryText = 1u << 20;  // key, or facts
 
-// What an entry says beside its binary. Views: into the file's bytes after parsing.
+// An entry. After parsing its views point into the file's bytes.
 struct OverlayEntry {
   packs::Digest variant{};  // its hash
   std::string_view key;     // canonical text of the device's binary key
@@ -21,21 +21,19 @@ struct OverlayEntry {
   packs::View binary;
   std::uint64_t binary_xxh3 = 0;
 
-  // The fact of that name, as it stands there; empty where there is none.
+  // The fact of that name with its escapes; an absent one is empty.
   std::string_view fact(std::string_view name) const;
   packs::Finality finality() const;
 };
 
-// The 96 bytes that stand before key, facts and binary. Fills in nothing: binary_xxh3 must be
-// the binary's.
+// The 96 bytes that come before key, facts and binary. binary_xxh3 must be set.
 void encode_entry_header(const OverlayEntry &entry, std::uint8_t *out);
 
-// Checks everything, hashes too. On success the entry's views point into `file`. Gives an
-// empty string, or the fault: "truncated", "its bytes do not have the recorded hash", ...
-std::string parse_entry(packs::View file, OverlayEntry *out);
+// Checks everything, hashes too. On success the entry's views point into `file`.
+packs::Status parse_entry(packs::View file, OverlayEntry *out);
 
 // "e-<hash of the key>-<start of the variant's hash>": the one place for that binary.
-std::string entry_name(std::string_view key, const packs::Digest &variant);
+std::string entry_name(std::uint64_t key_hash, const packs::Digest &variant);
 inline constexpr char kEntryPrefix[] = "e-";
 
 }  // namespace kiln::runtime

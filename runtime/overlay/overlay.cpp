@@ -30,13 +30,16 @@ struct File {
 
 std::string device_facts(const Device &device) {
   const Description &d = device.description;
-  BinaryKey facts = {
-      {"profile", d.profile}, {"family", d.family}, {"model", d.model}, {"compiler", d.compiler}};
+  std::string facts;
+  append_fact("profile", d.profile, &facts);
+  append_fact("family", d.family, &facts);
+  append_fact("model", d.model, &facts);
+  append_fact("compiler", d.compiler, &facts);
   for (std::size_t i = 0; i < kFieldCount; ++i) {
     const Field field = static_cast<Field>(i);
-    if (device.identity[field]) facts.emplace_back(field_name(field), *device.identity[field]);
+    if (device.identity[field]) append_fact(field_name(field), *device.identity[field], &facts);
   }
-  return key_text(facts);
+  return facts;
 }
 
 // The least recently used first.
@@ -63,13 +66,14 @@ std::string system_error_text(int error) {
   }
 }
 
-std::string Overlay::open(const char *path, std::uint64_t limit, const Device &device,
-                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths) {
+Status Overlay::open(const char *path, std::uint64_t limit, const Device &device,
+                     std::shared_ptr<Overlay> *out, std::vector<Death> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
-  if (error != 0) return packs::concat({path, ": ", system_error_text(error)});
+  if (error != 0) return Status::error(Code::io_error, {path, ": ", system_error_text(error)});
   overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
-  overlay->key_ = device.key;
+  overlay->key_ = device.key().text();
+  overlay->key_hash_ = device.key().hash();
   overlay->driver_ = device.identity.text(Field::driver_version);
   overlay->made_for_any_driver_ = device.description.finishing == Finishing::linker;
   overlay->facts_ = device_facts(device);
@@ -80,57 +84,63 @@ std::string Overlay::open(const char *path, std::uint64_t limit, const Device &d
   return {};
 }
 
-std::string Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry,
-                          bool *broken) const {
-  *broken = false;
-  const std::string name = entry_name(key_, variant);
+Status Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry) const {
+  const std::string name = entry_name(key_hash_, variant);
   struct stat info {};
   Descriptor descriptor;
   const int error =
       folder_.read_file(name, std::min(limit_, kMaxEntrySize), file, &info, &descriptor);
-  if (error == ENOENT) return "the overlay has no binary of this variant";
-  *broken = true;
-  if (error != 0)
-    return packs::concat({"the overlay's file ", name, ": ", system_error_text(error)});
-  const std::string fault = parse_entry({file->data(), file->size()}, entry);
-  if (!fault.empty()) return packs::concat({"the overlay's file ", name, " is damaged: ", fault});
-  if (entry->key != key_ || entry->variant != variant) {
-    return packs::concat({"the overlay's file ", name, " is another device's or variant's"});
+  if (error == ENOENT) {
+    return Status::error(Code::not_found, "the overlay has no binary of this variant");
   }
-  *broken = false;
-  if (made_for_any_driver_ && packs::compare_versions(entry->fact("driver_version"), driver_) > 0) {
-    return packs::concat({"the overlay's binary was made by the later driver ",
-                          entry->fact("driver_version"), ", and this one is ", driver_});
+  if (error != 0) {
+    return Status::error(Code::io_error,
+                         {"the overlay's file ", name, ": ", system_error_text(error)});
+  }
+  if (const Status s = parse_entry({file->data(), file->size()}, entry); !s.ok()) {
+    return Status::error(s.code, {"the overlay's file ", name, " is damaged: ", s.message});
+  }
+  if (entry->key != key_ || entry->variant != variant) {
+    return Status::error(Code::conflict,
+                         {"the overlay's file ", name, " is another device's or variant's"});
+  }
+  const std::string_view made_by = entry->fact("driver_version");
+  if (made_for_any_driver_ && packs::compare_versions(made_by, driver_) > 0) {
+    return Status::error(Code::not_found, {"the overlay's binary was made by the later driver ",
+                                           made_by, ", and this one is ", driver_});
   }
   note_use(descriptor.get(), info);
   return {};
 }
 
-std::string Overlay::store(const packs::Digest &variant, packs::View binary,
-                           const std::string &program, const std::string &variant_name,
-                           packs::Finality finality) const {
-  BinaryKey more = {{"program", program}, {"variant", variant_name}};
+Status Overlay::store(const packs::Digest &variant, packs::View binary, const std::string &program,
+                      const std::string &variant_name, packs::Finality finality) const {
+  std::string facts = facts_;
+  append_fact("program", program, &facts);
+  append_fact("variant", variant_name, &facts);
   if (finality != packs::Finality::not_launched) {
-    more.emplace_back("final", finality == packs::Finality::yes ? "yes" : "no");
+    append_fact("final", finality == packs::Finality::yes ? "yes" : "no", &facts);
   }
-  const std::string facts = facts_ + key_text(more);
   OverlayEntry entry;
   entry.variant = variant;
   entry.key = key_;
   entry.facts = facts;
   entry.binary = binary;
   entry.binary_xxh3 = packs::xxh3(binary.data, binary.size);
-  const std::uint64_t size = kEntryHeaderSize + key_.size() + facts.size() + binary.size;
-  if (size > std::min(limit_, kMaxEntrySize)) return "the binary is larger than the overlay may be";
+  const std::uint64_t size = kEntryHeaderSize + entry.key.size() + facts.size() + binary.size;
+  if (size > std::min(limit_, kMaxEntrySize)) {
+    return Status::error(Code::over_limit, "the binary is larger than the overlay may be");
+  }
   evict(size);
   std::uint8_t header[kEntryHeaderSize];
   encode_entry_header(entry, header);
-  const auto view = [](const std::string &text) {
+  const auto view = [](std::string_view text) {
     return packs::View{reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
   };
-  const packs::View parts[] = {{header, sizeof(header)}, view(key_), view(facts), binary};
-  const int error = folder_.write_file(entry_name(key_, variant), parts, 4);
-  return error == 0 ? std::string() : system_error_text(error);
+  const packs::View parts[] = {{header, sizeof(header)}, view(entry.key), view(facts), binary};
+  const int error = folder_.write_file(entry_name(key_hash_, variant), parts, 4);
+  if (error == 0) return {};
+  return Status::error(Code::io_error, system_error_text(error));
 }
 
 // Makes room for `room` bytes, and removes the temporaries of killed processes.

@@ -22,21 +22,19 @@ std::string system_error_text(int error);
 
 class Overlay {
  public:
-  // Opens or makes the folder, and reads what is known of the device's driver. An empty
-  // string, or why there is no overlay.
-  static std::string open(const char *path, std::uint64_t limit, const Device &device,
-                          std::shared_ptr<Overlay> *out, std::vector<Death> *deaths);
+  // Opens or makes the folder, and reads what is known of the device's driver.
+  static Status open(const char *path, std::uint64_t limit, const Device &device,
+                     std::shared_ptr<Overlay> *out, std::vector<Death> *deaths);
 
-  // This device's binary of the variant. `*file` owns the bytes that the entry's views are
-  // into. Gives an empty string, or why there is none; `*broken` tells damage from absence.
-  std::string find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry,
-                   bool *broken) const;
+  // This device's binary of the variant. `*file` owns the bytes that the entry's views point into.
+  // Code::not_found if the overlay has none that this driver takes; another code if its file is
+  // damaged or cannot be read.
+  Status find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry) const;
 
-  // Writes one; on success it is on disk, and what was used least recently is gone where the
-  // limit demands it. Gives an empty string, or why it was not written. `program` and
-  // `variant_name` are for people.
-  std::string store(const packs::Digest &variant, packs::View binary, const std::string &program,
-                    const std::string &variant_name, packs::Finality finality) const;
+  // Writes one; on success it is on disk, and what was used least recently is gone if the limit
+  // demands it. `program` and `variant_name` are for people.
+  Status store(const packs::Digest &variant, packs::View binary, const std::string &program,
+               const std::string &variant_name, packs::Finality finality) const;
 
   Quarantine &quarantine() { return quarantine_; }
 
@@ -45,7 +43,8 @@ class Overlay {
 
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;
-  std::string key_;                   // the device's
+  std::string key_;                   // text of the device's binary key
+  std::uint64_t key_hash_ = 0;        // its hash
   std::string driver_;                // its driver's version
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
   std::string facts_;                 // of the device, as entries carry them

@@ -62,6 +62,8 @@ std::uint16_t marker_number(const std::string &name) {
 
 std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
+packs::Status refusal(const char *why) { return packs::Status::error(packs::Code::failed, why); }
+
 }  // namespace
 
 bool marker_is_alive(const Folder &folder, const std::string &name) {
@@ -145,21 +147,21 @@ bool Quarantine::record_death(std::uint64_t driver, const Record &record,
   return true;
 }
 
-std::string Quarantine::quarantined(const BlobUse &subject) const {
+packs::Status Quarantine::check(const BlobUse &subject) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   switch (journal_.fate(subject.id)) {
     case Verdict::proven:
     case Verdict::recompiled:
     case Verdict::binary_read: return {};  // whatever else the rung did
     case Verdict::crashed:
-      return "an earlier process ended inside the driver while it was given this";
+      return refusal("an earlier process ended inside the driver while it was given this");
     case Verdict::too_slow:
-    case Verdict::hung: return "the driver took longer over this than the deadline allows";
-    case Verdict::wrong_result: return "its results were wrong when it was first used";
+    case Verdict::hung: return refusal("the driver took longer over this than the deadline allows");
+    case Verdict::wrong_result: return refusal("its results were wrong when it was first used");
     default: break;
   }
   if (!journal_.rung_quarantined(subject.rung)) return {};
-  return "the driver died or hung on this rung with two programs";
+  return refusal("the driver died or hung on this rung with two programs");
 }
 
 Verdict Quarantine::fate(std::uint64_t id) const {

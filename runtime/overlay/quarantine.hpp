@@ -56,8 +56,8 @@ class Quarantine {
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
-  // Why the subject must not be tried, or an empty string.
-  std::string quarantined(const BlobUse &subject) const;
+  // Ok if the subject may be tried, else why it is in quarantine.
+  packs::Status check(const BlobUse &subject) const;
   Verdict fate(std::uint64_t id) const;
 
   // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.

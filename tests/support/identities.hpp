@@ -12,7 +12,7 @@
 
 namespace kiln::test {
 
-using runtime::BinaryKey;
+using runtime::Facts;
 using runtime::Field;
 using runtime::Identity;
 
@@ -105,9 +105,13 @@ inline Identity neo_20(const char *generation) {
                {Field::driver_version, "1.0.0"}});
 }
 
-inline BinaryKey key_of(const Identity &identity) { return runtime::describe(identity).key; }
+inline Facts key_of(const Identity &identity) { return runtime::describe(identity).key.facts(); }
 
-inline std::optional<std::string> value(const BinaryKey &key, const std::string &name) {
+inline std::string key_text_of(const Identity &identity) {
+  return runtime::describe(identity).key.text();
+}
+
+inline std::optional<std::string> value(const Facts &key, const std::string &name) {
   for (const auto &pair : key) {
     if (pair.first == name) return pair.second;
   }

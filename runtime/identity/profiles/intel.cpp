@@ -38,13 +38,13 @@ const char *find_intel(const IntelFamily (&families)[kCount], const IntelIp &ip)
 
 // The architecture alone would not do: 12 spans cores from Gen12LP to Xe-HPC, which the family
 // tells apart.
-const char *accepts(const std::string &family, const BinaryKey &key, const Description &device) {
+const char *accepts(std::string_view family, const Facts &key, const Description &device) {
   if (device.family.empty() || device.family != family) return nullptr;
   for (const char *fact : {"profile", "driver_version", "address_bits"}) {
-    if (!both_have(key, device.key, fact)) return nullptr;
+    if (!both_have(key, device.key.facts(), fact)) return nullptr;
   }
   const std::string *target_ip = find_fact(key, "ip_version");
-  const std::string *device_ip = find_fact(device.key, "ip_version");
+  const std::string *device_ip = find_fact(device.key.facts(), "ip_version");
   if (target_ip == nullptr || device_ip == nullptr) return nullptr;
   const IntelIp a = parse_intel_ip(*target_ip);
   const IntelIp b = parse_intel_ip(*device_ip);

@@ -9,10 +9,10 @@ namespace {
 
 // A cubin runs on one major version from its own minor version on; and a driver may take what a
 // later driver made, which is not promised.
-const char *accepts(const std::string &, const BinaryKey &key, const Description &device) {
-  if (!both_have(key, device.key, "address_bits")) return nullptr;
+const char *accepts(std::string_view, const Facts &key, const Description &device) {
+  if (!both_have(key, device.key.facts(), "address_bits")) return nullptr;
   const std::uint32_t target = compute_capability_of(key);
-  const std::uint32_t has = compute_capability_of(device.key);
+  const std::uint32_t has = compute_capability_of(device.key.facts());
   if (target == 0 || target / 100 != has / 100 || target > has) return nullptr;
   return target == has ? "a driver may take what a later one made"
                        : "NVIDIA's GPUs take code for lower minor compute capabilities";

@@ -20,11 +20,11 @@ bool begins(const Identity &identity, Field field, const char *text) {
 }
 
 void add(const Identity &identity, Field field, BinaryKey *key) {
-  if (identity[field]) key->emplace_back(field_name(field), *identity[field]);
+  if (identity[field]) key->add(field_name(field), *identity[field]);
 }
 
 void add_part(const char *name, const std::string &value, BinaryKey *key) {
-  if (!value.empty()) key->emplace_back(name, value);
+  if (!value.empty()) key->add(name, value);
 }
 
 void set_default_key(const Identity &identity, Description *out) {
@@ -45,7 +45,7 @@ namespace {
 template <typename Profile>
 void fill(const Identity &identity, Description *out) {
   out->profile = Profile::kName;
-  out->key.emplace_back("profile", Profile::kName);
+  out->key.add("profile", Profile::kName);
   Profile::describe(identity, out);
 }
 

@@ -178,10 +178,9 @@ TEST_CASE("the worst of a target's binaries counts, and none is tried after a cr
   CHECK(outcomes[2].binaries == 1);
   const packs::Contents records = records_of(shop.contents, {device}, outcomes);
   REQUIRE(records.cross_checks.size() == 3);
-  const std::string key = runtime::key_text(device.description.key);
+  const std::string key = device.description.key.text();
   const std::string &target = shop.contents.targets[1].key;
-  const packs::CrossCheck second{packs::xxh3(key.data(), key.size()),
-                                 packs::xxh3(target.data(), target.size()), 2};
+  const packs::CrossCheck second{packs::xxh3(key), packs::xxh3(target), 2};
   CHECK(records.cross_checks[1] == second);
 }
 
@@ -196,7 +195,7 @@ TEST_CASE(
   packs::Binary unknown = shop.own(0);
   unknown.variant = {};
   shop.add_target("exact", {shop.own(0)});
-  shop.contents.targets[0].key = runtime::key_text(device.description.key);
+  shop.contents.targets[0].key = device.description.key.text();
   shop.add_target("foreign", {shop.own(0)}, "intel");
   shop.add_target("unknown", {unknown});
   shop.add_target("demanding", {shop.own(1)});

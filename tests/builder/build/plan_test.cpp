@@ -59,7 +59,7 @@ DeviceInfo nvidia(const char *driver) {
 // What an earlier pack has of the device for the variant "plain".
 packs::Target target_of(const DeviceInfo &info) {
   packs::Target target;
-  target.key = runtime::key_text(info.description.key);
+  target.key = info.description.key.text();
   return target;
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("a binary that an earlier pack has is reused, for that driver alone") 
   const auto base = two_variants();
   const DeviceInfo here = device("1", true);
   packs::Target target;
-  target.key = runtime::key_text(here.description.key);
+  target.key = here.description.key.text();
   target.binaries.push_back(
       {base.programs[0].variants[1].hash, packs::BlobSource(bytes("binary")), "", {}});
   const auto plan = builder::make_plan(base, {here, device("2", true)}, {target});

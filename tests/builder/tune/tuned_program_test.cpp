@@ -20,7 +20,8 @@ DeviceInfo device(const std::string &model) {
   DeviceInfo info;
   info.description.profile = "mali";
   info.description.model = model;
-  info.description.key = {{"profile", "mali"}, {"device_name", model}};
+  info.description.key =
+      runtime::BinaryKey(runtime::Facts{{"profile", "mali"}, {"device_name", model}});
   info.identity.set(runtime::Field::driver_version, "r51");
   return info;
 }
@@ -90,8 +91,7 @@ TEST_CASE("A kernel's row has its work-items' class, a variant's the problem's e
   CHECK(variant->local_size == std::array<std::uint32_t, 3>{1, 1, 1});
   CHECK(variant->profile == "mali");
   CHECK(variant->model == "Mali-G710");
-  const std::string key = runtime::key_text(device("Mali-G710").description.key);
-  CHECK(variant->key_hash == packs::xxh3(key.data(), key.size()));
+  CHECK(variant->key_hash == device("Mali-G710").description.key.hash());
 }
 
 TEST_CASE("Of two sizes whose launches have one class the larger one's row counts") {

@@ -19,7 +19,7 @@ std::size_t sink = 0;
 void use(const OverlayEntry &entry) {
   sink += entry.fact("profile").size() + entry.fact("").size();
   sink += static_cast<std::size_t>(entry.finality());
-  sink += entry_name(entry.key, entry.variant).size();
+  sink += entry_name(packs::xxh3(entry.key), entry.variant).size();
 }
 
 // The input's first bytes as sizes and its rest as texts: an entry that is sound, but for what the

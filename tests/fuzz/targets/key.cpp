@@ -10,8 +10,8 @@ using namespace kiln::runtime;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::string text(reinterpret_cast<const char *>(data), size);
-  const auto key = parse_key(text);
+  const auto key = parse_facts(text);
   if (!key) return 0;
-  if (key_text(*key) != text || distance(*key, *key) != 0) std::abort();
+  if (facts_text(*key) != text || distance(*key, *key) != 0) std::abort();
   return 0;
 }

@@ -26,13 +26,13 @@ TEST_CASE("an absent fact is not an empty one", "[identity]") {
   CHECK_FALSE(absent[Field::il_version]);
   CHECK(empty[Field::il_version] == std::string());
   CHECK(absent.text(Field::il_version).empty());
-  CHECK(key_text(key_of(absent)) == "profile=generic\n");
-  CHECK(key_text(key_of(empty)) == "profile=generic\nil_version=\n");
+  CHECK(key_text_of(absent) == "profile=generic\n");
+  CHECK(key_text_of(empty) == "profile=generic\nil_version=\n");
 }
 
 TEST_CASE("keys of unlike shape still name the driver version", "[identity]") {
-  const BinaryKey pack = key_of(neo_20("Gen9"));
-  const BinaryKey device = key_of(neo_22("0x00090000", "22.43.24595"));
+  const Facts pack = key_of(neo_20("Gen9"));
+  const Facts device = key_of(neo_22("0x00090000", "22.43.24595"));
   const auto differs = differences(pack, device);
   REQUIRE(differs.size() >= 2);
   CHECK(differs[0].field == "ip_version");
@@ -53,22 +53,22 @@ TEST_CASE("long, non-ASCII and NUL-holding strings are kept whole", "[identity]"
       Identity identity;
       for (std::size_t i = 0; i < kFieldCount; ++i) identity.set(static_cast<Field>(i), text);
       identity.set(Field::device_vendor, vendor);
-      const BinaryKey key = key_of(identity);
+      const Facts key = key_of(identity);
       CHECK(value(key, "driver_version") == text);
-      CHECK(parse_key(key_text(key)) == key);
+      CHECK(parse_facts(facts_text(key)) == key);
     }
   }
 }
 
 TEST_CASE("a key's text reads back as the same key", "[identity]") {
   for (const Row &row : kRows) {
-    const BinaryKey key = key_of(identity_of(row));
-    CHECK(parse_key(key_text(key)) == key);
+    const Facts key = key_of(identity_of(row));
+    CHECK(parse_facts(facts_text(key)) == key);
   }
-  const BinaryKey hard = {{"profile", "a\\nb"}, {"model", "\n\\"}, {"compiler", "=="}};
-  CHECK(key_text(hard) == "profile=a\\\\nb\nmodel=\\n\\\\\ncompiler===\n");
-  CHECK(parse_key(key_text(hard)) == hard);
-  CHECK(parse_key("") == BinaryKey());
+  const Facts hard = {{"profile", "a\\nb"}, {"model", "\n\\"}, {"compiler", "=="}};
+  CHECK(facts_text(hard) == "profile=a\\\\nb\nmodel=\\n\\\\\ncompiler===\n");
+  CHECK(parse_facts(facts_text(hard)) == hard);
+  CHECK(parse_facts("") == Facts());
 }
 
 TEST_CASE("a text that no key writes is refused", "[identity]") {
@@ -76,13 +76,13 @@ TEST_CASE("a text that no key writes is refused", "[identity]") {
                        "a b=x\n", "a=\\\n",    "a=\\x\n", "a=x\n\n", "a=x\nb",     "a\nb=x\n"};
   for (const char *text : bad) {
     CAPTURE(text);
-    CHECK_FALSE(parse_key(text));
+    CHECK_FALSE(parse_facts(text));
   }
 }
 
 TEST_CASE("differences list the device's fields first, then the pack's own", "[identity]") {
-  const BinaryKey pack = {{"profile", "x"}, {"old", "1"}, {"both", "2"}};
-  const BinaryKey device = {{"profile", "x"}, {"both", ""}, {"fresh", "4"}};
+  const Facts pack = {{"profile", "x"}, {"old", "1"}, {"both", "2"}};
+  const Facts device = {{"profile", "x"}, {"both", ""}, {"fresh", "4"}};
   const auto differs = differences(pack, device);
   REQUIRE(differs.size() == 3);
   CHECK(differs[0].field == "both");
@@ -97,7 +97,7 @@ TEST_CASE("differences list the device's fields first, then the pack's own", "[i
 
 TEST_CASE("another driver is nearer than another model, and that than another vendor",
           "[identity]") {
-  const BinaryKey device = key_of(neo_22("0x00090000", "22.43.24595"));
+  const Facts device = key_of(neo_22("0x00090000", "22.43.24595"));
   const unsigned same = distance(device, device);
   const unsigned driver = distance(key_of(neo_22("0x00090000", "22.40.1")), device);
   const unsigned unsure = distance(key_of(neo_20("Gen9")), device);
@@ -112,7 +112,7 @@ TEST_CASE("another driver is nearer than another model, and that than another ve
 }
 
 TEST_CASE("two ways of counting one IP version are not two models", "[identity]") {
-  const BinaryKey device = key_of(neo_22("0x02400009", "24.35.030872"));
+  const Facts device = key_of(neo_22("0x02400009", "24.35.030872"));
   const unsigned older = distance(key_of(neo_22("0x00090000", "22.43.24595")), device);
   const unsigned other = distance(key_of(neo_22("0x02c00000", "24.35.030872")), device);
   const unsigned older_other = distance(key_of(neo_22("0x000b0000", "22.43.24595")), device);
@@ -127,9 +127,9 @@ TEST_CASE("a driver that writes its version into the device name is the same mod
                         {Field::device_vendor, vendor},
                         {Field::driver_version, driver}}));
   };
-  const BinaryKey device = llvmpipe("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa", "25.0.7");
-  const BinaryKey older = llvmpipe("llvmpipe (LLVM 15.0.6, 256 bits)", "Mesa/X.org", "22.3.6");
-  const BinaryKey other = llvmpipe("AMD Radeon RX 6600 (radeonsi)", "AMD", "25.0.7");
+  const Facts device = llvmpipe("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa", "25.0.7");
+  const Facts older = llvmpipe("llvmpipe (LLVM 15.0.6, 256 bits)", "Mesa/X.org", "22.3.6");
+  const Facts other = llvmpipe("AMD Radeon RX 6600 (radeonsi)", "AMD", "25.0.7");
   CHECK(distance(older, device) < distance(other, device));
 }
 
@@ -141,12 +141,12 @@ TEST_CASE("distance orders drivers, models and vendors of phones alike", "[ident
          {Field::driver_version, std::string("OpenCL 3.0 QUALCOMM build: 1 Compiler ") + compiler},
          {Field::extensions_hash, compiler}}));
   };
-  const BinaryKey device = adreno("750", "E031.45.02.06");
-  const BinaryKey mali_key = key_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0"));
+  const Facts device = adreno("750", "E031.45.02.06");
+  const Facts mali_key = key_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0"));
   CHECK(distance(adreno("750", "E031.41.00.00"), device) <
         distance(adreno("740", "E031.45.02.06"), device));
   CHECK(distance(adreno("740", "E031.45.02.06"), device) < distance(mali_key, device));
-  const BinaryKey other_mali = key_of(mali("Mali-G710 r0p0", "0xa8620000", "r32p1-01eac0"));
-  const BinaryKey old_mali = key_of(mali("Mali-G610 r0p0", "0xa8670000", "g6p0-01eac0"));
+  const Facts other_mali = key_of(mali("Mali-G710 r0p0", "0xa8620000", "r32p1-01eac0"));
+  const Facts old_mali = key_of(mali("Mali-G610 r0p0", "0xa8670000", "g6p0-01eac0"));
   CHECK(distance(old_mali, mali_key) < distance(other_mali, mali_key));
 }

@@ -24,10 +24,10 @@ TEST_CASE("each driver's strings give its profile, family, model and compiler", 
 
 TEST_CASE("a key starts with its profile and tells every row from every other", "[profiles]") {
   for (const Row &a : kRows) {
-    const BinaryKey key = key_of(identity_of(a));
-    CHECK(key.at(0) == std::make_pair(std::string("profile"), std::string(a.profile)));
+    const BinaryKey key = describe(identity_of(a)).key;
+    CHECK(key.facts().at(0) == std::make_pair(std::string("profile"), std::string(a.profile)));
     for (const Row &b : kRows) {
-      const bool equal = key_text(key) == key_text(key_of(identity_of(b)));
+      const bool equal = key.text() == key_text_of(identity_of(b));
       CHECK(equal == (&a == &b));
     }
   }
@@ -82,7 +82,7 @@ TEST_CASE("a system's build in Apple's platform version is part of the key", "[p
   const Description old_build = apple("OpenCL 1.2 (Jun  8 2020 17:36:15)");
   const Description new_build = apple("OpenCL 1.2 (Aug 30 2022 21:57:34)");
   CHECK(old_build.compiler == "Jun  8 2020 17:36:15");
-  const auto differs = differences(old_build.key, new_build.key);
+  const auto differs = differences(old_build.key.facts(), new_build.key.facts());
   REQUIRE(differs.size() == 1);
   CHECK(differs[0].field == "platform_version");
 }
@@ -119,12 +119,12 @@ TEST_CASE("an unknown Mali id is still one model, and no id leaves the name", "[
   CHECK(unknown.model == "Mali 0xf8890000");
   const Description nameless = describe(mali("Mali-LODX r0p0", "0x13b5", "r60p0-00eac0"));
   CHECK(nameless.model == "Mali-LODX");
-  CHECK(value(nameless.key, "device_name") == std::string("Mali-LODX r0p0"));
+  CHECK(value(nameless.key.facts(), "device_name") == std::string("Mali-LODX r0p0"));
 }
 
 TEST_CASE("a hash behind Mali's release counts, and junk there does not", "[profiles]") {
   const auto key = [](const std::string &tail) {
-    return key_text(key_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0" + tail)));
+    return key_text_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0" + tail));
   };
   const std::string bare = key("");
   CHECK(bare ==
@@ -145,13 +145,13 @@ TEST_CASE("a Mali without a readable release is matched by every string", "[prof
     const Description description = describe(mali("Mali-G610 r0p0", "0xa8670000", driver));
     CHECK(std::string(description.profile) == "mali");
     CHECK(description.compiler.empty());
-    CHECK(value(description.key, "device_version"));
-    CHECK(value(description.key, "driver_version"));
+    CHECK(value(description.key.facts(), "device_version"));
+    CHECK(value(description.key.facts(), "driver_version"));
   }
 }
 
 TEST_CASE("Intel's key is the IP version, the driver and the address bits", "[profiles]") {
-  CHECK(key_text(key_of(neo_22("0x00090000", "22.43.24595"))) ==
+  CHECK(key_text_of(neo_22("0x00090000", "22.43.24595")) ==
         "profile=intel\nip_version=0x00090000\ndriver_version=22.43.24595\naddress_bits=64\n");
 }
 
@@ -175,19 +175,19 @@ TEST_CASE("Intel's family follows both ways of counting the IP version", "[profi
 TEST_CASE("NEO 20.44 names a generation only, so that its models collide", "[profiles]") {
   const Description gen9 = describe(neo_20("Gen9"));
   CHECK(gen9.family == "Gen9");
-  CHECK(value(gen9.key, "device_name") == std::string("Intel(R) Graphics Gen9 [0x0000]"));
+  CHECK(value(gen9.key.facts(), "device_name") == std::string("Intel(R) Graphics Gen9 [0x0000]"));
   // Skylake and Broxton say the same, and only the self-check can tell: a real collision.
-  CHECK(key_text(gen9.key) == key_text(key_of(neo_20("Gen9"))));
-  CHECK(key_text(gen9.key) != key_text(key_of(neo_20("Gen12LP"))));
+  CHECK(gen9.key.text() == key_text_of(neo_20("Gen9")));
+  CHECK(gen9.key.text() != key_text_of(neo_20("Gen12LP")));
 }
 
 TEST_CASE("the board's UUID is in no key and the driver's is in the default key", "[profiles]") {
   Identity identity = identity_of(kRows[2]);
-  const std::string before = key_text(key_of(identity));
+  const std::string before = key_text_of(identity);
   identity.set(Field::device_uuid, "00112233445566778899aabbccddeeff");
-  CHECK(key_text(key_of(identity)) == before);
+  CHECK(key_text_of(identity) == before);
   identity.set(Field::driver_uuid, "00112233445566778899aabbccddeeff");
-  CHECK(key_text(key_of(identity)) != before);
+  CHECK(key_text_of(identity) != before);
 }
 
 TEST_CASE("every other string counts in the default key", "[profiles]") {
@@ -196,8 +196,7 @@ TEST_CASE("every other string counts in the default key", "[profiles]") {
     if (field == Field::device_uuid) continue;
     CAPTURE(field_name(field));
     const Identity identity = make({{field, "x"}});
-    CHECK(key_text(key_of(identity)) ==
-          "profile=generic\n" + std::string(field_name(field)) + "=x\n");
+    CHECK(key_text_of(identity) == "profile=generic\n" + std::string(field_name(field)) + "=x\n");
   }
 }
 
@@ -209,7 +208,7 @@ TEST_CASE("broken strings end as the vendor's profile with every string in the k
     CHECK(std::string(description.profile) == "adreno");
     CHECK(description.model.empty());
     CHECK(description.compiler.empty());
-    CHECK(value(description.key, "device_name") == std::string(name));
-    CHECK(value(description.key, "driver_version") == std::string("Compiler "));
+    CHECK(value(description.key.facts(), "device_name") == std::string(name));
+    CHECK(value(description.key.facts(), "driver_version") == std::string("Compiler "));
   }
 }

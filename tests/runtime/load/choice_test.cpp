@@ -18,7 +18,7 @@ Device make_device(const char *profile, const char *family, const char *model, c
   device.description.family = family;
   device.description.model = model;
   device.capabilities.profile = profile;
-  device.key = key;
+  device.description.key = BinaryKey(Facts{{"name", key}});
   return device;
 }
 
@@ -39,7 +39,7 @@ Tuning time(const Device &where, const char *variant, std::uint64_t nanoseconds,
   tuning.profile = where.description.profile;
   tuning.family = where.description.family;
   tuning.model = where.description.model;
-  tuning.key_hash = kiln::packs::xxh3(where.key.data(), where.key.size());
+  tuning.key_hash = where.key().hash();
   tuning.nanoseconds = nanoseconds;
   tuning.samples = samples;
   return tuning;

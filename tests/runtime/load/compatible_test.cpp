@@ -22,16 +22,11 @@ Identity mali_710() {
   return mali("Mali-G710 r0p0", "0xa8620000", "r51p0-00eac0.0123456789abcdef0123456789abcdef");
 }
 
-std::string key_text_of(const Identity &identity) { return key_text(key_of(identity)); }
-
-std::uint64_t hash_of_key(const Identity &identity) {
-  const std::string key = key_text_of(identity);
-  return kiln::packs::xxh3(key.data(), key.size());
-}
+std::uint64_t hash_of_key(const Identity &identity) { return describe(identity).key.hash(); }
 
 kiln::packs::Target target_of(const Identity &identity) {
   const Description description = describe(identity);
-  return {key_text(description.key),
+  return {description.key.text(),
           description.profile,
           description.family,
           description.model,
@@ -52,8 +47,7 @@ struct Served {
 
 std::vector<Served> found_in(const PackPointer &pack, const Identity &device) {
   std::vector<Served> served;
-  const std::string key = key_text_of(device);
-  for (const Candidate &candidate : find_compatible(*pack, describe(device), key)) {
+  for (const Candidate &candidate : find_compatible(*pack, describe(device))) {
     kiln::packs::TargetRef section;
     REQUIRE(pack->target(candidate.target, &section).ok());
     const bool by_record = mentions(candidate.why, "cross-check");

@@ -151,8 +151,8 @@ TEST_CASE("every device here describes itself the same way twice", "[opencl]") {
     CHECK(identity[Field::device_name]);
     CHECK(identity[Field::extensions_hash]);
     std::vector<std::string> again;
-    CHECK(key_text(describe(identity).key) ==
-          key_text(describe(query_identity(cl, platform, device, &again)).key));
+    CHECK(describe(identity).key.text() ==
+          describe(query_identity(cl, platform, device, &again)).key.text());
     CHECK(again == extensions);
     const Capabilities capabilities = query_capabilities(cl, device, identity, extensions);
     CHECK(capabilities.extensions == extensions);

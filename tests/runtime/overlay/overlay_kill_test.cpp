@@ -32,10 +32,10 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
                                       std::vector<runtime::Death> *deaths) {
   kiln_device *device = fake_device();
   std::shared_ptr<Overlay> overlay;
-  const std::string why =
+  const packs::Status status =
       Overlay::open(path.c_str(), std::uint64_t{4} << 30, *device->device, &overlay, deaths);
   kiln_device_release(device);
-  CHECK(why == "");
+  CHECK(status.message == "");
   return overlay;
 }
 
@@ -45,9 +45,9 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
   const auto overlay = open_overlay(path, &deaths);
   for (std::uint32_t number = first;; ++number) {
     const packs::Bytes bytes = binary_of(number);
-    const std::string why = overlay->store(variant_of(number), {bytes.data(), bytes.size()}, "p",
-                                           "v", packs::Finality::not_launched);
-    if (!why.empty()) _exit(1);
+    const packs::Status status = overlay->store(variant_of(number), {bytes.data(), bytes.size()},
+                                                "p", "v", packs::Finality::not_launched);
+    if (!status.ok()) _exit(1);
     if (write(acknowledge, &number, sizeof(number)) != sizeof(number)) _exit(2);
   }
 }
@@ -55,8 +55,7 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
 bool is_whole(const Overlay &overlay, std::uint32_t number) {
   packs::Bytes file;
   runtime::OverlayEntry entry;
-  bool broken = false;
-  if (!overlay.find(variant_of(number), &file, &entry, &broken).empty()) return false;
+  if (!overlay.find(variant_of(number), &file, &entry).ok()) return false;
   const packs::Bytes wanted = binary_of(number);
   return entry.binary.size == wanted.size() &&
          std::memcmp(entry.binary.data, wanted.data(), wanted.size()) == 0;
@@ -108,7 +107,7 @@ TEST_CASE("what was acknowledged survives a kill, and nothing is torn", "[overla
     const std::string file = contents_of(std::filesystem::path(path) / name);
     runtime::OverlayEntry entry;
     const packs::View view{reinterpret_cast<const std::uint8_t *>(file.data()), file.size()};
-    torn += runtime::parse_entry(view, &entry).empty() ? 0 : 1;
+    torn += runtime::parse_entry(view, &entry).ok() ? 0 : 1;
   }
   CHECK(torn == 0);
   // The kills did hit writers in the middle.

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace kiln::packs {
 
 std::uint64_t xxh3(const void *data, std::size_t size);
+inline std::uint64_t xxh3(std::string_view text) { return xxh3(text.data(), text.size()); }
 
 }  // namespace kiln::packs

@@ -36,8 +36,13 @@ class Ref {
   const Table *table_ = nullptr;
 };
 
-inline std::string_view text_of(const flatbuffers::String *text) {
-  return text == nullptr ? std::string_view("") : std::string_view(text->c_str(), text->size());
+inline std::string_view text_of(const flatbuffers::String &text) {
+  return {text.c_str(), text.size()};
+}
+
+// A field that may be absent.
+inline std::string_view text_of(const flatbuffers::String *optional) {
+  return optional == nullptr ? std::string_view("") : text_of(*optional);
 }
 
 inline Digest to_digest(const fb::Hash &hash) {
@@ -64,7 +69,7 @@ class List {
 
   class Iterator {
    public:
-    Iterator(const List &list, std::uint32_t index) : list_(list), index_(index) {}
+    Iterator(List list, std::uint32_t index) : list_(list), index_(index) {}
     Item operator*() const { return list_[index_]; }
     Iterator &operator++() {
       ++index_;
@@ -73,7 +78,7 @@ class List {
     bool operator!=(const Iterator &other) const { return index_ != other.index_; }
 
    private:
-    const List &list_;
+    List list_;
     std::uint32_t index_;
   };
 
@@ -82,7 +87,7 @@ class List {
   std::uint32_t size() const { return items_ == nullptr ? 0 : items_->size(); }
   Item operator[](std::uint32_t index) const {
     if constexpr (std::is_same_v<Item, std::string_view>) {
-      return text_of(items_->Get(index));
+      return text_of(*items_->Get(index));
     } else {
       return Item(items_->Get(index));
     }
@@ -113,7 +118,7 @@ class KernelRef : public Ref<fb::Kernel> {
  public:
   using Ref::Ref;
 
-  std::string_view name() const { return text_of(schema().name()); }
+  std::string_view name() const { return text_of(*schema().name()); }
   std::uint32_t arguments() const { return schema().arguments(); }
 };
 
@@ -136,9 +141,9 @@ class VariantRef : public Ref<fb::Variant> {
  public:
   using Ref::Ref;
 
-  std::string_view name() const { return text_of(schema().name()); }
+  std::string_view name() const { return text_of(*schema().name()); }
   Digest hash() const { return to_digest(*schema().hash()); }
-  std::string_view options() const { return text_of(schema().options()); }
+  std::string_view options() const { return text_of(*schema().options()); }
   TextRefs requirements() const { return TextRefs(schema().requirements()); }
   KernelRefs kernels() const { return KernelRefs(schema().kernels()); }
   ArgumentRefs arguments() const { return ArgumentRefs(schema().arguments()); }
@@ -156,7 +161,7 @@ class ProgramRef : public Ref<fb::Program> {
  public:
   using Ref::Ref;
 
-  std::string_view name() const { return text_of(schema().name()); }
+  std::string_view name() const { return text_of(*schema().name()); }
   VariantRefs variants() const { return VariantRefs(schema().variants()); }  // by name
   // Names of variants, the best guess first.
   TextRefs preferred() const { return TextRefs(schema().preferred()); }
@@ -189,9 +194,9 @@ class TargetRef : public Ref<fb::Section> {
  public:
   using Ref::Ref;
 
-  std::string_view key() const { return text_of(schema().key()); }
-  std::string_view profile() const { return text_of(schema().profile()); }
-  std::string_view family() const { return text_of(schema().family()); }
+  std::string_view key() const { return text_of(*schema().key()); }
+  std::string_view profile() const { return text_of(*schema().profile()); }
+  std::string_view family() const { return text_of(*schema().family()); }
   // A fact of its identity ("driver_version").
   std::string_view fact(std::string_view name) const;
 
