@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The union of packs' contents, as contents.hpp describes it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -12,8 +13,8 @@
 namespace kiln::packs {
 namespace {
 
-// Where both sides have something for one name, the smaller of the two in a total order over
-// all that is written is kept: that alone makes any order of merging give the same bytes.
+// If both sides have something for one name, the smaller of the two in a total order over all
+// that is written is kept, so that any order of merging gives the same bytes.
 // An order is negative, zero or positive.
 template <typename T>
 int order(const T &a, const T &b) {
@@ -21,7 +22,7 @@ int order(const T &a, const T &b) {
   return b < a ? 1 : 0;
 }
 
-// What tells two numbers apart however they compare: -0.0 from 0.0, one NaN from another.
+// The numbers as bits, which differ even if == does not see it: -0.0 and 0.0, or two NaNs.
 std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
   std::vector<std::uint64_t> all;
   for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));

@@ -39,8 +39,8 @@ bool holds(const Bytes &bytes, BlobRef blob) {
          xxh3(bytes.data(), bytes.size()) == blob.xxh3();
 }
 
-// Finds a table by its name. Not LookupByKey, which compares by strcmp where the writer sorts
-// by all bytes.
+// Finds a program or variant by its name. Not LookupByKey, which compares by strcmp: names sort by
+// all their bytes.
 template <typename Refs>
 auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
   const std::uint32_t i =

@@ -9,7 +9,7 @@
 
 namespace kiln::packs {
 
-// What a row is for and where it was measured: the order of rows, and no two have the same.
+// What a row is for and where it was measured: rows are sorted by it, and each has its own.
 inline auto place_of(const Tuning &t) {
   return std::tie(t.program, t.variant, t.kernel, t.size_class, t.profile, t.family, t.model,
                   t.key_hash);
@@ -22,7 +22,7 @@ std::uint64_t text_size(const std::vector<Tuning> &tunings);
 
 using CrossCheckRows = flatbuffers::Offset<flatbuffers::Vector<const fb::CrossCheck *>>;
 
-// What stands in the root for tunings.
+// The root's fields for tunings.
 struct TuningRows {
   flatbuffers::Offset<flatbuffers::Vector<const fb::Tuning *>> rows = 0;
   flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> texts = 0;

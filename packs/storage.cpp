@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The memory that a pack is read from: mapping a file, or copying it.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -35,7 +35,7 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
   return Status::error(Code::section_malformed, {"section: ", what});
 }
 
-// The table that the bytes hold, or null where they break the schema or its limits.
+// The table that the bytes hold, or null if they break the schema or its limits.
 template <typename Table>
 const Table *verified(View bytes) {
   flatbuffers::Verifier verifier(bytes.data, bytes.size, kMaxDepth, kMaxTables);

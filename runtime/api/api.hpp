@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind the opaque handles of kiln.h, and how errors cross.
+// The objects that the opaque handles of kiln.h point to, and how errors reach the caller.
 #pragma once
 
 #include "kiln/kiln.h"
@@ -52,7 +52,7 @@ struct kiln_sequence {
 
 namespace kiln::runtime {
 
-// Copies the error out, where the caller wants it, and returns its status.
+// Copies the error out, if the caller wants it, and returns its status.
 kiln_status report_error(const Status &error, kiln_error *out);
 
 // The complaint about a null argument.
@@ -77,7 +77,7 @@ Status check_kernel(const Loader &loader, const Kernel &kernel);
 // The events that a command on that loader's context waits for.
 Status collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
 
-// Ends a command: puts its event behind `*event`, old or new, where one is wanted.
+// Ends a command: puts its event into `*event`, old or new, if one is wanted.
 kiln_status end_command(const Status &result, const std::shared_ptr<const Loader> &loader,
                         Handle<cl_event> *made, kiln_event **event, kiln_error *error);
 

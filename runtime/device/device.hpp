@@ -38,7 +38,7 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id);
 
 // A context with that device alone. What the device has no extension for, or the driver
-// refuses, is left out; `*applied` (may be null) tells which KILN_HINT_* bits were not.
+// refuses, is left out; `*applied` (may be null) gets the KILN_HINT_* bits that were applied.
 Status create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
                       unsigned *applied = nullptr);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr cl_context_properties kPerformanceQcom = 0x40C2;
 constexpr cl_context_properties kPriorityQcom = 0x40C9;
 
-// `bit` where there is a wish and the device has the extension, else 0.
+// `bit` if a level is asked for and the device has the extension, else 0.
 unsigned taken(const Capabilities &device, std::string_view extension, kiln_level level,
                unsigned bit) {
   const bool is_wish = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;

@@ -231,7 +231,7 @@ std::uint32_t parse_spirv_version(std::string_view word, std::size_t begin) {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// The first word of `*text`, which is then what follows it; empty where there is none.
+// Takes the first word off `*text`; empty if it has no word.
 std::string_view take_word(std::string_view *text) {
   std::size_t begin = 0;
   while (begin < text->size() && is_space((*text)[begin])) ++begin;

@@ -24,7 +24,7 @@ constexpr unsigned kUnknownModel = 256;
 constexpr unsigned kOtherModel = 2 * kUnknownModel;
 constexpr unsigned kOtherVendor = 2 * kOtherModel;
 
-// The facts that tell models apart where Intel's IP version does not, the surest first. The
+// The facts by which models are compared without Intel's IP version, the surest first. The
 // first that both keys have decides: a device name may carry the driver's own version
 // (llvmpipe names its LLVM), and some drivers put the vendor alone in it.
 constexpr char kModelFacts[][19] = {"compute_capability", "model", "device_name",
@@ -58,8 +58,8 @@ bool both_say_and_differ(const Facts &a, const Facts &b, const char *fact) {
   return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
 }
 
-// A profile is a vendor's driver, whatever the vendor string of the release says; devices
-// without a profile of their own are told apart by that string.
+// A profile is a vendor's driver, whatever the vendor string of the release says. Devices
+// without a profile of their own are compared by that string.
 bool vendors_differ(const Facts &a, const Facts &b) {
   if (both_say_and_differ(a, b, "profile")) return true;
   const std::string *profile = find_fact(a, "profile");

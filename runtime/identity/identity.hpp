@@ -39,9 +39,9 @@ enum class Field : std::uint8_t {
 };
 inline constexpr std::size_t kFieldCount = 17;
 
-// The field's name as it stands in packs, reports and JSON ("driver_version").
+// The field's name in packs, reports and JSON ("driver_version").
 const char *field_name(Field field);
-// The field with that name, or nothing.
+// The field with that name, or std::nullopt.
 std::optional<Field> field_from_name(const std::string &name);
 
 // Names with values, in an order that counts.
@@ -56,7 +56,7 @@ class Identity {
   void set(Field field, std::string value) {
     values_[static_cast<std::size_t>(field)] = std::move(value);
   }
-  // The value, or an empty string where it is absent.
+  // The value; an absent one is an empty string.
   const std::string &text(Field field) const;
   // The fields that are present, by their names.
   Facts facts() const;
@@ -71,7 +71,7 @@ const std::string *find_fact(const Facts &facts, const char *name);
 bool both_have(const Facts &a, const Facts &b, const char *name);
 
 // Facts as one text, a "name=value" line for each, each line ended by a newline; backslash and
-// newline in a value are escaped ("\\" and "\n"), other bytes stand as they are, UTF-8 or not.
+// newline in a value are escaped ("\\" and "\n"), other bytes are kept as they are, UTF-8 or not.
 // Names are lower-case letters, digits and underscores. Equal texts mean equal facts.
 std::string facts_text(const Facts &facts);
 // One fact's line of it.
@@ -123,7 +123,7 @@ struct Description;
 using AcceptsBinaryOf = const char *(*)(std::string_view family, const Facts &key,
                                         const Description &device);
 
-// What a profile extracts. Empty where the driver does not say.
+// What a profile extracts. What the driver does not report is empty.
 struct Description {
   const char *profile = "generic";  // adreno mali powervr intel nvidia amd pocl rusticl apple
                                     // vivante generic

@@ -35,13 +35,13 @@ const Feature *find_feature(const std::string &requirement) {
 
 constexpr char kComputeCapability[] = "compute_capability:";
 
-// What follows the prefix; empty where the text does not start with it.
+// What follows the prefix; empty if the text does not start with it.
 std::string_view argument(std::string_view text, std::string_view prefix) {
   if (text.substr(0, prefix.size()) != prefix) return {};
   return text.substr(prefix.size());
 }
 
-// A number from 1 of at most `most` digits; 0 where the text is none.
+// A number from 1 of at most `most` digits; 0 if the text is anything else.
 std::size_t number_of(std::string_view digits, std::size_t most) {
   if (digits.size() > most) return 0;
   std::size_t number = 0;
@@ -52,12 +52,12 @@ std::size_t number_of(std::string_view digits, std::size_t most) {
   return number;
 }
 
-// N of "work_group:N", 0 where it is none.
+// N of "work_group:N"; 0 for another requirement.
 std::size_t work_group_of(std::string_view requirement) {
   return number_of(argument(requirement, "work_group:"), 9);
 }
 
-// Of "compute_capability:M.N"; 0 where it is none.
+// Of "compute_capability:M.N"; 0 for another requirement.
 std::size_t compute_capability_of(std::string_view requirement) {
   return parse_compute_capability(argument(requirement, kComputeCapability));
 }

@@ -39,7 +39,7 @@ struct Capabilities {
 };
 
 // The first of the requirements that the device lacks, as a sentence without a full stop
-// ("needs the extension cl_khr_fp16"), or nothing. A requirement is one of
+// ("needs the extension cl_khr_fp16"), or std::nullopt. A requirement is one of
 //   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
@@ -49,9 +49,9 @@ struct Capabilities {
 std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
                                                const Capabilities &device);
 
-// 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; 0 where it is none.
+// 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; else 0.
 std::uint32_t parse_compute_capability(std::string_view text);
-// Of a binary key's fact; 0 where it has none.
+// Of the fact in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
 
 // Whether missing_requirement knows such a requirement.

@@ -45,7 +45,7 @@ Status set_argument(Kernel *kernel, unsigned index, const void *value, std::size
 
 // A new kernel object of the same entry point with the same arguments. An argument that was
 // never set through Kiln is Code::bad_argument. (clCloneKernel is in few drivers, and an ICD
-// loader calls it through a null pointer where it is not.)
+// loader calls a missing one through a null pointer.)
 Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
 
 struct LaunchPlan {
@@ -70,7 +70,7 @@ struct Queue {
 };
 
 // A queue with those properties; with `hints` (null: none) as far as the device has them. `always`:
-// by clCreateCommandQueueWithProperties, where there is that, also without hints.
+// by clCreateCommandQueueWithProperties, if the driver has it, also without hints.
 Status create_queue_as(const Loader &loader, cl_command_queue_properties properties,
                        const QueueHints *hints, bool always, Queue *out);
 

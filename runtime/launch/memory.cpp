@@ -21,12 +21,12 @@ Flags flags_for(kiln_access access) {
   return {CL_MEM_READ_WRITE, 0, CL_MAP_READ | CL_MAP_WRITE};
 }
 
-// Host memory where mapping it then costs no copy.
+// Host memory if mapping it then costs no copy.
 cl_mem_flags place_on(const Device &device) {
   return device.capabilities.unified_memory ? cl_mem_flags{CL_MEM_ALLOC_HOST_PTR} : 0;
 }
 
-// `made` is released where the driver handed it out together with an error.
+// If the driver handed out `made` together with an error, it is released.
 Status take(const std::shared_ptr<const Loader> &loader, Handle<cl_mem> made, cl_int code,
             const char *call, cl_map_flags map_flags, Memory *out) {
   if (!made || code != CL_SUCCESS) return cl_failure(call, code);

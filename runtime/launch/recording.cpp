@@ -126,7 +126,7 @@ Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> 
   RecordableFunctions call;
   Queue queue;
   if (Status e = find_functions(device, &call); !e.ok()) return e;
-  // The extension takes this one property and no other beside it.
+  // The extension takes this property alone.
   Status e = create_queue_as(loader, kQueueRecordableQcom, nullptr, true, &queue);
   if (!e.ok()) return e;
   const char *name = "clNewRecordingQCOM";

@@ -20,7 +20,7 @@ Status retain_memory(const Kernel &kernel, Step *step) {
   return {};
 }
 
-// One launch after the other; the last one's event stands for all.
+// One launch after the other; the event of the last is the event of all.
 Status run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
   const OpenCL &cl = *sequence.loader->device->cl;
   for (std::size_t i = 0; i < sequence.steps.size(); ++i) {

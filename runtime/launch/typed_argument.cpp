@@ -25,7 +25,7 @@ std::string text(unsigned type, unsigned components) {
 }  // namespace
 
 Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components) {
-  unsigned takes = given;  // where the pack does not know
+  unsigned takes = given;  // unless the pack knows
   unsigned wanted = components;
   unsigned before = index;
   for (const packs::ArgumentRef argument : kernel.program->variant.arguments()) {

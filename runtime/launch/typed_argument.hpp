@@ -13,7 +13,7 @@ enum : unsigned {
   kTakesSide  // of the problem: int or uint, the manifest does not say which
 };
 
-// Code::bad_argument where the pack knows that the argument takes anything but that.
+// Code::bad_argument if the pack knows that the argument takes something else.
 Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);
 
 // Sets a scalar or a vector after checking it. `type` is a kiln_type; the caller may have passed

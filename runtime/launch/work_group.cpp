@@ -8,14 +8,14 @@
 namespace kiln::runtime {
 namespace {
 
-// Work-items of a group that nobody measured: four of the preferred multiple, between these. On an
+// Work-items of a group whose size was not measured: four preferred multiples, within these. On an
 // H200, whose multiple is 32, groups of 128 took 0.96 times as long as groups of 64 on average, and
-// half as long where items do little (docs/measurements.md).
+// half as long if items do little (docs/measurements.md).
 constexpr std::size_t kFewest = 64;
 constexpr std::size_t kMost = 128;
 constexpr std::size_t kNarrowest = 8;  // in x, whatever the preferred multiple
 
-// Work-items of a group; the largest number where there are more than that.
+// Work-items of a group; the largest number if they overflow it.
 std::size_t volume(const NDSize &size) {
   constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max();
   std::size_t items = 1;

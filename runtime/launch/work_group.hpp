@@ -22,13 +22,13 @@ struct WorkGroupLimits {
 // The class that local sizes are stored for: the pack's, by the launch's number of work-items.
 packs::SizeClass size_class(const NDSize &global);
 
-// Whether a program built with these options may be launched with non-uniform work-groups, where
-// the device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
+// Whether a program built with these options may be launched with non-uniform work-groups, if the
+// device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
 bool options_allow_non_uniform_work_groups(const char *options);
 
 // The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the
 // preferred multiple in x (at least 8, as that multiple's double, its double, and so on; halved
-// where the range is narrower or the limit lower), then rows up to four times the preferred
+// if the range is narrower or the limit lower), then rows up to four times the preferred
 // multiple, at least 64 and at most 128 work-items. What is wanted is halved, largest dimension
 // first, until it fits the limits; a kernel's required size wins over everything. Unused dimensions
 // are 1.

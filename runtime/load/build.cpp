@@ -78,7 +78,7 @@ std::string build_log(const Device &device, cl_program program) {
   return log;
 }
 
-// A number that clGetProgramBuildInfo gives; false where the driver does not say.
+// A number by clGetProgramBuildInfo; false if the driver does not answer.
 template <typename T>
 bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
   return device.cl->clGetProgramBuildInfo(program, device.id, what, sizeof(*out), out, nullptr) ==

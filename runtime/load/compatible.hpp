@@ -28,8 +28,8 @@ struct Candidate {
 // first use.
 std::vector<Candidate> find_compatible(const packs::Pack &pack, const Description &device);
 
-// The compute capability that a target was built for, 900 for 9.0; 0 where it is no target of
-// NVIDIA's, or one for other address bits than the device's.
+// The compute capability that a target was built for, 900 for 9.0; 0 for another vendor's
+// target, and for other address bits than the device's.
 std::uint32_t compute_capability_of(packs::TargetRef target, const Description &device);
 
 }  // namespace kiln::runtime

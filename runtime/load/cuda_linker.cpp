@@ -31,7 +31,7 @@ constexpr int kTarget = 9;
 
 constexpr std::size_t kLogSize = 16384;
 
-// In the order of kNames; a null one that is not required is not there.
+// In the order of kNames. One that is not required is null if the library lacks it.
 struct Cuda {
   int (*init)(unsigned flags);
   int (*device_get)(CudaDevice *out, int ordinal);
@@ -187,7 +187,7 @@ Status link_on_first_device(const Cuda &cuda, std::string *ptx, std::uint32_t ta
   return error;
 }
 
-// The PTX as a string that ends where the text does.
+// The PTX as a string, without the NUL that may end it.
 Status copy_ptx(packs::View ptx, std::string *out) {
   if (ptx.size > packs::kMaxBlobSize) {
     return Status::error(Code::bad_argument, "the PTX is too large for a pack");

@@ -23,7 +23,7 @@ bool is_cubin(packs::View bytes);
 // Compiles PTX for `compute_capability` as Capabilities has it (9.0 is 900, 12.1 is 1201), which
 // must not be less than the PTX's own .target. `ptx` stays the caller's and is copied; a NUL may
 // end it. `*out` is the caller's copy of the cubin and empty after an error; `*log`, which may be
-// null, gets what the linker said, at most 16 KiB, also where it is content.
+// null, gets the linker's log, at most 16 KiB, after success too.
 //
 // It needs libcuda.so.1, which is opened here and never closed, and the first device that CUDA
 // shows (CUDA_VISIBLE_DEVICES counts): the linker works in that device's primary context, which

@@ -8,7 +8,7 @@
 namespace kiln::runtime {
 
 // Asks the driver for its binary of `program`, which some do not survive: behind a marker. Fails if
-// there is no binary or none that is worth storing. The loader must have an overlay.
+// the driver gives none, or one that must not be stored. The loader must have an overlay.
 Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                   packs::Bytes *out);
 

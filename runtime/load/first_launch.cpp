@@ -8,7 +8,7 @@ namespace {
 
 constexpr unsigned kMaxKernels = 64;
 
-// What a completed launch has to tell the guard. Holds no OpenCL object: the driver calls back on a
+// What a completed launch reports to the guard. Holds no OpenCL object: the driver calls back on a
 // thread of its own, where releasing one could wait for that very thread.
 struct Waiting {
   std::shared_ptr<Overlay> overlay;
@@ -22,8 +22,8 @@ void CL_CALLBACK complete(cl_event, cl_int status, void *user) {
   waiting->overlay->quarantine().end(waiting->slot, waiting->subject, fate);
 }
 
-// Deaths here say nothing of the rung: a program is launched when the application likes, and ended
-// when its user likes.
+// A death here does not count against the rung: the application launches a program at any time, and
+// its user may end it at any time.
 BlobUse launch_of(const BlobUse &subject, unsigned index) {
   return {launch_id(subject, index), kNoLoad};
 }
@@ -64,7 +64,7 @@ FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program
   if ((program.to_prove.fetch_and(~bit) & bit) == 0) return;
   bit_ = bit;
   subject_ = launch_of(program.subject, index);
-  int error = 0;  // a death would not be seen; the load has told of that already
+  int error = 0;  // a death would not be seen; the load has reported that already
   slot_ = program.loader->overlay->quarantine().begin(subject_, 0, &error);
 }
 

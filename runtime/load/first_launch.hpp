@@ -20,9 +20,9 @@ void expect_first_launches(LoadedProgram *program);
 // One launch. Any thread may make one; of launches of one kernel at a time the first is marked.
 class FirstLaunch {
  public:
-  // Before the launch: writes the marker where it is needed.
+  // Before the launch: writes the marker if one is needed.
   FirstLaunch(const LoadedProgram &program, unsigned index);
-  // The same on the heap; null where none is needed.
+  // The same on the heap; null if none is needed.
   static std::unique_ptr<FirstLaunch> mark(const LoadedProgram &program, unsigned index) {
     if (!program.launched.load(std::memory_order_relaxed)) program.launched = true;
     if (program.to_prove.load(std::memory_order_relaxed) == 0) return nullptr;

@@ -20,8 +20,8 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Names the bytes together with the way they are built: a binary by itself, wherever it is stored,
-// as the overlay's; IL and source with the variant's options.
+// Names the bytes together with the way they are built. A binary has one name in pack and overlay,
+// by its bytes alone; IL and source are named with the variant's options.
 std::uint64_t subject_id(Form form, packs::BlobRef blob, VariantRef variant) {
   if (form == Form::binary) return blob.xxh3();
   std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
@@ -178,7 +178,7 @@ class Ladder {
     return give(attempt, &result, out);
   }
 
-  // Lets the driver have the bytes, behind a marker where it has not proven to survive them.
+  // Gives the driver the bytes, behind a marker unless it has proven to survive them.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
     Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
@@ -261,8 +261,8 @@ class Ladder {
     return true;
   }
 
-  // Whether the driver took the binary as it is. Asked once per binary and driver, where there
-  // is an overlay to remember the answer.
+  // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
+  // is asked once for each binary and driver.
   Verdict fate_of_binary(const Attempt &attempt, Verdict before, cl_program program) {
     const bool known = before == Verdict::proven || before == Verdict::recompiled;
     const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
@@ -295,7 +295,7 @@ class Ladder {
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
-  // Puts the driver's own binary into the overlay where that saves the next start a compile.
+  // Puts the driver's own binary into the overlay if that saves the next start a compilation.
   void keep(LoadedProgram &program) {
     const RungResult &used = report_.rungs.back();
     const Finishing finishing = loader_->device->description.finishing;
@@ -305,7 +305,7 @@ class Ladder {
     if (!compiled && !report_.recompiled.value_or(false)) return;
     const Record healed{healing_id(variant_), Verdict::binary_read, KILN_RUNG_OVERLAY};
     if (used.rung == KILN_RUNG_OVERLAY) {
-      // A driver that never gives back what it was given would have this done at every start.
+      // Once: some drivers recompile their own binary, too, and would do so at every start.
       if (overlay_->quarantine().fate(healed.id) == Verdict::binary_read) return;
       overlay_->quarantine().record(healed);
     }

@@ -29,7 +29,7 @@ struct Loader {
   void *notice_user = nullptr;
   kiln_check_function check = nullptr;
   void *check_user = nullptr;
-  // Whether `check` finds the program's results right; null: there is no check. The C API sets it,
+  // Whether `check` finds the program's results right; null without a check. The C API sets it,
   // since it makes the handle that `check` takes.
   bool (*passes_check)(const Loader &, const std::shared_ptr<LoadedProgram> &) = nullptr;
 

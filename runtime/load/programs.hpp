@@ -57,8 +57,8 @@ class Programs {
     LoadResult last;                 // without a choice
   };
 
-  // The slot of what is asked for, `result->choice`; null where there is no such variant, and
-  // then `*result` says so.
+  // The slot of what is asked for, `result->choice`; null if the pack has no such variant, and
+  // then `*result` has the error.
   Slot *find_slot(const std::string &program, const std::string &variant, unsigned flags,
                   LoadResult *result);
   const LoadResult &load_slot(const std::string &program, Slot *slot);

@@ -27,7 +27,7 @@ struct Nearest {
   std::vector<Difference> differs;
 };
 
-// Compares the device with every target; reads every section. Nothing when there is none.
+// Compares the device with every target; reads every section. std::nullopt without any target.
 std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
 
 // "exact"

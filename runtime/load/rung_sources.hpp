@@ -9,7 +9,7 @@
 
 namespace kiln::runtime {
 
-// A blob of the pack, or the reason why there is none.
+// A blob of the pack, or null with the reason.
 struct Offer {
   packs::BlobRef blob;
   packs::ProvenanceRef provenance;  // of a binary or an intermediate
@@ -17,8 +17,8 @@ struct Offer {
   std::string reason;  // with a blob of the compatible rung: why it may serve
 };
 
-// A binary that was made by a later driver than the device's is none where the key does not name
-// the driver.
+// If the key does not name the driver, a binary that was made by a later driver than the device's
+// does not count.
 Offer offer_exact(const Loader &loader, packs::VariantRef variant);
 // Of NVIDIA's targets whose compute capability is not above the device's, the highest one's PTX.
 Offer offer_intermediate(const Loader &loader, packs::VariantRef variant);

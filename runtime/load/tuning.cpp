@@ -12,7 +12,7 @@ std::uint32_t find_known(const packs::Pack &pack, const std::string &text) {
   return text.empty() ? ~std::uint32_t{0} : packs::find_text(pack, text);
 }
 
-// Whether `a`, which stands behind `b` in the pack, has the better evidence.
+// Whether `a`, which comes after `b` in the pack, has the better evidence.
 bool better(TuningRef a, TuningRef b) {
   return a.samples() != b.samples() ? a.samples() > b.samples() : a.spread() < b.spread();
 }

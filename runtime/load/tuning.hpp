@@ -15,7 +15,7 @@ enum class TuningLevel : std::uint8_t {
   device,    // the binary key: this model with this driver
   model,     // of one profile
   family,    // of one profile
-  vendor,    // the profile, unless it is "generic", which says nothing
+  vendor,    // the profile, unless it is "generic", which names no vendor
   standard,  // a row that belongs to no device
 };
 

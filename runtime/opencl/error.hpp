@@ -21,8 +21,8 @@ std::string signed_decimal(cl_int value);
 // "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
 std::string cl_error_text(cl_int code);
 
-// "clBuildProgram returned CL_INVALID_BINARY (-42)". With CL_SUCCESS, for a call that gave
-// nothing: "clCreateKernel reported success without a result".
+// "clBuildProgram returned CL_INVALID_BINARY (-42)". With CL_SUCCESS, for a call without
+// a result: "clCreateKernel reported success without a result".
 Status cl_failure(const char *call, cl_int code);
 
 // The status of the C API for a code; codes of building are none of its own.

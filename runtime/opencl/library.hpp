@@ -100,7 +100,7 @@ LibraryCandidates default_opencl_candidates();
 // is asked through them. Returns false, with `out` untouched, when none is usable.
 // `tried` (may be null) gets one line for each candidate tried, ending in a newline:
 // "NAME: loaded", "NAME: lacks clCreateImage" or "NAME: " and the linker's reason.
-// Nothing is ever closed again, passed over or not: drivers do not survive dlclose.
+// No library is ever closed again, used or not: drivers do not survive dlclose.
 // Runs the libraries' initialisers; safe to call from several threads, each with its own
 // `out`.
 bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out, std::string *tried);

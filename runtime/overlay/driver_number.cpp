@@ -37,8 +37,8 @@ const char *driver_library(const Device &device) {
 
 }  // namespace
 
-// Beside the key: what changes when a driver or one of its libraries is replaced although all
-// strings stay the same.
+// The key is not enough: a driver or one of its libraries may be replaced without a change of any
+// string.
 std::uint64_t driver_number(const Device &device) {
   std::string facts = device.key().text() + device.identity.text(Field::driver_version);
   append_file(driver_library(device), &facts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells a driver from the one that stood in its place before.
+// Recognises that a driver was replaced by another one.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct Record {
   std::uint64_t id = 0;
   Verdict fate = Verdict::untried;
   kiln_rung rung = KILN_RUNG_ERROR;
-  // Of a death that a marker told of: which marker. One death may find many threads in the
+  // Of a death: the marker that recorded it. One death may find many threads in the
   // driver.
   std::uint16_t marker = 0;
 };
@@ -48,7 +48,7 @@ inline constexpr std::size_t kJournalHeaderSize = 256;
 inline constexpr std::size_t kMaxJournalSize = 64u << 10;
 
 void encode_record(const Record &record, std::uint8_t *out);
-// Nothing (Verdict::untried) where the 16 bytes are not a record.
+// Verdict::untried if the 16 bytes are not a record.
 Record decode_record(const std::uint8_t *bytes);
 
 // The 256 bytes at a journal's start: a magic, and the device's label for people.

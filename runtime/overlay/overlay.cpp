@@ -17,7 +17,7 @@ namespace {
 
 // How old a temporary must be before it is taken for a killed process's.
 constexpr time_t kTemporarySeconds = 3600;
-// How often at most a use is written down: a start that finds everything writes nothing.
+// A use is written down at most this often, so that most starts write nothing.
 constexpr time_t kUseSeconds = 24 * 3600;
 // How many drivers, the present one among them, are remembered.
 constexpr std::size_t kMaxJournals = 32;

@@ -82,7 +82,7 @@ int Folder::read_file(const std::string &name, std::uint64_t limit, packs::Bytes
     const ssize_t got = read(file->get(), out->data() + done, out->size() - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    if (got == 0) break;  // shortened meanwhile: the reader's hash will tell
+    if (got == 0) break;  // shortened meanwhile: the reader's hash check fails
     done += static_cast<std::size_t>(got);
   }
   out->resize(done);

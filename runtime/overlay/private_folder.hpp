@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder that Kiln owns, and the few operations on its files. Everything is relative to a
-// descriptor, so that renaming the folder or changing the working directory harms nothing.
+// descriptor, so that renaming the folder or changing the working directory has no effect.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ class Descriptor {
 // Errors are the operating system's numbers (errno); 0 is success.
 class Folder {
  public:
-  // Opens `path`, and makes it (0700) if only it is missing. ELOOP where it is a symbolic
-  // link, EPERM where it is another user's or any user may write to it: what lies in it is given
+  // Opens `path`, and makes it (0700) if only it is missing. ELOOP if it is a symbolic link,
+  // EPERM if it is another user's or any user may write to it: what lies in it is given
   // to the driver.
   static int open(const char *path, Folder *out);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
 
   // Opens a regular file to read (flags O_RDONLY) or as `flags` say, never through a
-  // symbolic link. ENOENT: absent; EISDIR, EINVAL: something else has the name.
+  // symbolic link. ENOENT: absent; EISDIR, EINVAL: the name is not a regular file's.
   int open_file(const std::string &name, int flags, Descriptor *out, struct stat *info) const;
 
   // The whole of a regular file of at most `limit` bytes; EFBIG beyond that. `*file` is left
@@ -51,7 +51,7 @@ class Folder {
 
   // Replaces `name` by the parts, one after the other: a temporary with a unique name made
   // with O_EXCL, written whole, synced, renamed; then the folder is synced. On failure the
-  // temporary is removed and what stood at `name` is untouched.
+  // temporary is removed and the former file `name` is untouched.
   int write_file(const std::string &name, const packs::View *parts, std::size_t count) const;
 
   int remove(const std::string &name) const;

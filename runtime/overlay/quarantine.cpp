@@ -16,7 +16,7 @@ namespace kiln::runtime {
 namespace {
 
 // A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
-// (0: none), a record whose fate is none yet, and a hash of all that. Zeros: nothing is tried.
+// (0: none), a record whose fate is none yet, and a hash of all that. Zeros: a free slot.
 using Slot = MarkerSlot;
 constexpr std::size_t kSlotSize = 40;
 constexpr std::size_t kMarkerSize = kSlotSize * Quarantine::kSlots;
@@ -47,7 +47,7 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   return true;
 }
 
-// By a living process. On a file system without locks nobody can tell, and none is.
+// By a living process. A file system without locks counts every marker as not locked.
 bool is_locked(int fd) { return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
 void add_record(const Record &record, packs::Bytes *bytes) {
@@ -55,7 +55,7 @@ void add_record(const Record &record, packs::Bytes *bytes) {
   encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
 
-// Tells the few markers of a folder apart; never 0.
+// Distinguishes the few markers of a folder; never 0.
 std::uint16_t marker_number(const std::string &name) {
   return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
 }
@@ -236,8 +236,8 @@ void Quarantine::clear_slot(int slot) {
 
 void Quarantine::end(int slot, const BlobUse &subject, Verdict fate) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A process that ends between the two writes must not turn a success into a death, nor an
-  // overdue load into one that nobody has seen.
+  // A process that ends between the two writes must not turn a success into a death, nor lose
+  // the record of an overdue load.
   const bool final = is_final(fate);
   if (final) note({subject.id, fate, subject.rung});
   if (slot >= 0) clear_slot(slot);

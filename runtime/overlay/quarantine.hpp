@@ -5,7 +5,7 @@
 // A process with something unproven owns one marker file, locked (flock) while it lives; its
 // slots say what is being tried. The first slot written is synced to the disk, later ones are
 // left to the system: they outlive the process, and after a power failure the synced file
-// still shows that something was tried. What is proven writes nothing.
+// still shows that something was tried. No marker is written for what is proven.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ class Quarantine {
   Verdict fate(std::uint64_t id) const;
 
   // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.
-  // Returns the slot, or -1 with `*error` set where no marker could be written.
+  // Returns the slot, or -1 with `*error` set if no marker could be written.
   int begin(const BlobUse &subject, std::uint32_t deadline, int *error);
   // After it. A fate other than none is recorded; none is for what failed in good order.
   void end(int slot, const BlobUse &subject, Verdict fate);

@@ -228,7 +228,7 @@ void MesaJoin::finish(FozFiles *out) const {
   }
 }
 
-// Whether it holds the key, and where it stands or would stand.
+// Whether it holds the key, and the place that the key has or would get.
 bool MesaJoin::find(std::string_view key, std::size_t *at) const {
   std::size_t begin = 0;
   std::size_t end = held_.size();

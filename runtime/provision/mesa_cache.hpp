@@ -2,11 +2,11 @@
 // Entries of Mesa's shader cache, as a pack carries them and as Mesa reads them. Pure.
 //
 // A pack's auxiliary blob of a variant is one line with the place below mesa_shader_cache_sf
-// ("<driver's id>/llvmpipe"), then entries by rising key, each once. An entry stands as in Mesa's
+// ("<driver's id>/llvmpipe"), then entries by rising key, each once. An entry is as in Mesa's
 // Fossilize databases: 40 hexadecimal digits, a header of four little-endian 32-bit numbers (size
 // of the payload, format, checksum, size when decoded), and the payload. A database is two files
 // that begin with the same 16 bytes: NAME.foz with entries in any order, NAME_idx.foz with an
-// entry per entry whose payload is where its header lies in NAME.foz, 64 bits.
+// entry for each, whose payload is the offset of its header in NAME.foz, 64 bits.
 //
 // The checksum is CRC-32 without the complement at its end: the complement of zlib's.
 #pragma once
@@ -53,7 +53,7 @@ packs::Status parse_foz(packs::View foz, std::vector<MesaEntry> *out);
 
 // A database as Mesa wrote it, as a blob; `known` are entries to leave out, of a database or a
 // blob. A key that comes twice counts once, with its last payload, which is the one Mesa reads.
-// Where nothing is left the blob is the place alone.
+// If all entries are left out, the blob is the place alone.
 packs::Status split_foz(std::string_view place, packs::View foz,
                         const std::vector<MesaEntry> &known, packs::Bytes *out);
 
@@ -70,10 +70,10 @@ class MesaJoin {
   MesaJoin(const MesaJoin &) = delete;
   MesaJoin &operator=(const MesaJoin &) = delete;
 
-  // Goes on from a database: its bytes stay as they are, and new entries stand behind them. So an
-  // index that somebody has read before is right with the new file, and the new index with the
-  // old file gives misses, never another entry's payload. At most once and before add();
-  // `foz` must live as long as the join. On a fault nothing was taken over.
+  // Goes on from a database: its bytes stay as they are, and new entries follow them. So an index
+  // that a process has read before is right with the new file, and the new index with the old
+  // file gives misses, never another entry's payload. At most once and before add(); `foz` must
+  // live as long as the join. A fault leaves the join empty.
   packs::Status start(packs::View foz);
 
   // Entries that add() passes over and that do not go into the files. The same rule of lifetime.

@@ -139,7 +139,7 @@ Status open_place(const char *folder, std::string_view place, std::string *path,
   return {};
 }
 
-// What stands in a place.
+// The files of a place, as they are.
 struct Present {
   packs::Bytes foz;
   packs::Bytes index;
@@ -271,7 +271,7 @@ Status remove_below(const std::string &path, const std::string &place, unsigned 
     struct stat info {};
     if (folder.status(name, &info) != 0 || !S_ISDIR(info.st_mode) || !is_mesa_place(below) ||
         info.st_uid != geteuid() || (info.st_mode & S_IWOTH) != 0) {
-      continue;  // nothing of Kiln's is in there
+      continue;  // Kiln writes to no such folder
     }
     if (Status e = remove_below(packs::concat({path, "/", name}), below, depth + 1, removed);
         !e.ok()) {
@@ -281,7 +281,7 @@ Status remove_below(const std::string &path, const std::string &place, unsigned 
   return {};
 }
 
-// Whether one of the names, which stand between commas, is `name`.
+// Whether one of the names, which commas separate, is `name`.
 bool has_name(std::string_view names, std::string_view name) {
   while (!names.empty()) {
     const std::size_t end = names.find(',');
@@ -332,8 +332,8 @@ void point_mesa_at(const char *folder) {
   } else if (!has_name(databases, kDatabase)) {
     setenv(kDatabases, packs::concat({databases, ",", kDatabase}).c_str(), 1);
   }
-  // Mesa 22 reads such a database only where its own cache is one, too. Where the user has said
-  // that it is not, newer ones still read it by the second.
+  // Mesa 22 reads such a database only if its own cache is one, too: the first variable. If the
+  // user has set that otherwise, newer ones still read it by the second.
   setenv("MESA_DISK_CACHE_SINGLE_FILE", "1", 0);
   setenv("MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ", "1", 0);
 }

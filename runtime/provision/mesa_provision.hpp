@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts what a pack has for Mesa's shader cache in place on this machine, so that rusticl compiles
-// nothing at a kernel's first launch. Mesa reads it as a read-only database beside its own cache:
+// nothing at a kernel's first launch. Mesa reads it as a read-only database besides its own cache:
 //
 //     FOLDER/mesa_shader_cache_sf/<driver's id>/llvmpipe/kiln.foz, kiln_idx.foz, kiln.marker
 //
 // Done once, at installation or after an update. The driver's id is a hash that Mesa makes of its
 // own build, of LLVM's and of the processor, the number of CPUs that the process may use among
-// it: a folder of another id is never looked at, and harms nothing.
+// it: a folder of another id is never read, and does no harm.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace kiln::runtime {
 struct ProvisionResult {
   std::size_t places = 0;   // folders that now have what the pack has
   std::size_t written = 0;  // of these, how many had to be written
-  std::size_t entries = 0;  // that stand in them
+  std::size_t entries = 0;  // in these folders
   std::uint64_t bytes = 0;  // of the databases in them
 };
 
@@ -36,11 +36,11 @@ struct ProvisionResult {
 // What was written before an error stays; each place is whole or as it was.
 Status provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResult *out);
 
-// Removes the three files wherever the marker is Kiln's, and what killed calls left beside them;
-// nothing else, and no folder. `*removed`: how many places. A folder that is not there is no error.
+// Removes the three files of each place whose marker is Kiln's, and what killed calls left with
+// them; no other file, no folder. `*removed`: the number of places. A missing folder is no error.
 Status remove_provisioned(const char *folder, std::size_t *removed);
 
-// Sets this process's environment so that Mesa reads what stands in `folder`, and keeps its own
+// Sets this process's environment so that Mesa reads what is in `folder`, and keeps its own
 // cache there, too. To be called before the first call into OpenCL, and while no other thread
 // reads or writes the environment. What the user has set for the kind of Mesa's cache stays.
 void point_mesa_at(const char *folder);

@@ -14,18 +14,18 @@ bool starts_with(const std::string &text, const char *prefix);
 bool equals_ignoring_case(const std::string &text, const char *other);
 bool contains_ignoring_case(const std::string &text, const char *part);
 
-// Empty where the text has no word.
+// Empty if the text has no word.
 std::string first_word(const std::string &text);
 std::string last_word(const std::string &text);
 
-// What stands between the first `mark` and the next white space; empty where there is no
-// mark. A mark that ends with a space takes any further white space with it.
+// The text between the first `mark` and the next white space; empty without a mark.
+// A mark that ends with a space takes any further white space with it.
 std::string word_after(const std::string &text, const char *mark);
 
-// What stands before the first `end`, or all of it.
+// The text before the first `end`, or all of it.
 std::string until(const std::string &text, char end);
 
-// How many decimal digits stand at `begin`.
+// The number of decimal digits from `begin`.
 std::size_t count_digits(const std::string &text, std::size_t begin);
 
 // Length of the longest start of `text` that is at most `limit` bytes and does not end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON text. Nothing in the runtime reads JSON.
+// Writing JSON text. The runtime does not read JSON.
 #pragma once
 
 #include <string>

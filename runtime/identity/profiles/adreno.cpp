@@ -13,11 +13,11 @@ bool Adreno::recognizes(const Identity &identity) {
 }
 
 // Whether the binary is final is not known: Qualcomm's guide calls it executable code and says
-// that loading one skips compiling, and nobody here has measured a first launch.
+// that loading one skips compiling. No figure for a first launch: never measured on an Adreno.
 //
 // "750" from "OpenCL 3.0 Adreno(TM) 750". An older driver puts the vendor alone in the
 // device name, so the version is asked first. The compiler's build is in the driver
-// version; where it is not, older drivers have it in the platform version.
+// version, or with older drivers in the platform version.
 void Adreno::describe(const Identity &identity, Description *out) {
   constexpr char kMark[] = "Adreno(TM) ";
   out->model = word_after(identity.text(Field::device_version), kMark);

@@ -11,8 +11,8 @@ bool Amd::recognizes(const Identity &identity) {
          begins(identity, Field::device_name, "gfx");
 }
 
-// The binary is a code object, an ELF of machine code, by AMD's documentation of its format; that
-// a first launch compiles nothing was not measured.
+// The binary is a code object, an ELF of machine code, by AMD's documentation of its format. No
+// figure for a first launch: never measured on an AMD GPU.
 //
 // The device name is the code object's target with its features,
 // "gfx908:sramecc+:xnack-", which is what the driver compares; the features are part of

@@ -36,8 +36,8 @@ const char *find_intel(const IntelFamily (&families)[kCount], const IntelIp &ip)
   return "";
 }
 
-// The architecture alone would not do: 12 spans cores from Gen12LP to Xe-HPC, which the family
-// tells apart.
+// The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
+// Xe-HPC.
 const char *accepts(std::string_view family, const Facts &key, const Description &device) {
   if (device.family.empty() || device.family != family) return nullptr;
   for (const char *fact : {"profile", "driver_version", "address_bits"}) {
@@ -61,10 +61,10 @@ bool Intel::recognizes(const Identity &identity) {
 
 // The IP version names the instruction set, and the driver itself compares it and its own
 // version: a binary made offline for a product family is exact on each of its devices.
-// Address bits are needed beside it: Broxton runs with 32, on the IP version of Skylake.
+// The key needs the address bits too: Broxton has Skylake's IP version, but runs with 32.
 // A driver without the query may name the generation alone (NEO 20.44 without hardware:
 // "Gen9 [0x0000]", and a driver version of "1.0.0"): then every string counts, and models
-// of one generation still cannot be told apart.
+// of one generation still have equal keys.
 void Intel::describe(const Identity &identity, Description *out) {
   constexpr Field kKey[] = {Field::ip_version, Field::driver_version};
   out->model = identity.text(Field::device_name);

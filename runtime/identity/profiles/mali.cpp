@@ -31,7 +31,7 @@ constexpr MaliModel kMaliModels[] = {
     {0xd1, "Mali-G625", "Mali 5th Gen"},
 };
 
-// By the id, or by the name where the id is 0.
+// By the id, or by the name if the id is 0.
 const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
   const unsigned long id = (gpu_id >> 28 & 15) << 4 | (gpu_id >> 16 & 15);
   for (const MaliModel &model : kMaliModels) {
@@ -42,15 +42,15 @@ const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
 
 // The GPU id is the vendor id: architecture major, minor, revision, product (four bits
 // each), then the silicon's revision; Midgard counts otherwise and is not in the table.
-// What fits 16 bits is a vendor's id and says nothing of the GPU: 0 stands for it.
+// An id of at most 16 bits names a vendor and not a GPU: it gives 0.
 unsigned long mali_gpu_id(const Identity &identity) {
   const std::string &text = identity.text(Field::device_vendor_id);
   const unsigned long id = std::strtoul(text.c_str(), nullptr, 16);
   return id > 0xffff ? id : 0;
 }
 
-// The name is not canonical (a G610 may call itself Mali-LODX), so the id decides where
-// there is one, known or not; the name serves Midgard, and where there is no id.
+// The name is not canonical (a G610 may call itself Mali-LODX), so an id decides, known or not.
+// The name decides for Midgard, and for devices without an id.
 void set_mali_model(const Identity &identity, unsigned long gpu_id, Description *out) {
   const std::string name = first_word(identity.text(Field::device_name));
   const MaliModel *model = find_mali(gpu_id, name);
@@ -90,10 +90,10 @@ bool Mali::recognizes(const Identity &identity) {
 // Whether the binary is final is not known. It is reported that machine code is made when a kernel
 // is created, so that a binary taken before is not; Kiln's builder creates all kernels first.
 //
-// The GPU id and the driver, which stands in the device version as
-// "v1.r32p1-01eac0.<hash>". The release alone is the compiler; the hash behind it tells
-// two vendors' builds of one release apart and is part of the key, but only if it is a
-// hash: drivers are known that leave placeholders or junk there, which says nothing.
+// The key is the GPU id and the driver, which the device version names as
+// "v1.r32p1-01eac0.<hash>". The release alone is the compiler. The hash after it differs between
+// two vendors' builds of one release and is part of the key, but only if it is a hash: some
+// drivers have placeholders or junk in its place.
 void Mali::describe(const Identity &identity, Description *out) {
   constexpr std::size_t kMinHashDigits = 16;
   const unsigned long gpu_id = mali_gpu_id(identity);

@@ -27,7 +27,7 @@ bool Nvidia::recognizes(const Identity &identity) {
 
 // The finished binary is a cubin: code for one compute capability, which every later driver takes
 // (measured with one driver; NVIDIA promises the rest). What the driver itself gives is PTX, which
-// it compiles at each load. A driver that does not tell its compute capability gets a key of names;
+// it compiles at each load. A driver that reports no compute capability gets a key of names;
 // the device version is in it because some names were sold with two architectures (GeForce GT 730).
 void Nvidia::describe(const Identity &identity, Description *out) {
   constexpr Field kCubinKey[] = {Field::compute_capability};

@@ -22,12 +22,12 @@ bool holds(const Identity &identity, Field field, const char *text);
 bool equals(const Identity &identity, Field field, const char *text);
 bool begins(const Identity &identity, Field field, const char *text);
 
-// Appends the fact where it is present; the part where it is not empty.
+// Appends the fact if it is present; the part if it is not empty.
 void add(const Identity &identity, Field field, BinaryKey *key);
 void add_part(const char *name, const std::string &value, BinaryKey *key);
 
-// The key that is safe for any driver. `model` and `compiler`, where they were cut out of longer
-// strings, are repeated so that an explanation can say what differs.
+// The key that is safe for any driver. If `model` and `compiler` were cut out of longer strings,
+// they are repeated so that an explanation can say what differs.
 void set_default_key(const Identity &identity, Description *out);
 
 // The key of these facts and the address bits, if the driver gives each of the facts.
@@ -42,8 +42,8 @@ bool set_key_if_present(const Identity &identity, const Field (&fields)[kCount],
 }
 
 // describe() fills everything but `profile` and the key's first pair. Tables in these files hold
-// their texts and no pointers to them: each pointer would cost the shared library a relocation of
-// three words beside itself.
+// their texts and no pointers to them: each pointer would cost the shared library three more words
+// for its relocation.
 struct Generic {
   static constexpr char kName[] = "generic";
   static bool recognizes(const Identity &identity);

@@ -65,7 +65,7 @@ void fill_first(const Identity &identity, Description *out) {
 }  // namespace
 }  // namespace profiles
 
-// Layers and portable drivers come first: they name somebody else's hardware in the device's
+// Layers and portable drivers come first: they name another vendor's hardware in the device's
 // strings (PoCL on an AMD processor reports Intel's vendor id). Vendor ids decide nothing:
 // rusticl's may be 0, Mali's is the GPU id.
 Description describe(const Identity &identity) {

@@ -6,19 +6,19 @@
  * Conventions, which hold for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
  *     meaning; new ones are appended.
- *  2. The last parameter of such a function, `error`, takes the details; it may be NULL. What it
- *     holds after success says nothing.
+ *  2. The last parameter of such a function, `error`, takes the details; it may be NULL. Its
+ *     contents after success have no meaning.
  *  3. Handles are opaque. What a function hands out through `out` belongs to the caller, who gives
  *     it to the matching `*_release`; releasing NULL does nothing. `out` is written on success
- * only, except where a function says otherwise.
+ * only, unless a function says otherwise.
  *  4. A handle keeps alive what it was made from; release in any order.
  *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it was asked
  * of and lives as long. NULL means absent, which is not "". Strings that are passed in are copied
- *     before the function returns, where they are needed for longer.
+ *     before the function returns, if they are needed for longer.
  *  6. Sizes are in bytes, times in nanoseconds, unless a name says otherwise.
  *  7. Any thread may call any function at any time with any handle, except that a kiln_kernel, a
  *     kiln_sequence, an event that is being reused and the mapping of one buffer or image are each
- *     for one thread at a time, and that nobody may use a handle while or after it is released.
+ *     for one thread at a time, and that no thread may use a handle while or after it is released.
  *  8. Any handle or pointer argument that must not be NULL and is gives #KILN_ERROR_ARGUMENT; a
  *     function that returns a value answers for NULL with NULL, 0 or what it says. Nothing prints,
  *     throws, reads environment variables, or unloads an OpenCL library. Only an exhausted heap
@@ -156,7 +156,7 @@ KILN_API void kiln_opencl_release(kiln_opencl *opencl);
  * passed over; none at all is #KILN_ERROR_NO_DEVICE. */
 KILN_API kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_error *error);
 /** Opens the device at `index`, from 0, of those that kiln_device_count() counts, and asks it for
- * its identity. #KILN_ERROR_NO_DEVICE where there are not so many. */
+ * its identity. #KILN_ERROR_NO_DEVICE if there are not so many. */
 KILN_API kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **out,
                                       kiln_error *error);
 /** The same for a device that the application chose itself; it is of the OpenCL library of
@@ -219,7 +219,7 @@ enum {
   KILN_LOAD_FOR_MEDIUM = 128
 };
 
-/** What a notice tells of. */
+/** What a notice reports. */
 typedef enum kiln_notice_kind {
   KILN_NOTICE_RUNG = 0,       /**< A rung was passed over; `outcome` and `text` say why. */
   KILN_NOTICE_LOADED = 1,     /**< `rung` gave the program. */
@@ -248,8 +248,8 @@ typedef struct kiln_notice {
  * loader. */
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
 
-/** Asked before a compatible binary is used for the first time with this driver (each time where
- * there is no overlay to remember it): runs what it likes with `program`, which is borrowed, and
+/** Asked before a compatible binary is used for the first time with this driver (each time without
+ * an overlay, which remembers it): runs what it likes with `program`, which is borrowed, and
  * returns non-zero when the results are right. Called on the thread that loads; must not call back
  * into the same loader. */
 typedef int (*kiln_check_function)(kiln_program *program, void *user);
@@ -270,7 +270,7 @@ enum {
   KILN_HINT_PERFORMANCE = 8   /**< The performance of a context. */
 };
 
-/** What a loader may be given beside device and pack. Start from zeros with `size` set to
+/** What a loader may be given besides device and pack. Start from zeros with `size` set to
  * sizeof(kiln_loader_options). A shorter one from an older header is accepted, and what it lacks
  * counts as zero. Of a longer one from a newer header the bytes that this library does not know
  * must be zero, else #KILN_ERROR_ARGUMENT: what is asked for is never silently left undone. A size
@@ -319,7 +319,7 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
  * they were loaded. Call it when the first results are there, from any thread but not from a
  * callback; it waits for nothing that was enqueued. Without it a loader's release does the same. An
  * application that ends before both leaves the driver's plain binary, and the next start improves
- * it. Returns #KILN_OK when there is no overlay, too; what could not be stored is a notice. */
+ * it. Returns #KILN_OK without an overlay, too; what could not be stored is a notice. */
 KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 /** The KILN_HINT_* bits that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
@@ -376,7 +376,7 @@ KILN_API kiln_status kiln_prefetch(kiln_loader *loader, const char *const *progr
 
 /** Removes everything of Kiln's in an overlay folder, quarantines too. Other processes may be using
  * it; the markers of living ones stay. A folder that is not there is an empty one.
- * #KILN_ERROR_PACK_IO where something cannot be removed. */
+ * #KILN_ERROR_PACK_IO if something cannot be removed. */
 KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
 /** @}
@@ -385,16 +385,16 @@ KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
 /** Releases the handle; NULL does nothing. */
 KILN_API void kiln_report_release(kiln_report *report);
-/** The rung that gave the program; #KILN_RUNG_ERROR where none did. */
+/** The rung that gave the program; #KILN_RUNG_ERROR if none did. */
 KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
 /** What became of `rung`, and why, as a sentence; "" for the one that loaded. NULL, and `*outcome`
  * untouched, for a rung below it. `outcome` may be NULL. */
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
-/** Why this variant, as a sentence ("preferred by the pack"); `*choice`, where it is not NULL, gets
- * the same as a value. NULL, and `*choice` untouched, where there was none to load. */
+/** Why this variant, as a sentence ("preferred by the pack"); `*choice`, if it is not NULL, gets
+ * the same as a value. NULL, and `*choice` untouched, if no variant was chosen. */
 KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
-/** Whether the first launch compiles anything; `*reason`, where it is not NULL, gets why not as a
+/** Whether the first launch compiles anything; `*reason`, if it is not NULL, gets why not as a
  * sentence, or "". NULL as report is #KILN_FINAL_UNKNOWN. */
 KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char **reason);
 /** How long the whole load took, in milliseconds; that of the call that loaded. */

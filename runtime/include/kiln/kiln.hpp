@@ -37,7 +37,7 @@ struct [[nodiscard]] Status : kiln_error {
   explicit operator bool() const { return ok(); }
 };
 
-/// A value, or the error that stands in its place. Using the value of a failed result is
+/// A value, or the error of the call. Using the value of a failed result is
 /// undefined, as with std::optional.
 template <typename T>
 class [[nodiscard]] Result {
@@ -51,7 +51,7 @@ class [[nodiscard]] Result {
   bool ok() const { return error_.ok(); }
   /// Same as ok().
   explicit operator bool() const { return ok(); }
-  /// Why there is no value.
+  /// Why the call failed.
   const Status &error() const { return error_; }
   /// The value.
   T &operator*() { return value_; }
@@ -114,7 +114,7 @@ class Device {
   kiln_device *get() const { return handle_.get(); }
   /// See kiln_device_cl().
   cl_device_id cl() const { return kiln_device_cl(get()); }
-  /// See kiln_device_info(); empty where it is absent.
+  /// See kiln_device_info(); empty if it is absent.
   std::string info(const char *name) const { return detail::text(kiln_device_info(get(), name)); }
 
  private:
@@ -221,13 +221,13 @@ class Report {
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   /// See kiln_report_milliseconds().
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
-  /// What became of a rung, and why; nothing for a rung that was not reached.
+  /// What became of a rung, and why.
   struct Rung {
     /// What became of it.
     kiln_outcome outcome = KILN_OUTCOME_LOADED;
     std::string reason;  ///< empty when loaded
   };
-  /// See kiln_report_reason(); nothing for a rung that was not reached.
+  /// See kiln_report_reason(); std::nullopt for a rung that was not reached.
   std::optional<Rung> of_rung(kiln_rung rung) const {
     Rung result;
     const char *text = kiln_report_reason(handle_.get(), rung, &result.outcome);
@@ -235,7 +235,7 @@ class Report {
     result.reason = text;
     return result;
   }
-  /// See kiln_report_choice(); empty where there was no variant to load.
+  /// See kiln_report_choice(); empty if no variant was chosen.
   std::string choice(kiln_choice *by = nullptr) const {
     return detail::text(kiln_report_choice(handle_.get(), by));
   }
@@ -253,11 +253,11 @@ class Report {
   detail::Owner<kiln_report, kiln_report_release> handle_;
 };
 
-/// The program, or why there is none; the report is there either way.
+/// How a load ended.
 struct Loaded {
-  /// The program, or why there is none.
+  /// The program, or why it was not loaded.
   Result<Program> program;
-  /// There either way.
+  /// After success and after failure.
   Report report;
 };
 

@@ -6,9 +6,9 @@
  * Nothing here waits, except what says so. A launch, a map or a run of a sequence takes the events
  * that it has to wait for and gives an event of its own:
  *  - `wait`, `wait_count`: at most #KILN_MAX_WAITS events of the same context; NULL and 0 for none.
- *  - `event`: NULL where none is wanted. `*event` NULL: a new one is made, for the caller to
- * release. Otherwise `*event` is used again: it lets go of the command that it stood for and stands
- * for the new one, so that a program that launches for ever allocates nothing. Untouched on
+ *  - `event`: NULL if none is wanted. `*event` NULL: a new one is made, for the caller to
+ * release. Otherwise `*event` is used again: it no longer refers to its former command, but
+ * to the new one, so that a program that launches for ever allocates nothing. Untouched on
  * failure. An event is for one thread at a time while it is being used again.
  *
  * Commands are handed to the device when the driver likes, at kiln_queue_flush(), and at the latest
@@ -69,17 +69,17 @@ KILN_API cl_kernel kiln_kernel_cl(const kiln_kernel *kernel);
  * @param type of a component.
  * @param components 1 for a scalar, or 2, 3, 4, 8 or 16.
  * @param value that many components one after the other, 3 of a vector of 3; copied.
- * @param error #KILN_ERROR_ARGUMENT, or #KILN_ERROR_OPENCL where the driver refuses. */
+ * @param error #KILN_ERROR_ARGUMENT, or #KILN_ERROR_OPENCL if the driver refuses. */
 KILN_API kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, kiln_type type,
                                            unsigned components, const void *value,
                                            kiln_error *error);
 /** Sets an argument to `size` bytes, which are copied, as clSetKernelArg does: a struct, or an
- * OpenCL object, which must outlive the launches. The driver alone checks the size, and nobody the
- * type; see kiln_kernel_set_typed(). */
+ * OpenCL object, which must outlive the launches. The driver alone checks the size, and the type is
+ * not checked; see kiln_kernel_set_typed(). */
 KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                            size_t size, kiln_error *error);
 /** Sets an argument to a buffer, which must live until the launches that use it are enqueued.
- * #KILN_ERROR_ARGUMENT where the pack knows that the argument takes anything else. */
+ * #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else. */
 KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
                                             kiln_buffer *buffer, kiln_error *error);
 /** The same for an image. */
@@ -107,8 +107,8 @@ typedef struct kiln_queue_options {
 } kiln_queue_options;
 
 /** Makes a queue on the loader's device and context. `options` NULL is the default. What the device
- * does not support, or the driver refuses, is left out, and kiln_queue_hints() tells; it is not an
- * error. */
+ * does not support, or the driver refuses, is left out, which is not an error; kiln_queue_hints()
+ * gives what was taken. */
 KILN_API kiln_status kiln_queue_create(kiln_loader *loader, const kiln_queue_options *options,
                                        kiln_queue **out, kiln_error *error);
 /** Releases the handle; NULL does nothing. What was enqueued is still executed. */
@@ -145,7 +145,7 @@ typedef struct kiln_times {
   uint64_t end;    /**< Done. */
 } kiln_times;
 
-/** Waits first. #KILN_ERROR_OPENCL where the queue has no profiling. */
+/** Waits first. #KILN_ERROR_OPENCL if the queue has no profiling. */
 KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *error);
 
 /** @}
@@ -243,7 +243,7 @@ KILN_API kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_a
                                         kiln_buffer **out, kiln_error *error);
 /** A buffer over the application's memory, which stays valid until the buffer is released and no
  * command uses it, and which is the device's to use except while the buffer is mapped. Imported
- * with cl_arm_import_memory where the device takes host memory that way, else made with
+ * with cl_arm_import_memory if the device takes host memory that way, else made with
  * CL_MEM_USE_HOST_PTR.
  * @param loader on whose context.
  * @param memory its address is a multiple of 4,096, else #KILN_ERROR_ARGUMENT.
@@ -261,8 +261,8 @@ KILN_API kiln_status kiln_buffer_from_cl(kiln_loader *loader, cl_mem from, kiln_
 KILN_API void kiln_buffer_release(kiln_buffer *buffer);
 /** The OpenCL buffer, which is not retained for the caller. */
 KILN_API cl_mem kiln_buffer_cl(const kiln_buffer *buffer);
-/** 1 where mapping copies nothing, as far as device and rules of alignment say; 0 where it may, and
- * for a buffer of the application's that Kiln knows nothing of. */
+/** 1 if mapping copies nothing, by the device and the rules of alignment; 0 if it may copy, and for
+ * a buffer of the application's that Kiln did not make. */
 KILN_API int kiln_buffer_zero_copy(const kiln_buffer *buffer);
 /** Waits, then hands the whole buffer to the host until unmapped: in order, all that was enqueued
  * before is done. `*out` gets the address. A buffer that is mapped already is #KILN_ERROR_ARGUMENT.

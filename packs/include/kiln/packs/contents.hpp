@@ -29,7 +29,7 @@ class BlobSource {
   const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null for owned bytes
   BlobRef blob() const { return blob_; }                             // null for owned bytes
   std::uint64_t raw_size() const;
-  // The raw bytes, decoded and checked where they come from a pack.
+  // The raw bytes; those of a pack are decoded and checked.
   Status read(Bytes *out) const;
 
  private:
@@ -100,7 +100,7 @@ struct Finish {
   std::uint64_t microseconds = 0;     // that the finisher took
   std::uint64_t unfinished_size = 0;  // bytes of what the driver gave before it
   std::string driver{};               // the driver's version that made it
-  // Work-group sizes that were launched to make it final, ascending, each once; empty where the
+  // Work-group sizes that were launched to make it final, ascending, each once; empty if the
   // driver's code does not depend on them.
   std::vector<std::array<std::uint32_t, 3>> local_sizes{};
   bool operator==(const Finish &) const = default;
@@ -172,8 +172,8 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 
 // The union of two contents: programs by name, variants by name, targets by key, binaries
 // by variant. Associative, commutative and idempotent up to order. The same variant with
-// another hash is a conflict that names both, and leaves `into` as it was. Where both have a
-// binary for one variant and target, the one whose blob name is smaller is kept; where they
+// another hash is a conflict that names both, and leaves `into` as it was. If both have a
+// binary for one variant and target, the one whose blob name is smaller is kept; if they
 // differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a
 // total order, so that any order of merging gives the same pack, byte for byte; a program's hints
 // (preferred, baseline, sizes) come from one side, from that which has more of them. Records

@@ -17,7 +17,7 @@ class OutputFile {
   OutputFile &operator=(const OutputFile &) = delete;
   ~OutputFile();
 
-  // Creates a temporary file with a unique name beside `path`.
+  // Creates a temporary file with a unique name in the folder of `path`.
   Status open(const std::string &path);
   Status append(View bytes);
   // Zero bytes up to the next multiple of kAlignment.

@@ -19,13 +19,13 @@ namespace kiln::packs {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// A run of bytes that somebody else owns.
+// Bytes that are owned elsewhere.
 struct View {
   const std::uint8_t *data = nullptr;
   std::size_t size = 0;
 };
 
-// Owns the memory that a pack is read from: a map, a copy, or nothing (the caller's).
+// The memory that a pack is read from: a map or a copy, both owned, or the caller's.
 class Storage {
  public:
   Storage() = default;
@@ -56,9 +56,9 @@ class Pack {
   // Opening reads the superblock and the root, and no section and no blob.
   // `out` is set on success only.
   static Status open_file(const char *path, std::shared_ptr<const Pack> *out);
-  // `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer where
-  // the file ends before. The pack is mapped, or copied where it cannot be (a misaligned
-  // offset, no mmap support).
+  // `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer if
+  // the file ends before. The pack is mapped, or copied if it cannot be (a misaligned offset,
+  // no mmap support).
   static Status open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
                                 std::shared_ptr<const Pack> *out);
   // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
@@ -82,9 +82,9 @@ class Pack {
 
   // The blob that a variant gives as its source or IL; null for number 0.
   BlobRef blob(std::uint32_t number) const;
-  // Decodes a blob of this pack and checks the hash of its raw bytes. `scratch` owns the
-  // bytes where they had to be decoded; a raw blob is a view into the pack. Giving the same
-  // `scratch` again saves memory, and decoding where it still holds the blob.
+  // Decodes a blob of this pack and checks the hash of its raw bytes. A raw blob
+  // is a view into the pack; of another, `scratch` owns the decoded bytes. Giving the same
+  // `scratch` again saves memory, and saves decoding if it still holds the blob.
   Status read_blob(BlobRef blob, Bytes *scratch, View *out) const;
   // The blob's bytes as they are stored, bounds checked, not decoded and not hashed.
   Status stored_bytes(BlobRef blob, View *out) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value, or why there is none.
+// A value, or a failed status.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ struct [[nodiscard]] Status {
   ~Status();
 
   Code code = Code::ok;
-  int cl_error = 0;     // OpenCL's code, where a call of it failed
+  int cl_error = 0;     // OpenCL's code, if a call of it failed
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
   bool ok() const { return code == Code::ok; }

@@ -16,8 +16,8 @@ std::string concat(std::initializer_list<std::string_view> parts);
 
 std::string decimal(std::uint64_t value);
 
-// Compares the numbers in two versions one after the other, "580.9" before "580.65.06"; whatever
-// stands between numbers does not count. Negative, zero or positive.
+// Compares the numbers in two versions one after the other, "580.9" before "580.65.06"; the
+// text between numbers does not count. Negative, zero or positive.
 int compare_versions(std::string_view a, std::string_view b);
 
 // By bytes.

@@ -9,7 +9,7 @@
 namespace kiln::packs {
 
 struct WriteOptions {
-  // false: binaries are stored as they are. A start then decodes nothing, which costs it less
+  // false: binaries are stored as they are. A start then has no decoding, which costs it less
   // than half; the pack grows by what compression saved. IL and source are always compressed.
   bool compress_binaries = true;
 };
