@@ -137,11 +137,7 @@ Digest blake2b(View bytes) {
   return name;
 }
 
-std::string hex(const Digest &name) {
-  char text[2 * kDigestSize + 1];
-  sodium_bin2hex(text, sizeof(text), name.data(), name.size());
-  return text;
-}
+std::string hex(const Digest &name) { return hex(name.data(), name.size()); }
 
 BlobSource::BlobSource(Bytes raw) : raw_(std::make_shared<const Bytes>(std::move(raw))) {
   name_ = blake2b({raw_->data(), raw_->size()});

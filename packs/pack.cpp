@@ -8,9 +8,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zstd.h>
 
+#include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/hash.hpp"
 #include "packs/partition_point.hpp"
 #include "packs/validate.hpp"
@@ -20,13 +20,6 @@ namespace {
 
 // A zstd block takes at least 4 bytes and yields at most 128 KiB.
 constexpr std::uint64_t kMaxExpansion = (128 << 10) / 4;
-
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
 
 Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
@@ -55,19 +48,20 @@ Pack::~Pack() { ZSTD_freeDCtx(spare_decoder_.load()); }
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
   // O_NONBLOCK is for a pipe at the path: opening one would wait for its writer.
-  Descriptor file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) {
+  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
     return Status::error(fault, {path, ": ", std::strerror(errno)});
   }
   struct stat info {};
-  if (fstat(file.fd, &info) != 0) {
+  if (fstat(file.get(), &info) != 0) {
     return Status::error(Code::io_error, {path, ": ", std::strerror(errno)});
   }
   if (!S_ISREG(info.st_mode)) {
     return Status::error(Code::io_error, {path, ": not a regular file"});
   }
-  const Status status = open_descriptor(file.fd, 0, static_cast<std::uint64_t>(info.st_size), out);
+  const Status status =
+      open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), out);
   return status.ok() ? status : Status::error(status.code, {path, ": ", status.message});
 }
 

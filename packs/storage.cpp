@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/pack.hpp"
 
 namespace kiln::packs {
 namespace {
 
-Status system_error(const char *what) {
-  return Status::error(Code::io_error, {what, ": ", std::strerror(errno)});
+Status system_error(const char *what, int error) {
+  return Status::error(Code::io_error, {what, ": ", std::strerror(error)});
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ Status Storage::map(int fd, std::uint64_t offset, std::uint64_t length) {
     return Status::error(Code::over_limit, "the range to open is over 1 TiB");
   }
   struct stat info {};
-  if (fstat(fd, &info) != 0) return system_error("cannot open the pack");
+  if (fstat(fd, &info) != 0) return system_error("cannot open the pack", errno);
   if (S_ISREG(info.st_mode)) {  // touching a page behind the end of a file would end the process
     const auto size = static_cast<std::uint64_t>(info.st_size);
     length = std::min(length, size - std::min(size, offset));
@@ -56,16 +57,11 @@ Status Storage::copy(int fd, std::uint64_t offset, std::uint64_t length) {
   copy_.reset(new (std::nothrow) std::uint64_t[static_cast<std::size_t>(length / 8 + 1)]);
   if (!copy_) return Status::error(Code::io_error, "no memory for a copy of the pack");
   auto *bytes = reinterpret_cast<std::uint8_t *>(copy_.get());
-  std::size_t done = 0;
-  while (done < length) {
-    const ssize_t n = pread(fd, bytes + done, static_cast<std::size_t>(length) - done,
-                            static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_error("cannot read the pack");
-    if (n == 0) break;
-    done += static_cast<std::size_t>(n);
+  auto size = static_cast<std::size_t>(length);
+  if (int error = read_all(fd, offset, bytes, &size); error != 0) {
+    return system_error("cannot read the pack", error);
   }
-  view_ = {bytes, done};
+  view_ = {bytes, size};
   return {};
 }
 

@@ -38,6 +38,25 @@ std::string decimal(std::uint64_t value) {
   return std::string(begin, digits + sizeof(digits));
 }
 
+std::string hex(const void *bytes, std::size_t count) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const auto *byte = static_cast<const std::uint8_t *>(bytes);
+  std::string text;
+  for (const std::uint8_t *end = byte + count; byte != end; ++byte) {
+    text += kDigits[*byte >> 4];
+    text += kDigits[*byte & 15];
+  }
+  return text;
+}
+
+std::string hex64(std::uint64_t value) {
+  std::uint8_t bytes[sizeof(value)];  // most significant first
+  for (std::size_t i = sizeof(value); i-- != 0; value >>= 8) {
+    bytes[i] = static_cast<std::uint8_t>(value);
+  }
+  return hex(bytes, sizeof(bytes));
+}
+
 int compare_versions(std::string_view a, std::string_view b) {
   while (!a.empty() || !b.empty()) {
     const std::string_view x = take_number(&a);

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kLongestWord = 128;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same(char a, char b) { return lower(a) == lower(b); }
+bool same(char a, char b) { return packs::lower(a) == packs::lower(b); }
 
 }  // namespace
 

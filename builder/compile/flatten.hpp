@@ -2,6 +2,9 @@
 // Flattening: one text out of a source file and the files that it includes, so that a pack
 // carries all that a driver's compiler needs. Reads through an interface and is otherwise
 // pure: safe to use from any thread if the interface is.
+//
+// Not `clang -E -frewrite-includes`, which resolves only the includes that are active with the
+// host's macros: a driver has other macros.
 #pragma once
 
 #include <filesystem>

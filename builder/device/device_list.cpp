@@ -2,12 +2,12 @@
 // Listing devices, in a process of its own, and selecting among them.
 #include "builder/device/device_list.hpp"
 
-#include <cctype>
 #include <memory>
 
 #include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -54,8 +54,6 @@ DeviceInfo device_from(const json &in, std::size_t index) {
   return info;
 }
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
 }  // namespace
 
 Result<std::vector<DeviceInfo>> list_devices() {
@@ -78,7 +76,8 @@ bool glob_match(const std::string &pattern, const std::string &text) {
   std::size_t star = std::string::npos;
   std::size_t resume = 0;
   while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t])) &&
+    if (p < pattern.size() &&
+        (pattern[p] == '?' || packs::lower(pattern[p]) == packs::lower(text[t])) &&
         pattern[p] != '*') {
       ++p;
       ++t;

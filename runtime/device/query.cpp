@@ -58,29 +58,9 @@ bool query_flag(const OpenCL &cl, cl_device_id device, cl_device_info what) {
   return query_value(cl, device, what, &flag) && flag != CL_FALSE;
 }
 
-std::string hex(const unsigned char *bytes, std::size_t count) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
-  return text;
-}
-
-// The number's bytes, most significant first.
-template <typename T>
-std::string hex_number(T value) {
-  unsigned char bytes[sizeof(T)];
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    bytes[sizeof(T) - 1 - i] = static_cast<unsigned char>(value >> (8 * i));
-  }
-  return hex(bytes, sizeof(T));
-}
-
 // "0x8086": without leading zeros, as vendors write their ids.
 std::string hex_id(cl_uint value) {
-  const std::string digits = hex_number(value);
+  const std::string digits = packs::hex64(value);
   const std::size_t first = digits.find_first_not_of('0');
   return "0x" + (first == std::string::npos ? "0" : digits.substr(first));
 }
@@ -91,7 +71,7 @@ std::string hash_of(const std::vector<std::string> &extensions) {
     if (!joined.empty()) joined += ' ';
     joined += extension;
   }
-  return hex_number(packs::xxh3(joined.data(), joined.size()));
+  return packs::hex64(packs::xxh3(joined.data(), joined.size()));
 }
 
 bool has(const std::vector<std::string> &sorted, const char *name) {
@@ -134,7 +114,7 @@ void set_uuid(const OpenCL &cl, cl_device_id device, cl_device_info what, Field 
               Identity *identity) {
   unsigned char bytes[kUuidBytes] = {};
   if (cl.clGetDeviceInfo(device, what, sizeof(bytes), bytes, nullptr) != CL_SUCCESS) return;
-  identity->set(field, hex(bytes, sizeof(bytes)));
+  identity->set(field, packs::hex(bytes, sizeof(bytes)));
 }
 
 void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *identity) {
@@ -159,7 +139,7 @@ void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::
   cl_uint ip_version = 0;
   if (has(extensions, "cl_intel_device_attribute_query") &&
       query_value(cl, device, kDeviceIpVersionIntel, &ip_version)) {
-    identity->set(Field::ip_version, "0x" + hex_number(ip_version));
+    identity->set(Field::ip_version, "0x" + packs::hex64(ip_version).substr(8));
   }
   if (has(extensions, "cl_nv_device_attribute_query")) {
     set_compute_capability(cl, device, identity);

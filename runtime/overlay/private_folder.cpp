@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/overlay/private_folder.hpp"
 
-#include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kiln/packs/hash.hpp"
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {
-namespace {
-
-constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-
-int write_parts(int fd, const packs::View *parts, std::size_t count) {
-  std::uint64_t offset = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (int error = write_all(fd, parts[i], offset); error != 0) return error;
-    offset += parts[i].size;
-  }
-  return fsync(fd) == 0 ? 0 : errno;
-}
-
-}  // namespace
-
-Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
-  const int mine = fd_;
-  fd_ = other.fd_;
-  other.fd_ = mine;
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 int Folder::open(const char *path, Folder *out) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   Descriptor fd(::open(path, kFlags));
@@ -77,31 +47,21 @@ int Folder::read_file(const std::string &name, std::uint64_t limit, packs::Bytes
   if (int error = open_file(name, O_RDONLY, file, info); error != 0) return error;
   if (static_cast<std::uint64_t>(info->st_size) > limit) return EFBIG;
   out->resize(static_cast<std::size_t>(info->st_size));
-  std::size_t done = 0;
-  while (done < out->size()) {
-    const ssize_t got = read(file->get(), out->data() + done, out->size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return errno;
-    if (got == 0) break;  // shortened meanwhile: the reader's hash check fails
-    done += static_cast<std::size_t>(got);
-  }
-  out->resize(done);
-  return 0;
+  std::size_t size = out->size();
+  const int error = packs::read_all(file->get(), 0, out->data(), &size);
+  out->resize(size);  // shortened meanwhile: the reader's hash check fails
+  return error;
 }
 
 int Folder::write_file(const std::string &name, const packs::View *parts, std::size_t count) const {
-  const std::string temporary = kTemporaryPrefix + hex64(unique_number());
-  Descriptor fd(openat(fd_.get(), temporary.c_str(), kNewFile, 0600));
-  if (!fd) return errno;
-  int error = write_parts(fd.get(), parts, count);
-  if (error == 0 && renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) {
-    error = errno;
+  packs::AtomicFile file;
+  int error = file.create(fd_.get(), kTemporaryPrefix + hex64(unique_number()), 0600);
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < count && error == 0; ++i) {
+    error = file.write(parts[i], offset);
+    offset += parts[i].size;
   }
-  if (error != 0) {
-    unlinkat(fd_.get(), temporary.c_str(), 0);
-    return error;
-  }
-  return fsync(fd_.get()) == 0 ? 0 : errno;
+  return error == 0 ? file.commit(name, fd_.get()) : error;
 }
 
 int Folder::remove(const std::string &name) const {
@@ -132,24 +92,6 @@ int Folder::list(std::vector<std::string> *names) const {
   return error;
 }
 
-int write_all(int fd, packs::View view, std::uint64_t offset) {
-  while (view.size != 0) {
-    const ssize_t written = pwrite(fd, view.data, view.size, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written == 0 ? EIO : errno;
-    view.data += written;
-    view.size -= static_cast<std::size_t>(written);
-    offset += static_cast<std::uint64_t>(written);
-  }
-  return 0;
-}
-
-std::string hex64(std::uint64_t value) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 bool is_name(const std::string &name, const char *prefix, unsigned numbers) {
   const std::size_t start = std::strlen(prefix);
   if (name.size() != start + 17 * numbers - 1 || !starts_with(name, prefix)) return false;
@@ -159,16 +101,6 @@ bool is_name(const std::string &name, const char *prefix, unsigned numbers) {
     if ((i - start) % 17 == 16 ? c != '-' : !digit) return false;
   }
   return true;
-}
-
-std::uint64_t unique_number() {
-  static std::atomic<unsigned> counter{0};
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const std::uint64_t facts[4] = {static_cast<std::uint64_t>(now.tv_sec),
-                                  static_cast<std::uint64_t>(now.tv_nsec),
-                                  static_cast<std::uint64_t>(getpid()), ++counter};
-  return packs::xxh3(facts, sizeof(facts));
 }
 
 }  // namespace kiln::runtime

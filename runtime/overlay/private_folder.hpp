@@ -9,26 +9,15 @@
 
 #include <sys/stat.h>
 
-#include "kiln/packs/pack.hpp"
+#include "kiln/packs/atomic_file.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
 
-// A file descriptor that closes itself. Move only.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor &&other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Descriptor &operator=(Descriptor &&other) noexcept;
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor();
-
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
+using packs::Descriptor;
+using packs::hex64;
+using packs::unique_number;
+using packs::write_all;
 
 // Errors are the operating system's numbers (errno); 0 is success.
 class Folder {
@@ -49,9 +38,7 @@ class Folder {
   int read_file(const std::string &name, std::uint64_t limit, packs::Bytes *out, struct stat *info,
                 Descriptor *file) const;
 
-  // Replaces `name` by the parts, one after the other: a temporary with a unique name made
-  // with O_EXCL, written whole, synced, renamed; then the folder is synced. On failure the
-  // temporary is removed and the former file `name` is untouched.
+  // Replaces `name` by the parts, one after the other, as packs::AtomicFile does.
   int write_file(const std::string &name, const packs::View *parts, std::size_t count) const;
 
   int remove(const std::string &name) const;
@@ -63,17 +50,8 @@ class Folder {
   Descriptor fd_;
 };
 
-// Writes all of `view` at `offset`.
-int write_all(int fd, packs::View view, std::uint64_t offset);
-
-// 16 hexadecimal digits.
-std::string hex64(std::uint64_t value);
-
 // Whether `name` is `prefix` and then that many numbers as hex64 writes them, joined by "-".
 bool is_name(const std::string &name, const char *prefix, unsigned numbers);
-
-// A number that no other process and no earlier call has; for names of files.
-std::uint64_t unique_number();
 
 // Names of Folder's temporaries begin with this; killed processes leave them behind.
 inline constexpr char kTemporaryPrefix[] = "temporary-";

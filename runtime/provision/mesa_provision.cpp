@@ -219,9 +219,7 @@ Status provision_place(const char *folder, const Place &place, ProvisionResult *
 int lock(const char *folder, Descriptor *out) {
   Descriptor fd(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return errno;
-  while (flock(fd.get(), LOCK_EX) != 0) {
-    if (errno != EINTR) return errno;
-  }
+  if (packs::uninterrupted([&] { return flock(fd.get(), LOCK_EX); }) != 0) return errno;
   *out = std::move(fd);
   return 0;
 }

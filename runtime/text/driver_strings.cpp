@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::runtime {
 namespace {
 
 constexpr char kSpaces[] = " \t\r\n\v\f";
 
-// ASCII only: the C library's follows the locale.
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+using packs::lower;
 
 bool same_letter(char a, char b) { return lower(a) == lower(b); }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON text. The runtime does not read JSON.
+// Writing JSON text. The runtime does not read JSON. Not RapidJSON's SAX writer, which needs no
+// exceptions either: it refuses strings that are not UTF-8, which drivers report, and applications
+// that link the runtime would depend on it.
 #pragma once
 
 #include <string>

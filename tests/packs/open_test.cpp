@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kiln/packs/descriptor.hpp"
 #include "tests/packs/forge.hpp"
 #include "tests/support/plain_user.hpp"
 
@@ -14,19 +15,11 @@ using namespace kiln::test;
 
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::string &path) : fd_(::open(path.c_str(), O_RDONLY)) {
-    REQUIRE(fd_ >= 0);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor() { close(fd_); }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+Descriptor open_for_reading(const std::string &path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY));
+  REQUIRE(file);
+  return file;
+}
 
 Code file_fault(const std::string &path) {
   PackPointer pack;
@@ -101,7 +94,7 @@ TEST_CASE("a pack opens inside of a file, aligned or not", "[open]") {
     const std::string path = embedded(folder, lead, 100);
     PackPointer pack;
     {
-      const Descriptor file(path);
+      const Descriptor file = open_for_reading(path);
       REQUIRE(Pack::open_descriptor(file.get(), lead, size, &pack).ok());
     }
     CHECK(parts_of(*pack) == sample_parts());  // the descriptor is closed
@@ -112,7 +105,7 @@ TEST_CASE("a range that is shorter than the pack is truncated", "[open]") {
   const TemporaryFolder folder;
   const std::size_t size = written(sample()).size();
   for (const std::size_t lead : {0u, 3u}) {
-    const Descriptor file(embedded(folder, lead, 0));
+    const Descriptor file = open_for_reading(embedded(folder, lead, 0));
     PackPointer pack;
     CHECK(Pack::open_descriptor(file.get(), lead, size - 1, &pack).code == Code::truncated);
     CHECK(Pack::open_descriptor(file.get(), lead, 63, &pack).code == Code::truncated);
@@ -126,7 +119,7 @@ TEST_CASE("a range that ends behind the file is cut, and nothing behind it is to
   const std::size_t size = written(sample()).size();
   for (const std::size_t lead : {0u, 3u, 64u}) {
     CAPTURE(lead);
-    const Descriptor file(embedded(folder, lead, 0));
+    const Descriptor file = open_for_reading(embedded(folder, lead, 0));
     PackPointer pack;
     CHECK(Pack::open_descriptor(file.get(), lead, size + (1 << 20), &pack).ok());
     CHECK(parts_of(*pack) == sample_parts());
@@ -134,14 +127,14 @@ TEST_CASE("a range that ends behind the file is cut, and nothing behind it is to
     CHECK(Pack::open_descriptor(file.get(), lead + 1'000'000, 4096, &pack).code == Code::empty);
   }
   write_file(folder.path() / "cut", {});
-  const Descriptor empty((folder.path() / "cut").string());
+  const Descriptor empty = open_for_reading((folder.path() / "cut").string());
   PackPointer pack;
   CHECK(Pack::open_descriptor(empty.get(), 0, 1 << 20, &pack).code == Code::empty);
 }
 
 TEST_CASE("an absurd range or descriptor is refused", "[open]") {
   const TemporaryFolder folder;
-  const Descriptor file(embedded(folder, 0, 0));
+  const Descriptor file = open_for_reading(embedded(folder, 0, 0));
   const std::uint64_t most = ~std::uint64_t{0};
   PackPointer pack;
   CHECK(Pack::open_descriptor(file.get(), 0, most, &pack).code == Code::over_limit);

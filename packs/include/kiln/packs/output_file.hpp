@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears at its path whole or not at all.
+// A pack, or another file that is written at a path: an AtomicFile with a position and messages.
 #pragma once
 
 #include <string>
 
-#include "kiln/packs/pack.hpp"
+#include "kiln/packs/atomic_file.hpp"
 
 namespace kiln::packs {
 
@@ -12,11 +12,6 @@ namespace kiln::packs {
 // commit. Destroying an uncommitted file removes it. Not thread-safe.
 class OutputFile {
  public:
-  OutputFile() = default;
-  OutputFile(const OutputFile &) = delete;
-  OutputFile &operator=(const OutputFile &) = delete;
-  ~OutputFile();
-
   // Creates a temporary file with a unique name in the folder of `path`.
   Status open(const std::string &path);
   Status append(View bytes);
@@ -32,8 +27,7 @@ class OutputFile {
   Status write_at(View bytes, std::uint64_t offset);
 
   std::string path_;
-  std::string temporary_;
-  int fd_ = -1;
+  AtomicFile file_;
   std::uint64_t size_ = 0;
 };
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kiln/packs/descriptor.hpp"
+
+#include <unistd.h>
+
+namespace kiln::packs {
+namespace {
+
+// Gives each rest of the bytes to `write_some` until nothing is left.
+template <typename WriteSome>
+int write_rests(View bytes, WriteSome write_some) {
+  std::size_t done = 0;
+  while (done < bytes.size) {
+    const ssize_t n = uninterrupted([&] { return write_some(bytes.data + done, done); });
+    if (n <= 0) return n == 0 ? EIO : errno;
+    done += static_cast<std::size_t>(n);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
+  const int mine = fd_;
+  fd_ = other.fd_;
+  other.fd_ = mine;
+  return *this;
+}
+
+Descriptor::~Descriptor() { close(); }
+
+int Descriptor::close() {
+  const int fd = fd_;
+  fd_ = -1;
+  // Never repeated: after EINTR the descriptor is closed, and its number may be another's.
+  return fd < 0 || ::close(fd) == 0 ? 0 : errno;
+}
+
+int write_all(int fd, View bytes, std::uint64_t offset) {
+  return write_rests(bytes, [&](const std::uint8_t *rest, std::size_t done) {
+    return pwrite(fd, rest, bytes.size - done, static_cast<off_t>(offset + done));
+  });
+}
+
+int write_all(int fd, View bytes) {
+  return write_rests(bytes, [&](const std::uint8_t *rest, std::size_t done) {
+    return write(fd, rest, bytes.size - done);
+  });
+}
+
+int read_all(int fd, std::uint64_t offset, std::uint8_t *to, std::size_t *size) {
+  const std::size_t wanted = *size;
+  *size = 0;
+  while (*size < wanted) {
+    const ssize_t n = uninterrupted(
+        [&] { return pread(fd, to + *size, wanted - *size, static_cast<off_t>(offset + *size)); });
+    if (n < 0) return errno;
+    if (n == 0) break;
+    *size += static_cast<std::size_t>(n);
+  }
+  return 0;
+}
+
+}  // namespace kiln::packs

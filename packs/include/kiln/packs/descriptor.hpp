@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// File descriptors that close themselves, and reading and writing that no signal interrupts. Errors
+// are errno's numbers; 0 is success. POSIX.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+
+#include "kiln/packs/pack.hpp"
+
+namespace kiln::packs {
+
+// Owns a file descriptor. Move only.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor &&other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+  Descriptor &operator=(Descriptor &&other) noexcept;
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor();
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  // Some file systems report only here that data could not be stored.
+  int close();
+
+ private:
+  int fd_;
+};
+
+// The result of a system call that is repeated as long as a signal interrupts it. Linux and Android
+// have TEMP_FAILURE_RETRY for this, other systems do not.
+template <typename Call>
+auto uninterrupted(Call call) -> decltype(call()) {
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+// Writes all bytes: at `offset` of a file, or to a pipe.
+int write_all(int fd, View bytes, std::uint64_t offset);
+int write_all(int fd, View bytes);
+
+// Reads `size` bytes from `offset` of a file, fewer only where the file ends; `*size` is how many.
+int read_all(int fd, std::uint64_t offset, std::uint8_t *to, std::size_t *size);
+
+}  // namespace kiln::packs
