@@ -8,7 +8,7 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
-#include "builder/manifest/requirement_names.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -25,14 +25,10 @@ bool is_identifier(std::string_view name) {
 std::vector<std::string> read_requirements(const TableReader &table) {
   std::vector<std::string> names;
   for (const auto &name : table.strings("requires")) {
-    if (!is_requirement(name.value)) {
-      std::vector<std::string> known = requirement_names();
-      known.emplace_back("extension:NAME");
-      known.emplace_back("work_group:N");
-      known.emplace_back("compute_capability:M.N");
+    if (!runtime::is_known_requirement(name.value)) {
       table.fail(name.at,
                  fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
-                 expected_one_of(name.value, known));
+                 expected_one_of(name.value, runtime::known_requirements()));
     }
     names.push_back(name.value);
   }

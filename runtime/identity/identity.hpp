@@ -125,8 +125,7 @@ using AcceptsBinaryOf = const char *(*)(std::string_view family, const Facts &ke
 
 // What a profile extracts. What the driver does not report is empty.
 struct Description {
-  const char *profile = "generic";  // adreno mali powervr intel nvidia amd pocl rusticl apple
-                                    // vivante generic
+  const char *profile = "generic";  // one of profile_names()
   std::string family;               // "Adreno 7xx", "Gen12LP", "Mali Valhall", "gfx9", ...
   std::string model;                // "750", "Mali-G710", "NVIDIA H200"
   std::string compiler;             // the driver's compiler build: "E031.45.02.06", "r32p1-01eac0"
@@ -138,6 +137,9 @@ struct Description {
 // Picks the profile and extracts. Never fails: broken or empty strings end as generic,
 // or as the vendor's profile with an empty model and every identity string in the key.
 Description describe(const Identity &identity);
+
+// The names of all profiles, sorted.
+std::vector<std::string> profile_names();
 
 // One fact that differs between two keys; std::nullopt: the key lacks it.
 struct Difference {

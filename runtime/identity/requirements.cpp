@@ -10,36 +10,39 @@ namespace {
 
 using packs::concat;
 
-struct Feature {
-  bool Capabilities::*has;
-  char requirement[20];
-  char lack[28];
+// What follows the colon of a requirement.
+enum class Operand : std::uint8_t {
+  none,     // there is no colon
+  name,     // of an extension: letters, digits and '_'
+  profile,  // of a vendor; a later version may know more of them
+  items,    // work-items: a number from 1 of at most 6 digits
+  version,  // "M.N", as parse_compute_capability() reads it
 };
 
-constexpr Feature kFeatures[] = {
-    {&Capabilities::images, "images", "images"},
-    {&Capabilities::fp16, "fp16", "half-precision arithmetic"},
-    {&Capabilities::fp64, "fp64", "double-precision arithmetic"},
-    {&Capabilities::subgroups, "subgroups", "sub-groups"},
-    {&Capabilities::integer_dot_product, "integer_dot_product", "integer dot products"},
-    {&Capabilities::opencl_3, "opencl_3", "OpenCL 3.0"},
-    {&Capabilities::unified_memory, "unified_memory", "memory shared with the host"},
+// One requirement. Texts are held here and not pointed to: each pointer would cost the shared
+// library a relocation.
+struct Rule {
+  char word[20];  // all of the requirement, or what stands up to its operand
+  Operand operand;
+  char lack[28];                      // what a device without it lacks
+  bool Capabilities::*has = nullptr;  // of a requirement without operand
 };
 
-const Feature *find_feature(const std::string &requirement) {
-  for (const Feature &feature : kFeatures) {
-    if (requirement == feature.requirement) return &feature;
-  }
-  return nullptr;
-}
-
-constexpr char kComputeCapability[] = "compute_capability:";
-
-// What follows the prefix; empty if the text does not start with it.
-std::string_view argument(std::string_view text, std::string_view prefix) {
-  if (text.substr(0, prefix.size()) != prefix) return {};
-  return text.substr(prefix.size());
-}
+// The one list of requirements, for the runtime and for manifests, in the order of messages.
+constexpr Rule kRules[] = {
+    {"fp16", Operand::none, "half-precision arithmetic", &Capabilities::fp16},
+    {"fp64", Operand::none, "double-precision arithmetic", &Capabilities::fp64},
+    {"images", Operand::none, "images", &Capabilities::images},
+    {"integer_dot_product", Operand::none, "integer dot products",
+     &Capabilities::integer_dot_product},
+    {"opencl_3", Operand::none, "OpenCL 3.0", &Capabilities::opencl_3},
+    {"subgroups", Operand::none, "sub-groups", &Capabilities::subgroups},
+    {"unified_memory", Operand::none, "memory shared with the host", &Capabilities::unified_memory},
+    {"vendor:", Operand::profile, "a device of the profile "},
+    {"extension:", Operand::name, "the extension "},
+    {"work_group:", Operand::items, "work-groups of "},
+    {"compute_capability:", Operand::version, "compute capability "},
+};
 
 // A number from 1 of at most `most` digits; 0 if the text is anything else.
 std::size_t number_of(std::string_view digits, std::size_t most) {
@@ -52,49 +55,72 @@ std::size_t number_of(std::string_view digits, std::size_t most) {
   return number;
 }
 
-// N of "work_group:N"; 0 for another requirement.
-std::size_t work_group_of(std::string_view requirement) {
-  return number_of(argument(requirement, "work_group:"), 9);
+bool is_extension_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    const char letter = packs::lower(c);
+    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
-// Of "compute_capability:M.N"; 0 for another requirement.
-std::size_t compute_capability_of(std::string_view requirement) {
-  return parse_compute_capability(argument(requirement, kComputeCapability));
+// A requirement, taken apart by its rule; the rule is null where there is none for it.
+struct Parsed {
+  const Rule *rule = nullptr;
+  std::string_view operand;
+  std::size_t number = 0;  // that the operand stands for, if it is one
+};
+
+// Whether what follows the rule's word is an operand of its kind; sets the number.
+bool fits(Operand kind, std::string_view operand, std::size_t *number) {
+  switch (kind) {
+    case Operand::none: return operand.empty();
+    case Operand::name: return is_extension_name(operand);
+    case Operand::profile: return !operand.empty();
+    case Operand::items: *number = number_of(operand, 6); break;
+    case Operand::version: *number = parse_compute_capability(operand); break;
+  }
+  return *number != 0;
 }
 
-std::optional<std::string> missing_capability(std::size_t needed, std::string_view version,
-                                              std::size_t has) {
-  if (has >= needed) return std::nullopt;
-  if (has == 0) return concat({"needs NVIDIA's compute capability ", version});
-  return concat({"needs compute capability ", version, " (this device has ",
-                 packs::decimal(has / 100), ".", packs::decimal(has % 100), ")"});
+Parsed parse(std::string_view requirement) {
+  for (const Rule &rule : kRules) {
+    const std::string_view word = rule.word;
+    if (requirement.substr(0, word.size()) != word) continue;
+    Parsed parsed{&rule, requirement.substr(word.size()), 0};
+    if (fits(rule.operand, parsed.operand, &parsed.number)) return parsed;
+  }
+  return {};
+}
+
+bool has(const Capabilities &device, const Parsed &needed) {
+  switch (needed.rule->operand) {
+    case Operand::none: return device.*needed.rule->has;
+    case Operand::name: return device.has_extension(needed.operand);
+    case Operand::profile: return device.profile == needed.operand;
+    case Operand::items: return device.max_work_group_size >= needed.number;
+    case Operand::version: return device.compute_capability >= needed.number;
+  }
+  return false;
 }
 
 std::optional<std::string> missing_one(const std::string &requirement, const Capabilities &device) {
-  if (const Feature *feature = find_feature(requirement)) {
-    if (device.*feature->has) return std::nullopt;
-    return concat({"needs ", feature->lack});
+  const Parsed needed = parse(requirement);
+  if (needed.rule == nullptr) {
+    return concat({"needs \"", requirement, "\", which this version does not know"});
   }
-  const std::string_view extension = argument(requirement, "extension:");
-  if (!extension.empty()) {
-    if (device.has_extension(extension)) return std::nullopt;
-    return concat({"needs the extension ", extension});
+  if (has(device, needed)) return std::nullopt;
+  const bool foreign = needed.rule->operand == Operand::version && device.compute_capability == 0;
+  std::string text =
+      concat({"needs ", foreign ? "NVIDIA's " : "", needed.rule->lack, needed.operand});
+  switch (needed.rule->operand) {
+    case Operand::profile: return concat({text, ", and this one is ", device.profile});
+    case Operand::items: return concat({text, " work-items"});
+    case Operand::version:
+      if (foreign) break;
+      return concat({text, " (this device has ", packs::decimal(device.compute_capability / 100),
+                     ".", packs::decimal(device.compute_capability % 100), ")"});
+    default: break;
   }
-  const std::string_view profile = argument(requirement, "vendor:");
-  if (!profile.empty()) {
-    if (device.profile == profile) return std::nullopt;
-    return concat(
-        {"needs a device of the profile ", profile, ", and this one is ", device.profile});
-  }
-  if (const std::size_t items = work_group_of(requirement)) {
-    if (device.max_work_group_size >= items) return std::nullopt;
-    return concat({"needs work-groups of ", packs::decimal(items), " work-items"});
-  }
-  if (const std::size_t needed = compute_capability_of(requirement)) {
-    return missing_capability(needed, argument(requirement, kComputeCapability),
-                              device.compute_capability);
-  }
-  return concat({"needs \"", requirement, "\", which this version does not know"});
+  return text;
 }
 
 }  // namespace
@@ -126,10 +152,29 @@ std::optional<std::string> missing_requirement(const std::vector<std::string> &r
   return std::nullopt;
 }
 
-bool is_known_requirement(const std::string &requirement) {
-  return find_feature(requirement) != nullptr || !argument(requirement, "extension:").empty() ||
-         !argument(requirement, "vendor:").empty() || work_group_of(requirement) != 0 ||
-         compute_capability_of(requirement) != 0;
+bool is_known_requirement(std::string_view requirement) {
+  const Parsed parsed = parse(requirement);
+  if (parsed.rule == nullptr || parsed.rule->operand != Operand::profile) {
+    return parsed.rule != nullptr;
+  }
+  const std::vector<std::string> profiles = profile_names();
+  return std::binary_search(profiles.begin(), profiles.end(), parsed.operand);
+}
+
+std::vector<std::string> known_requirements() {
+  std::vector<std::string> all;
+  for (const Rule &rule : kRules) {
+    switch (rule.operand) {
+      case Operand::none: all.emplace_back(rule.word); break;
+      case Operand::name: all.push_back(concat({rule.word, "NAME"})); break;
+      case Operand::profile:
+        for (const std::string &name : profile_names()) all.push_back(concat({rule.word, name}));
+        break;
+      case Operand::items: all.push_back(concat({rule.word, "N"})); break;
+      case Operand::version: all.push_back(concat({rule.word, "M.N"})); break;
+    }
+  }
+  return all;
 }
 
 }  // namespace kiln::runtime

@@ -39,13 +39,14 @@ struct Capabilities {
 };
 
 // The first of the requirements that the device lacks, as a sentence without a full stop
-// ("needs the extension cl_khr_fp16"), or std::nullopt. A requirement is one of
+// ("needs the extension cl_khr_fp16"), or std::nullopt. The table in requirements.cpp has every
+// requirement:
 //   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
 //   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
-// and anything else counts as missing: a newer builder may know more than this runtime.
+// Any other text counts as missing: a later builder may know more requirements than this runtime.
 std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
                                                const Capabilities &device);
 
@@ -54,7 +55,11 @@ std::uint32_t parse_compute_capability(std::string_view text);
 // Of the fact in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
 
-// Whether missing_requirement knows such a requirement.
-bool is_known_requirement(const std::string &requirement);
+// Whether a manifest may name the requirement: one of the table, with the profile of this version
+// where it names a vendor.
+bool is_known_requirement(std::string_view requirement);
+
+// What a manifest may name, for messages: "fp16", ..., "vendor:adreno", ..., "extension:NAME", ...
+std::vector<std::string> known_requirements();
 
 }  // namespace kiln::runtime

@@ -2,6 +2,8 @@
 // The profiles in their order, and what they share.
 #include "runtime/identity/profiles/profile.hpp"
 
+#include <algorithm>
+
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {
@@ -56,24 +58,34 @@ bool fill_if_recognized(const Identity &identity, Description *out) {
   return true;
 }
 
-// The first that recognizes the identity decides.
 template <typename... Profiles>
-void fill_first(const Identity &identity, Description *out) {
-  if (!(fill_if_recognized<Profiles>(identity, out) || ...)) fill<Generic>(identity, out);
-}
-
-}  // namespace
-}  // namespace profiles
+struct Rules {
+  // The first that recognizes the identity decides.
+  static void fill_first(const Identity &identity, Description *out) {
+    if (!(fill_if_recognized<Profiles>(identity, out) || ...)) fill<Generic>(identity, out);
+  }
+  static std::vector<std::string> names() { return {Profiles::kName...}; }
+};
 
 // Layers and portable drivers come first: they name another vendor's hardware in the device's
 // strings (PoCL on an AMD processor reports Intel's vendor id). Vendor ids decide nothing:
 // rusticl's may be 0, Mali's is the GPU id.
+using AllRules =
+    Rules<Generic, Pocl, Rusticl, Apple, Adreno, Mali, PowerVr, Vivante, Nvidia, Amd, Intel>;
+
+}  // namespace
+}  // namespace profiles
+
 Description describe(const Identity &identity) {
-  using namespace profiles;
   Description result;
-  fill_first<Generic, Pocl, Rusticl, Apple, Adreno, Mali, PowerVr, Vivante, Nvidia, Amd, Intel>(
-      identity, &result);
+  profiles::AllRules::fill_first(identity, &result);
   return result;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names = profiles::AllRules::names();
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace kiln::runtime

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/manifest/manifest.hpp"
 
-#include "builder/manifest/requirement_names.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"
@@ -247,31 +246,6 @@ TEST_CASE("Values of the wrong type are told what they are") {
         "program.p = 3\n"
         "            ^\n"
         "expected a table such as [program.NAME]\n");
-}
-
-TEST_CASE("Requirements are the listed names and those with a well-formed argument") {
-  for (const std::string &name : requirement_names()) CHECK(is_requirement(name));
-  CHECK(is_requirement("extension:cl_khr_fp16"));
-  for (const char *name :
-       {"work_group:1", "work_group:999999", "compute_capability:5.3", "compute_capability:9.0",
-        "compute_capability:12.1", "compute_capability:99.99"}) {
-    CAPTURE(name);
-    CHECK(is_requirement(name));
-    CHECK(kiln::runtime::is_known_requirement(name));
-  }
-  for (const char *name :
-       {"work_group:", "work_group:0", "work_group:1000000", "compute_capability:",
-        "compute_capability:5", "compute_capability:5.", "compute_capability:.3",
-        "compute_capability:0.3", "compute_capability:05.3", "compute_capability:5.03",
-        "compute_capability:5.00", "compute_capability:100.0", "compute_capability:5.100",
-        "compute_capability:5.3.1", "compute_capability:5,3", "compute_capability:sm_53"}) {
-    CAPTURE(name);
-    CHECK_FALSE(is_requirement(name));
-  }
-  CHECK_FALSE(is_requirement("extension:"));
-  CHECK_FALSE(is_requirement("extension:a b"));
-  CHECK_FALSE(is_requirement("vendor:"));
-  CHECK_FALSE(is_requirement(""));
 }
 
 TEST_CASE("A manifest is read from the disk, and one that is not there is an error") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The faults of single values in a manifest.
+#include "builder/base/suggest.hpp"
+#include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"
 
@@ -94,11 +96,7 @@ TEST_CASE("Pixels and local sizes are two integers within bounds") {
 TEST_CASE("An unknown requirement gets the list and the nearest of it") {
   const std::string head = "kernel = \"k\"\nsource = \"src/a.cl\"\n";
   const std::string list =
-      "expected one of: fp16, fp64, images, integer_dot_product, opencl_3, subgroups, "
-      "unified_memory, "
-      "vendor:adreno, vendor:amd, vendor:apple, vendor:generic, vendor:intel, vendor:mali, "
-      "vendor:nvidia, vendor:pocl, vendor:powervr, vendor:rusticl, vendor:vivante, "
-      "extension:NAME, work_group:N, compute_capability:M.N";
+      expected_one_of("", kiln::runtime::known_requirements());  // requirements_test has the list
   CHECK(Project().variant_error(head + "requires = [\"image\"]") ==
         "m.toml:5:13: error: unknown requirement \"image\" in [program.p.variant.v]\n"
         "requires = [\"image\"]\n"
