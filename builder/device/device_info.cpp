@@ -3,6 +3,46 @@
 
 #include "runtime/device/device.hpp"
 
+namespace kiln::runtime {
+namespace {
+
+// Gives name and value of each member to `visit`. The line that names them all does not compile
+// when Capabilities has a member more or less.
+template <typename AnyCapabilities, typename Visit>
+void visit_members(AnyCapabilities &capabilities, Visit visit) {
+  auto &[profile, images, fp16, fp64, subgroups, integer_dot_product, opencl_3, unified_memory,
+         compiler, non_uniform_work_groups, address_bits, compute_capability, max_work_group_size,
+         max_work_item_sizes, local_memory, il_versions, extensions] = capabilities;
+  visit("images", images);
+  visit("fp16", fp16);
+  visit("fp64", fp64);
+  visit("subgroups", subgroups);
+  visit("integer_dot_product", integer_dot_product);
+  visit("opencl_3", opencl_3);
+  visit("unified_memory", unified_memory);
+  visit("compiler", compiler);
+  visit("non_uniform_work_groups", non_uniform_work_groups);
+  visit("address_bits", address_bits);
+  visit("compute_capability", compute_capability);
+  visit("max_work_group_size", max_work_group_size);
+  visit("max_work_item_sizes", max_work_item_sizes);
+  visit("local_memory", local_memory);
+  visit("il_versions", il_versions);
+  visit("extensions", extensions);
+}
+
+}  // namespace
+
+void to_json(nlohmann::json &out, const Capabilities &capabilities) {
+  visit_members(capabilities, [&](const char *name, const auto &value) { out[name] = value; });
+}
+
+void from_json(const nlohmann::json &in, Capabilities &capabilities) {
+  visit_members(capabilities, [&](const char *name, auto &value) { in.at(name).get_to(value); });
+}
+
+}  // namespace kiln::runtime
+
 namespace kiln::builder {
 
 using nlohmann::json;

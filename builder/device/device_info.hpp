@@ -11,11 +11,10 @@
 
 namespace kiln::runtime {
 
-// What a child process tells of a device's capabilities; the profile follows from the identity.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Capabilities, images, fp16, fp64, subgroups, integer_dot_product,
-                                   opencl_3, unified_memory, compiler, address_bits,
-                                   compute_capability, max_work_group_size, local_memory,
-                                   il_versions, extensions)
+// Capabilities on their way from a child process: every member but the profile, which follows from
+// the identity.
+void to_json(nlohmann::json &out, const Capabilities &capabilities);
+void from_json(const nlohmann::json &in, Capabilities &capabilities);
 
 }  // namespace kiln::runtime
 

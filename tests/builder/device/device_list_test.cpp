@@ -46,3 +46,26 @@ TEST_CASE("a selector is an index or a glob over platform and device") {
   CHECK(builder::select_devices(devices, "3").empty());
   CHECK(builder::select_devices(devices, "adreno*").empty());
 }
+
+TEST_CASE("capabilities are the same on both sides of a process boundary") {
+  runtime::Capabilities all;
+  all.images = all.fp16 = all.fp64 = all.subgroups = all.integer_dot_product = true;
+  all.opencl_3 = all.unified_memory = all.compiler = all.non_uniform_work_groups = true;
+  all.address_bits = 64;
+  all.compute_capability = 900;
+  all.max_work_group_size = 1024;
+  all.max_work_item_sizes[0] = 1024;
+  all.max_work_item_sizes[2] = 64;
+  all.local_memory = 49152;
+  all.il_versions = {0x00010000, 0x00010200};
+  all.extensions = {"cl_khr_fp16", "cl_khr_icd"};
+  const nlohmann::json sent = all;
+  const auto received = sent.get<runtime::Capabilities>();
+  CHECK(nlohmann::json(received) == sent);
+  CHECK(received.non_uniform_work_groups);
+  CHECK(received.max_work_item_sizes[2] == 64);
+  for (const auto &[name, value] : sent.items()) {
+    CAPTURE(name);
+    CHECK(value != nlohmann::json(runtime::Capabilities())[name]);
+  }
+}
