@@ -248,11 +248,11 @@ json measure_in_child(const VariantTask &task) {
   return {{"rung", rung}, {"times", times}};
 }
 
-VariantMeasurement measure_once(const VariantTask &task, ChildEnd *end) {
+VariantMeasurement measure_once(const VariantTask &task, bool *died) {
   const auto timeout = std::chrono::seconds(60 + 30 * task.problems.size());
   const ChildResult child = fork_call([&] { return measure_in_child(task); }, timeout);
   VariantMeasurement result;
-  *end = child.end;
+  *died = !child.ok() && (child.end == ProcessEnd::signalled || child.end == ProcessEnd::exited);
   if (!child.ok()) {
     result.status = {Code::process, "the driver " + child.reason()};
     return result;
@@ -279,16 +279,15 @@ json choose_in_child(const DeviceInfo &device, const std::string &pack_path,
 }  // namespace
 
 VariantMeasurement measure_variant(const VariantTask &task) {
-  ChildEnd end{};
-  VariantMeasurement together = measure_once(task, &end);
-  const bool died = end == ChildEnd::crashed || end == ChildEnd::exited;
+  bool died = false;
+  VariantMeasurement together = measure_once(task, &died);
   if (!died || task.problems.size() < 2) return together;
   VariantMeasurement result;
   bool any = false;
   for (const MeasuredProblem &problem : task.problems) {
     VariantTask alone = task;
     alone.problems = {problem};
-    const VariantMeasurement one = measure_once(alone, &end);
+    const VariantMeasurement one = measure_once(alone, &died);
     if (one.status.ok()) {
       any = true;
       result.rung = one.rung;

@@ -109,7 +109,7 @@ Status take(const DeviceInfo &device, const packs::Variant &variant, const packs
   }
   ChildResult child = fork_call([&] { return try_binary(device, variant, bytes); }, timeout);
   const Status status = child.status();
-  if (!status.ok() && (child.ok() || child.end == ChildEnd::not_started)) {
+  if (!status.ok() && (child.ok() || child.end == ProcessEnd::not_started)) {
     return {Code::io_error, status.message};
   }
   if (!child.ok()) {

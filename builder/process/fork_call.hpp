@@ -4,34 +4,24 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
-#include <sys/types.h>
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/process/child_process.hpp"
 
 namespace kiln::builder {
 
-enum class ChildEnd {
-  answered,   // `answer` holds what the function returned
-  exited,     // the process ended without an answer; `code` is its exit code
-  crashed,    // a signal ended it; `code` is the signal
-  timed_out,  // it gave no answer in time and was killed
-  not_started,
-};
-
-struct ChildResult {
-  ChildEnd end = ChildEnd::not_started;
-  int code = 0;
-  nlohmann::json answer;
-  std::string output;  // the last 64 KiB of what it wrote to standard output and error
+// A child that gave no answer has exited, was signalled or timed out, or was never started.
+struct ChildResult : ProcessExit {
+  bool answered = false;
+  nlohmann::json answer;  // what the function returned
+  std::string output;     // the last 64 KiB of what it wrote to standard output and error
 
   // Whether there is an answer, which may still tell of a failure.
-  bool ok() const { return end == ChildEnd::answered; }
+  bool ok() const { return answered; }
   // Of a child without an answer: "crashed with signal 11 (Segmentation fault)", with the end of
   // its output where there is some.
   std::string reason() const;
@@ -46,9 +36,6 @@ struct ChildResult {
 // Binary answers travel as nlohmann::json::binary.
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
-
-// For a process that was just forked: it ends when `parent`, which forked it, does.
-void end_with(pid_t parent);
 
 // A folder that is removed, with what is in it, on destruction.
 class TemporaryFolder {

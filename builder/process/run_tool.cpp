@@ -25,43 +25,13 @@ using Clock = std::chrono::steady_clock;
 // Where there is no descriptor for a process, its end is asked for this often.
 constexpr int kTickMs = 20;
 
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor &operator=(Descriptor &&other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-
-  int get() const { return fd_; }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Descriptor read, write;
-
-  // Both ends are kept off 0, 1 and 2, which the child's are to become.
-  bool open() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    const Descriptor low_read(ends[0]), low_write(ends[1]);
-    read = Descriptor(::fcntl(low_read.get(), F_DUPFD_CLOEXEC, 3));
-    write = Descriptor(::fcntl(low_write.get(), F_DUPFD_CLOEXEC, 3));
-    return read.get() >= 0 && write.get() >= 0;
-  }
-};
-
-void set_nonblocking(const Descriptor &descriptor) {
-  ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+// A pipe whose ends are kept off 0, 1 and 2, which the child's are to become.
+int open_above(Pipe *pipe) {
+  Pipe low;
+  if (const int error = low.open(); error != 0) return error;
+  pipe->read = packs::Descriptor(::fcntl(low.read.get(), F_DUPFD_CLOEXEC, 3));
+  pipe->write = packs::Descriptor(::fcntl(low.write.get(), F_DUPFD_CLOEXEC, 3));
+  return pipe->read && pipe->write ? 0 : errno;
 }
 
 // Holds SIGPIPE back in this thread while input is written, and swallows one that came.
@@ -112,7 +82,12 @@ std::vector<std::string> merged_environment(const ProcessRequest &request) {
 
 struct Pipes {
   Pipe in, out, err;
-  bool open() { return in.open() && out.open() && err.open(); }
+  int open() {
+    for (Pipe *pipe : {&in, &out, &err}) {
+      if (const int error = open_above(pipe); error != 0) return error;
+    }
+    return 0;
+  }
 };
 
 // Starts the child; 0 and its id, or an errno.
@@ -181,7 +156,7 @@ class Child {
     while (!has_ended() && result_.end == ProcessEnd::not_started) {
       write_input();
       wait();
-      drain();
+      drain_both();
       if (Clock::now() >= deadline_ && !has_ended()) result_.end = ProcessEnd::timed_out;
     }
     finish();
@@ -197,16 +172,14 @@ class Child {
   }
 
   void write_input() {
-    while (in_.get() >= 0) {
-      if (input_.empty()) return in_.close();
-      const ssize_t size = ::write(in_.get(), input_.data(), input_.size());
-      if (size > 0) {
-        input_.remove_prefix(static_cast<std::size_t>(size));
-      } else if (errno != EINTR) {
-        if (errno != EAGAIN) in_.close();
-        return;
-      }
+    while (in_ && !input_.empty()) {
+      const ssize_t size =
+          packs::uninterrupted([&] { return ::write(in_.get(), input_.data(), input_.size()); });
+      if (size < 0 && errno == EAGAIN) return;
+      if (size < 0) break;
+      input_.remove_prefix(static_cast<std::size_t>(size));
     }
+    in_.close();
   }
 
   void wait() const {
@@ -220,59 +193,50 @@ class Child {
     ::poll(polled.data(), polled.size(), static_cast<int>(limit));
   }
 
-  void drain() {
-    const bool fits = drain(out_, result_.out) && drain(err_, result_.err);
+  void drain_both() {
+    const bool fits =
+        drain_within_limit(out_, result_.out) && drain_within_limit(err_, result_.err);
     if (!fits) result_.end = ProcessEnd::output_limit;
   }
 
   // Reads what is there; false when the stream is over its limit.
-  bool drain(Descriptor &from, std::string &to) const {
-    std::array<char, 65536> buffer;
-    while (from.get() >= 0) {
-      const ssize_t size = ::read(from.get(), buffer.data(), buffer.size());
-      if (size > 0) {
-        const auto room = request_.output_limit - to.size();
-        to.append(buffer.data(), std::min(static_cast<std::size_t>(size), room));
-        if (static_cast<std::size_t>(size) > room) return false;
-      } else if (size == 0) {
-        from.close();
-      } else if (errno != EINTR) {
-        if (errno != EAGAIN) from.close();
-        return true;
+  bool drain_within_limit(packs::Descriptor &from, std::string &to) const {
+    Drained drained = from ? Drained::some : Drained::nothing;
+    while (drained == Drained::some) {
+      drained = drain(from, &to);
+      if (to.size() > request_.output_limit) {
+        to.resize(request_.output_limit);
+        return false;
       }
     }
+    if (drained == Drained::end) from.close();
     return true;
   }
 
   void finish() {
     ::kill(-pid_, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    const ProcessExit exit = wait_for(pid_);
     const ProcessEnd stopped = result_.end;
-    drain();
+    drain_both();
     if (stopped != ProcessEnd::not_started) result_.end = stopped;
     if (result_.end == ProcessEnd::timed_out) {
       result_.reason = fmt::format("no end within {} ms", request_.timeout.count());
     } else if (result_.end == ProcessEnd::output_limit) {
       result_.reason = fmt::format("more than {} bytes of output", request_.output_limit);
-    } else if (WIFEXITED(status)) {
-      result_.end = ProcessEnd::exited;
-      result_.code = WEXITSTATUS(status);
-      result_.reason = fmt::format("exit status {}", result_.code);
     } else {
-      result_.end = ProcessEnd::signalled;
-      result_.code = WTERMSIG(status);
-      result_.reason = fmt::format("signal {} ({})", result_.code, ::strsignal(result_.code));
+      static_cast<ProcessExit &>(result_) = exit;
+      result_.reason = exit.end == ProcessEnd::exited
+                           ? fmt::format("exit status {}", exit.code)
+                           : fmt::format("signal {} ({})", exit.code, ::strsignal(exit.code));
     }
   }
 
   const ProcessRequest &request_;
   std::string_view input_;
   Clock::time_point deadline_;
-  Descriptor in_, out_, err_;
+  packs::Descriptor in_, out_, err_;
   pid_t pid_;
-  Descriptor ended_;
+  packs::Descriptor ended_;
   ProcessResult result_;
 };
 
@@ -299,7 +263,7 @@ ProcessResult run_tool(const ProcessRequest &request) {
   const std::filesystem::path absolute = std::filesystem::absolute(*program, error_code);
   if (error_code) return not_started(name, error_code.value());
   Pipes pipes;
-  if (!pipes.open()) return not_started("pipe", errno);
+  if (const int error = pipes.open(); error != 0) return not_started("pipe", error);
   const PipeSignalGuard guard;
   pid_t pid = 0;
   if (const int error = spawn(request, absolute.string(), pipes, guard.before(), pid)) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "builder/process/child_process.hpp"
+
 namespace kiln::builder {
 
 struct ProcessRequest {
@@ -24,22 +26,12 @@ struct ProcessRequest {
   std::size_t output_limit = std::size_t{256} << 20;  // bytes, of each output stream
 };
 
-enum class ProcessEnd {
-  exited,        // code: the exit status
-  signalled,     // code: the signal
-  timed_out,     // was killed
-  output_limit,  // wrote more than was allowed and was killed
-  not_started,   // code: errno; `reason` says more
-};
-
-struct ProcessResult {
-  ProcessEnd end = ProcessEnd::not_started;
-  int code = 0;
+struct ProcessResult : ProcessExit {
   std::string out;  // what it wrote, also when it was killed
   std::string err;
   std::string reason;  // a phrase: "exit status 1", "signal 6 (Aborted)", "no answer in 50 ms"
 
-  bool ok() const { return end == ProcessEnd::exited && code == 0; }
+  bool ok() const { return done(); }
 };
 
 // Runs a program to its end, in a process group of its own. When it ends, by itself or by

@@ -2,68 +2,33 @@
 #include "builder/process/worker_pool.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include "builder/process/fork_call.hpp"
 
 namespace kiln::builder {
 namespace {
 
-int wait_for(pid_t pid) {
-  int status = -1;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-[[noreturn]] void do_piece(const WorkerPool::Work &work, std::size_t piece, int answers) {
-  try {
-    const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(work(piece));
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = write(answers, bytes.data() + done, bytes.size() - done);
-      if (n < 0 && errno != EINTR) _exit(1);
-      done += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
-    }
-  } catch (...) {
-    _exit(1);
-  }
-  _exit(0);
-}
-
-// A worker's life. Nothing here allocates: its memory stays as it was.
-[[noreturn]] void serve(const WorkerPool::Work &work, int orders, int answers) {
-  const pid_t worker = getpid();
+// A worker's life: a process for each piece that it is ordered to do. Nothing here allocates: its
+// memory stays as it was.
+int serve(const WorkerPool::Work &work, int orders, const packs::Descriptor &answers) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started the caller may have it ignored
   for (;;) {
     std::size_t piece = 0;
-    const ssize_t n = recv(orders, &piece, sizeof(piece), MSG_WAITALL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n != static_cast<ssize_t>(sizeof(piece))) _exit(0);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      end_with(worker);
-      do_piece(work, piece, answers);
-    }
-    const int status = pid > 0 ? wait_for(pid) : -1;
-    if (send(orders, &status, sizeof(status), MSG_NOSIGNAL) < 0) _exit(1);
+    const ssize_t n =
+        packs::uninterrupted([&] { return recv(orders, &piece, sizeof(piece), MSG_WAITALL); });
+    if (n != static_cast<ssize_t>(sizeof(piece))) return 0;
+    const pid_t pid =
+        fork_child([&] { return write_answer(answers, [&] { return work(piece); }); });
+    const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
+    if (send(orders, &exit, sizeof(exit), MSG_NOSIGNAL) < 0) return 1;
   }
 }
 
-// Reads what is there, no more.
-void drain(int fd, std::vector<std::uint8_t> *into) {
-  std::uint8_t chunk[65536];
-  for (;;) {
-    const ssize_t n = read(fd, chunk, sizeof(chunk));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    into->insert(into->end(), chunk, chunk + n);
+void drain_all(const packs::Descriptor &from, std::string *to) {
+  while (drain(from, to) == Drained::some) {
   }
 }
 
@@ -81,37 +46,28 @@ WorkerPool::~WorkerPool() {
 
 bool WorkerPool::open(Worker *worker, const Work &work) {
   int sockets[2];
-  int pipes[2];
+  Pipe answers;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return false;
-  if (pipe2(pipes, O_CLOEXEC) != 0) {
-    ::close(sockets[0]);
-    ::close(sockets[1]);
-    return false;
-  }
-  const pid_t parent = getpid();
-  worker->pid = fork();
-  if (worker->pid == 0) {
-    end_with(parent);
-    ::close(sockets[0]);
-    ::close(pipes[0]);
-    serve(work, sockets[1], pipes[1]);
-  }
-  ::close(sockets[1]);
-  ::close(pipes[1]);
-  worker->orders = sockets[0];
-  worker->answers = pipes[0];
-  fcntl(worker->answers, F_SETFL, O_NONBLOCK);
+  packs::Descriptor mine(sockets[0]), its(sockets[1]);
+  if (answers.open() != 0) return false;
+  worker->pid = fork_child([&] {
+    mine.close();
+    answers.read.close();
+    return serve(work, its.get(), answers.write);
+  });
+  if (worker->pid < 0) return false;
+  set_nonblocking(answers.read);
+  worker->orders = std::move(mine);
+  worker->answers = std::move(answers.read);
   worker->state = State::idle;
-  if (worker->pid < 0) close(worker);
-  return worker->pid > 0;
+  return true;
 }
 
 void WorkerPool::close(Worker *worker) {
   if (worker->state == State::absent) return;
   worker->state = State::absent;
-  ::close(worker->orders);
-  ::close(worker->answers);
-  if (worker->pid < 0) return;
+  worker->orders.close();
+  worker->answers.close();
   kill(worker->pid, SIGKILL);  // what it runs goes with it
   wait_for(worker->pid);
 }
@@ -132,7 +88,7 @@ void WorkerPool::start(std::size_t piece) {
   worker->state = State::busy;
   worker->piece = piece;
   // Where this fails the worker is dead, which wait() sees.
-  send(worker->orders, &piece, sizeof(piece), MSG_NOSIGNAL);
+  send(worker->orders.get(), &piece, sizeof(piece), MSG_NOSIGNAL);
 }
 
 // Reads answers until a busy worker tells of an end, or is dead.
@@ -141,12 +97,12 @@ WorkerPool::Worker *WorkerPool::wait_for_end() {
   for (;;) {
     for (std::size_t i = 0; i < kMost; ++i) {
       const bool busy = workers_[i].state == State::busy;
-      fds[2 * i] = {busy ? workers_[i].orders : -1, POLLIN, 0};
-      fds[2 * i + 1] = {busy ? workers_[i].answers : -1, POLLIN, 0};
+      fds[2 * i] = {busy ? workers_[i].orders.get() : -1, POLLIN, 0};
+      fds[2 * i + 1] = {busy ? workers_[i].answers.get() : -1, POLLIN, 0};
     }
     poll(fds.data(), fds.size(), -1);
     for (std::size_t i = 0; i < kMost; ++i) {
-      if (fds[2 * i + 1].revents != 0) drain(workers_[i].answers, &workers_[i].answer);
+      if (fds[2 * i + 1].revents != 0) drain_all(workers_[i].answers, &workers_[i].answer);
       if (fds[2 * i].revents != 0) return &workers_[i];
     }
   }
@@ -155,17 +111,15 @@ WorkerPool::Worker *WorkerPool::wait_for_end() {
 WorkerPool::Done WorkerPool::wait() { return finish(wait_for_end()); }
 
 WorkerPool::Done WorkerPool::finish(Worker *worker) {
-  int status = -1;
-  const ssize_t n = recv(worker->orders, &status, sizeof(status), MSG_WAITALL);
-  drain(worker->answers, &worker->answer);
+  ProcessExit exit;
+  const ssize_t n = recv(worker->orders.get(), &exit, sizeof(exit), MSG_WAITALL);
+  const bool lives = n == static_cast<ssize_t>(sizeof(exit));
+  drain_all(worker->answers, &worker->answer);
   Done done{worker->piece, std::nullopt};
-  if (n == static_cast<ssize_t>(sizeof(status)) && status == 0) {
-    auto answer = nlohmann::json::from_cbor(worker->answer, true, false);
-    if (!answer.is_discarded()) done.answer = std::move(answer);
-  }
+  if (lives && exit.done()) done.answer = read_answer(worker->answer);
   worker->answer.clear();
   worker->state = State::idle;
-  if (n != static_cast<ssize_t>(sizeof(status))) close(worker);
+  if (!lives) close(worker);
   return done;
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include <sys/types.h>
 #include <nlohmann/json.hpp>
+
+#include "builder/process/child_process.hpp"
 
 namespace kiln::builder {
 
@@ -47,10 +48,10 @@ class WorkerPool {
   struct Worker {
     State state = State::absent;
     pid_t pid = -1;
-    int orders = -1;   // a socket: a piece's number out, its process's end back
-    int answers = -1;  // a pipe, read without blocking
+    packs::Descriptor orders;   // a socket: a piece's number out, its ProcessExit back
+    packs::Descriptor answers;  // a pipe, read without blocking
     std::size_t piece = 0;
-    std::vector<std::uint8_t> answer;
+    std::string answer;
   };
 
   bool open(Worker *worker, const Work &work);

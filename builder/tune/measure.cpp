@@ -362,7 +362,7 @@ json tune_in_child(const TuneJob &job) {
 TunedVariant died(const TuneJob &job, const ChildResult &child) {
   TunedVariant result;
   result.variant = job.variant;
-  const bool started = child.end != ChildEnd::not_started;
+  const bool started = child.end != ProcessEnd::not_started;
   result.end = started ? TuneEnd::rejected : TuneEnd::without_times;
   result.reason = (started ? "the driver died: " : "") + child.reason();
   return result;

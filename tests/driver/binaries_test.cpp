@@ -112,7 +112,7 @@ TEST_CASE("the size of a binary can be deadly before the build and asked after i
     binaries_of(program, 1);
     return json();
   });
-  CHECK(before.end == kiln::builder::ChildEnd::crashed);
+  CHECK(before.end == kiln::builder::ProcessEnd::signalled);
   CHECK(before.code == SIGABRT);
 }
 

@@ -279,7 +279,7 @@ TEST_CASE("a device without NVIDIA's extension is not asked for its compute capa
     // The same device with the extension is asked, and dies of it.
     const ScriptedDriver deadly(deadly_script("cl_nv_device_attribute_query", query));
     const auto died = deadly.run([] { return json(bool(kiln::OpenCL::open()->device(0))); });
-    CHECK(died.end == kiln::builder::ChildEnd::exited);
+    CHECK(died.end == kiln::builder::ProcessEnd::exited);
     CHECK(died.code == 7);
   }
 }

@@ -11,7 +11,7 @@
 
 using namespace kiln;
 using namespace kiln::test;
-using builder::ChildEnd;
+using builder::ProcessEnd;
 using nlohmann::json;
 
 namespace {
@@ -208,7 +208,7 @@ TEST_CASE("a model that dies on another's binary is passed over from then on") {
   KILN_NEEDS_POCL();
   const std::string overlay = fleet().new_overlay();
   const std::string kills = "other_model = \"abort\"\n";
-  CHECK(fleet().start_b(kills, overlay, true).child.end == ChildEnd::crashed);
+  CHECK(fleet().start_b(kills, overlay, true).child.end == ProcessEnd::signalled);
   const Start second = fleet().start_b(kills, overlay, true);
   INFO(second.child.reason() << second.report);
   CHECK(second.outcome("compatible") == "quarantined");
@@ -239,7 +239,7 @@ TEST_CASE("a prefetch in which the driver died prefetches the others and reports
     const std::string death =
         fault("clBuildProgram", "segv", row.form + std::string("text = \"kiln_two\"\n"));
     for (int i = 0; i < row.deaths; ++i) {
-      CHECK(prefetch_start(death, overlay).end == ChildEnd::crashed);
+      CHECK(prefetch_start(death, overlay).end == ProcessEnd::signalled);
     }
     const auto next = prefetch_start(death, overlay);
     INFO(next.reason() << next.answer.dump());

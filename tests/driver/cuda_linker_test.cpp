@@ -12,8 +12,8 @@
 #include "tests/support/cuda/shapes.hpp"
 
 using namespace kiln::test;
-using kiln::builder::ChildEnd;
 using kiln::builder::ChildResult;
+using kiln::builder::ProcessEnd;
 using kiln::packs::Status;
 using kiln::runtime::is_cubin;
 using kiln::runtime::is_ptx;
@@ -258,13 +258,13 @@ TEST_CASE("the parent sees the linker die and hang") {
       return run_fake(way + when, [] { return link_here(view(kPtx), 900); });
     };
     INFO(when);
-    CHECK(died("segv").end == ChildEnd::crashed);
+    CHECK(died("segv").end == ProcessEnd::signalled);
     CHECK(died("segv").code == SIGSEGV);
     CHECK(died("abort").code == SIGABRT);
-    CHECK(died("exit").end == ChildEnd::exited);
+    CHECK(died("exit").end == ProcessEnd::exited);
     const ChildResult hanging = run_fake(
         "hang" + when, [] { return link_here(view(kPtx), 900); }, std::chrono::milliseconds(300));
-    CHECK(hanging.end == ChildEnd::timed_out);
+    CHECK(hanging.end == ProcessEnd::timed_out);
   }
 }
 
@@ -505,7 +505,7 @@ TEST_CASE("a cubin and its damage do what the script says, and damaged PTX is re
   CHECK(give(driver, cubin).code == SIGSEGV);
   CHECK(taken(driver, ptx) == kVerbatim);
   driver.rewrite(nvidia_device(90, "cubin = \"hang\""));
-  CHECK(give(driver, cubin, std::chrono::milliseconds(1000)).end == ChildEnd::timed_out);
+  CHECK(give(driver, cubin, std::chrono::milliseconds(1000)).end == ProcessEnd::timed_out);
   driver.rewrite(nvidia_device(90, "cubin = \"refuse\"\nat = \"build\""));
   CHECK(taken(driver, cubin) == kRefused);
 }

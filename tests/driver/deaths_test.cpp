@@ -11,7 +11,7 @@
 
 using namespace kiln;
 using namespace kiln::test;
-using builder::ChildEnd;
+using builder::ProcessEnd;
 
 namespace {
 
@@ -21,8 +21,8 @@ constexpr char kNotAsked[] =
     "not stored in the overlay: the driver died or hung when it was asked for a binary";
 
 bool died_as(const builder::ChildResult &child, const std::string &way) {
-  if (way == "exit") return child.end == ChildEnd::exited && child.code == 1;
-  return child.end == ChildEnd::crashed && child.code == (way == "segv" ? SIGSEGV : SIGABRT);
+  if (way == "exit") return child.end == ProcessEnd::exited && child.code == 1;
+  return child.end == ProcessEnd::signalled && child.code == (way == "segv" ? SIGSEGV : SIGABRT);
 }
 
 // A start of the application that hangs inside the driver. The driver's log is a pipe here: a

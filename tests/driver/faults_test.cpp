@@ -7,7 +7,7 @@
 #include "tests/driver/ladder.hpp"
 
 using namespace kiln::test;
-using kiln::builder::ChildEnd;
+using kiln::builder::ProcessEnd;
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST_CASE("a call on any kind of object comes to the driver, and can be the deat
         "clReleaseProgram", "clReleaseCommandQueue", "clReleaseContext"}) {
     const Start started = faulty().start_with(fault(at, "segv"));
     INFO(at << ": " << started.child.reason());
-    CHECK(started.child.end == ChildEnd::crashed);
+    CHECK(started.child.end == ProcessEnd::signalled);
     CHECK(started.child.code == SIGSEGV);
   }
 }
@@ -54,17 +54,17 @@ TEST_CASE("a call on any kind of object comes to the driver, and can be the deat
 TEST_CASE("a driver aborts, exits with the script's code, or never returns") {
   KILN_NEEDS_POCL();
   const auto aborted = faulty().start_with(fault("clBuildProgram", "abort"));
-  CHECK(aborted.child.end == ChildEnd::crashed);
+  CHECK(aborted.child.end == ProcessEnd::signalled);
   CHECK(aborted.child.code == SIGABRT);
   const auto gone = faulty().start_with(fault("clBuildProgram", "exit"));
-  CHECK(gone.child.end == ChildEnd::exited);
+  CHECK(gone.child.end == ProcessEnd::exited);
   CHECK(gone.child.code == 1);
   const auto with_code = faulty().start_with(fault("clBuildProgram", "exit", "code = 7"));
-  CHECK(with_code.child.end == ChildEnd::exited);
+  CHECK(with_code.child.end == ProcessEnd::exited);
   CHECK(with_code.child.code == 7);
   const auto hung =
       faulty().start_with(fault("clBuildProgram", "hang"), 0, std::chrono::milliseconds(1500));
-  CHECK(hung.child.end == ChildEnd::timed_out);
+  CHECK(hung.child.end == ProcessEnd::timed_out);
 }
 
 TEST_CASE("each fault of a binary is a miss of its rung, and the next rung computes") {

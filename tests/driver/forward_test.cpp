@@ -113,11 +113,11 @@ TEST_CASE("a stale binary ends the process where the script says") {
   KILN_NEEDS_POCL();
   const struct {
     const char *response;
-    kiln::builder::ChildEnd end;
+    kiln::builder::ProcessEnd end;
     int code;
-  } deaths[] = {{"segv", kiln::builder::ChildEnd::crashed, SIGSEGV},
-                {"abort", kiln::builder::ChildEnd::crashed, SIGABRT},
-                {"exit", kiln::builder::ChildEnd::exited, 1}};
+  } deaths[] = {{"segv", kiln::builder::ProcessEnd::signalled, SIGSEGV},
+                {"abort", kiln::builder::ProcessEnd::signalled, SIGABRT},
+                {"exit", kiln::builder::ProcessEnd::exited, 1}};
   for (const auto &death : deaths) {
     for (const char *const at : {"create", "build", "kernel"}) {
       const Start started =
@@ -174,7 +174,7 @@ TEST_CASE("a mistake in a script ends the process and says where it is") {
     const ScriptedDriver driver(mistake.script);
     const Start started = start(driver, "no.kiln");
     INFO(mistake.script << started.child.output);
-    CHECK(started.child.end == kiln::builder::ChildEnd::exited);
+    CHECK(started.child.end == kiln::builder::ProcessEnd::exited);
     CHECK(started.child.code == 120);
     CHECK(holds(started.child.output, "kiln test driver: "));
     CHECK(holds(started.child.output, mistake.message));

@@ -17,8 +17,8 @@
 namespace kiln::test {
 
 using builder::BuildOptions;
-using builder::ChildEnd;
 using builder::ChildResult;
+using builder::ProcessEnd;
 using nlohmann::json;
 using packs::Finality;
 

@@ -156,7 +156,7 @@ TEST_CASE("a process that ends right after its first result has not died of the 
     How how = from(nvidia().new_overlay());
     how.abrupt = true;
     const Run first = nvidia().start(Gpu(), nvidia().full(), how);
-    CHECK(first.child.end == ChildEnd::exited);
+    CHECK(first.child.end == ProcessEnd::exited);
     CHECK(first.child.code == 0);
     how.abrupt = false;
     const Run second = nvidia().start(Gpu(), nvidia().full(), how);

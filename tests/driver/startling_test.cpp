@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace kiln::test;
-using kiln::builder::ChildEnd;
+using kiln::builder::ProcessEnd;
 
 namespace {
 
@@ -91,7 +91,7 @@ TEST_CASE("a rollback of NEO ends the process in clBuildProgram with code 1") {
   const Start started = update("",
                                "[platform.device.binary]\nrevision = 20\n"
                                "other_revision = \"exit\"\nat = \"build\"");
-  CHECK(started.child.end == ChildEnd::exited);
+  CHECK(started.child.end == ProcessEnd::exited);
   CHECK(started.child.code == 1);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("a rollback of rusticl aborts the process") {
   KILN_NEEDS_POCL();
   const Start started =
       update("", "[platform.device.binary]\nrevision = 22\nother_revision = \"abort\"");
-  CHECK(started.child.end == ChildEnd::crashed);
+  CHECK(started.child.end == ProcessEnd::signalled);
   CHECK(started.child.code == SIGABRT);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("Apple says -30 for a binary of the system before") {
 TEST_CASE("Mali dies inside clCreateProgramWithBinary") {
   KILN_NEEDS_POCL();
   const Start started = update("", "[[fault]]\nat = \"clCreateProgramWithBinary\"\ndo = \"segv\"");
-  CHECK(started.child.end == ChildEnd::crashed);
+  CHECK(started.child.end == ProcessEnd::signalled);
   CHECK(started.child.code == SIGSEGV);
 }
 

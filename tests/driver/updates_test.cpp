@@ -6,7 +6,7 @@
 
 using namespace kiln;
 using namespace kiln::test;
-using builder::ChildEnd;
+using builder::ProcessEnd;
 namespace fs = std::filesystem;
 
 namespace {
@@ -114,7 +114,7 @@ TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the n
   CHECK(start_full("", wishes).rung == "exact");
   install_driver(1);
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
-  CHECK(start_full(death, wishes).child.end == ChildEnd::crashed);
+  CHECK(start_full(death, wishes).child.end == ProcessEnd::signalled);
   const Start after = start_full(death, wishes);
   INFO(after.child.reason() << after.report);
   CHECK(after.reason("exact") == kQuarantined);

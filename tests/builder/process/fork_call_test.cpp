@@ -62,7 +62,7 @@ TEST_CASE("a crash is reported with its signal and the end of the output") {
         return {};
       },
       kLong);
-  CHECK(result.end == ChildEnd::crashed);
+  CHECK(result.end == ProcessEnd::signalled);
   CHECK(result.code == SIGABRT);
   CHECK(result.reason() ==
         "crashed with signal 6 (Aborted); its output ends with:\nabout to fall\n");
@@ -70,7 +70,7 @@ TEST_CASE("a crash is reported with its signal and the end of the output") {
 
 TEST_CASE("a driver that ends the process is reported with its exit code") {
   const auto result = fork_call([]() -> json { _exit(1); }, kLong);
-  CHECK(result.end == ChildEnd::exited);
+  CHECK(result.end == ProcessEnd::exited);
   CHECK(result.reason() == "the driver ended the process with code 1");
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("a hang is ended by the timeout") {
         for (;;) pause();
       },
       milliseconds(100));
-  CHECK(result.end == ChildEnd::timed_out);
+  CHECK(result.end == ProcessEnd::timed_out);
   CHECK(result.reason() == "gave no answer in time and was killed");
 }
 
@@ -96,13 +96,13 @@ TEST_CASE("a driver that closes every file and stays is ended") {
         for (;;) pause();
       },
       kLong);
-  CHECK(result.end == ChildEnd::crashed);
+  CHECK(result.end == ProcessEnd::signalled);
   CHECK(result.code == SIGKILL);
 }
 
 TEST_CASE("an exception in a child is its output, not the parent's death") {
   const auto result = fork_call([]() -> json { throw std::runtime_error("broken"); }, kLong);
-  CHECK(result.end == ChildEnd::exited);
+  CHECK(result.end == ProcessEnd::exited);
   CHECK(result.output == "broken\n");
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,31 +26,23 @@ json hang() {
 }
 
 // A pipe by which a test and its pieces wait for each other.
-class Pipe {
+class Channel {
  public:
-  Pipe() { REQUIRE(pipe2(fds_, O_CLOEXEC) == 0); }
-  Pipe(const Pipe &) = delete;
-  ~Pipe() {
-    close(fds_[0]);
-    close_writer();
-  }
+  Channel() { REQUIRE(pipe_.open() == 0); }
   void put() const {
-    if (write(fds_[1], "x", 1) != 1) _exit(2);
+    if (write(pipe_.write.get(), "x", 1) != 1) _exit(2);
   }
   // Whether a byte came; false at the end, once no process has the writing end any more.
   bool get() const {
     char byte = 0;
-    pollfd fd{fds_[0], POLLIN, 0};
+    pollfd fd{pipe_.read.get(), POLLIN, 0};
     REQUIRE(poll(&fd, 1, static_cast<int>(kLong.count())) == 1);
-    return read(fds_[0], &byte, 1) == 1;
+    return read(pipe_.read.get(), &byte, 1) == 1;
   }
-  void close_writer() {
-    if (fds_[1] >= 0) close(fds_[1]);
-    fds_[1] = -1;
-  }
+  void close_writer() { pipe_.write.close(); }
 
  private:
-  int fds_[2];
+  Pipe pipe_;
 };
 
 Answers wait_for_all(WorkerPool *pool) {
@@ -67,7 +58,7 @@ Answers wait_for_all(WorkerPool *pool) {
 }  // namespace
 
 TEST_CASE("of several pieces of work the one that is done first is told first") {
-  const Pipe go;
+  const Channel go;
   WorkerPool pool(2, [&](std::size_t piece) {
     if (piece == 7) go.get();
     return json(piece);
@@ -105,7 +96,7 @@ TEST_CASE("a few workers do many pieces, and each answer comes back whole under 
 }
 
 TEST_CASE("a piece that dies has no answer, and touches neither those beside it nor the next") {
-  const Pipe go;
+  const Channel go;
   WorkerPool pool(4, [&](std::size_t piece) -> json {
     if (piece == 1) std::raise(SIGKILL);
     if (piece == 2) _exit(0);
@@ -139,7 +130,7 @@ TEST_CASE("a worker that dies fails its piece alone, and gets no other") {
 }
 
 TEST_CASE("a driver that hangs is ended in its own time while others work on") {
-  const Pipe go;
+  const Channel go;
   WorkerPool pool(2, [&](std::size_t piece) -> json {
     if (piece == 1) return fork_call(hang, milliseconds(100)).reason();
     go.get();
@@ -178,7 +169,7 @@ TEST_CASE("each piece starts from the same memory, whatever was done before it")
 
 #ifdef __linux__
 TEST_CASE("when the pool goes, its workers and what they run go with it") {
-  Pipe ready;
+  Channel ready;
   {
     WorkerPool pool(3, [&](std::size_t) {
       fork_call(
@@ -198,7 +189,7 @@ TEST_CASE("when the pool goes, its workers and what they run go with it") {
 }
 
 TEST_CASE("an interrupt of the caller leaves nothing behind") {
-  Pipe ready;
+  Channel ready;
   const pid_t caller = fork();
   if (caller == 0) {
     std::signal(SIGINT, SIG_DFL);

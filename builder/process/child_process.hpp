@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fork_call, the worker pool and run_tool share: starting a child process, reading from it and
+// learning how it ended. POSIX.
+//
+// Boost.Process and reproc start programs; a driver needs a fork without exec, whose function gives
+// an answer, and a process group that is killed before its leader's id is free again. Neither
+// library does the one or the other, so this code is Kiln's own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "kiln/packs/descriptor.hpp"
+
+namespace kiln::builder {
+
+enum class ProcessEnd {
+  exited,        // code: the exit code
+  signalled,     // code: the signal that ended it
+  timed_out,     // was killed
+  output_limit,  // wrote more than was allowed and was killed
+  not_started,   // code: errno
+};
+
+// How a process ended.
+struct ProcessExit {
+  ProcessEnd end = ProcessEnd::not_started;
+  int code = 0;
+
+  bool done() const { return end == ProcessEnd::exited && code == 0; }
+};
+
+// Waits for the end of a child of this process.
+ProcessExit wait_for(pid_t child);
+
+// A pipe with its two ends, which programs that are started do not inherit.
+struct Pipe {
+  packs::Descriptor read, write;
+
+  // 0 or errno.
+  int open();
+};
+
+void set_nonblocking(const packs::Descriptor &descriptor);
+
+enum class Drained { some, nothing, end };
+// Appends what is in a pipe, at most 64 KiB: `nothing` where the descriptor does not block and the
+// pipe is empty, `end` where it has no writer any more.
+Drained drain(const packs::Descriptor &from, std::string *to);
+
+// For a process that was just forked: it ends when `parent`, which forked it, does.
+void end_with(pid_t parent);
+
+// Forks; the child ends with this process, and leaves by _exit with the code that `work` returns.
+// Allocates nothing. The child's id, or -1.
+template <typename Work>
+pid_t fork_child(Work work) {
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child != 0) return child;
+  end_with(parent);
+  _exit(work());
+}
+
+// In a child: writes what `work` returns to the pipe, as CBOR. The exit code: 0, 126 where it could
+// not be written, or 127 where `work` threw; then the exception's text is on standard error.
+int write_answer(const packs::Descriptor &to, const std::function<nlohmann::json()> &work);
+
+// The answer that a child wrote; nothing where the bytes are none.
+std::optional<nlohmann::json> read_answer(const std::string &bytes);
+
+}  // namespace kiln::builder
