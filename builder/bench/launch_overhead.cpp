@@ -38,12 +38,12 @@ Status load_program(LoadedVariant *s, const packs::Program &program) {
   if (!loaded.program) return status_of(loaded.program.error());
   s->program = program.name;
   s->variant = loaded.program->variant();
-  const packs::Variant *variant = find_variant(program, s->variant);
-  if (variant == nullptr) return pack_changed();
-  const auto workload = plan_workload(program, *variant, kSize, {});
+  const auto found = s->bench.find(program.name, s->variant);
+  if (!found.ok()) return found.status();
+  const auto workload = plan_workload(program, *found->variant, kSize, {});
   if (!workload.ok()) return workload.status();
   s->session.emplace(s->bench.cl(), s->bench.loader, s->bench.queue);
-  Status status = s->session->load(*loaded.program, *variant);
+  Status status = s->session->load(*loaded.program, *found->variant);
   return status.ok() ? s->session->bind(*workload) : status;
 }
 

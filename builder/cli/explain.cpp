@@ -6,6 +6,7 @@ namespace kiln::cli {
 namespace {
 
 int run(const LoadOptions &options, bool as_json) {
+  if (const auto pack = open_program(options); !pack.ok()) return fail(pack.status());
   const auto request = make_request(options);
   if (!request.ok()) return fail(request.status());
   const builder::RunResult result = builder::run_program(*request);

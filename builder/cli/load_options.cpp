@@ -67,7 +67,6 @@ Result<OpenPack> open_program(const LoadOptions &options) {
 }
 
 Result<builder::RunRequest> make_request(const LoadOptions &options) {
-  if (const auto pack = open_program(options); !pack.ok()) return pack.status();
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return devices.status();
   builder::RunRequest request;

@@ -30,7 +30,7 @@ void add_load_options(CLI::App &command, LoadOptions *options);
 Result<OpenPack> open_program(const LoadOptions &options);
 
 // The request that the options describe, for the first device that the selector names.
-// Fails as open_program() and find_devices() do.
+// Fails as find_devices() does.
 Result<builder::RunRequest> make_request(const LoadOptions &options);
 
 // The report for people: one line a rung, then the nearest target.

@@ -1,24 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/opened_pack.hpp"
 
+#include "runtime/api/api.hpp"
+
 namespace kiln::builder {
+namespace {
+
+// Of a pack that has not what was in it when the command read it.
+Status pack_changed() { return {Code::failed, "the pack changed while it was in use"}; }
+
+}  // namespace
 
 Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
-                        const kiln::LoaderOptions &options) {
+                        kiln::LoaderOptions options) {
   Status status = child.open(info);
-  if (status.ok()) status = take(kiln::OpenCL::open(), &opencl);
-  if (status.ok()) status = take(opencl.device_from_cl(child.device->id), &device);
-  if (status.ok()) status = take(kiln::Pack::open_file(pack_path), &pack);
+  if (!status.ok()) return status;
+  device = kiln::Device(new kiln_device{child.device});
+  options.context = child.context.get();
+  status = take(kiln::Pack::open_file(pack_path), &pack);
   if (status.ok()) status = take(kiln::Loader::create(device, pack, options), &loader);
   if (status.ok()) status = take(kiln::Queue::create(loader), &queue);
   if (!status.ok()) return status;
-  std::shared_ptr<const packs::Pack> file;
-  status = packs::Pack::open_file(pack_path.c_str(), &file);
-  if (status.ok()) status = packs::read_contents(file, &contents);
+  status = packs::read_contents(pack.get()->pack, &contents);
   return status.ok() ? status : pack_changed();
 }
 
-Status pack_changed() { return {Code::failed, "the pack changed while it was in use"}; }
+const packs::Pack &OpenedPack::file() const { return *pack.get()->pack; }
+
+Result<OpenedPack::Found> OpenedPack::find(const std::string &program,
+                                           const std::string &variant) const {
+  Found found;
+  found.program = find_program(contents, program);
+  if (found.program != nullptr) found.variant = find_variant(*found.program, variant);
+  if (found.variant == nullptr) return pack_changed();
+  return found;
+}
 
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name) {
   for (const packs::Program &program : contents.programs) {
@@ -32,6 +48,10 @@ const packs::Variant *find_variant(const packs::Program &program, const std::str
     if (variant.name == name) return &variant;
   }
   return nullptr;
+}
+
+const runtime::Report &report_of(const kiln::Loaded &loaded) {
+  return *loaded.report.get()->report;
 }
 
 }  // namespace kiln::builder

@@ -2,36 +2,45 @@
 // A device with a pack, opened in a process that may die.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/runtime_status.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
+#include "runtime/load/report.hpp"
 
 namespace kiln::builder {
 
+// Everything is opened once: the runtime's handles, the values inside them and the contents are of
+// one OpenCL library, one device and one map of the file.
 struct OpenedPack {
   OpenedDevice child;
-  kiln::OpenCL opencl;
   kiln::Device device;
   kiln::Pack pack;
-  kiln::Loader loader;
-  kiln::Queue queue;  // in order, with profiling
+  kiln::Loader loader;  // on the child's context
+  kiln::Queue queue;    // in order, with profiling
   packs::Contents contents;
 
-  // Fails with the code of the first call of the runtime that fails. For child processes alone.
+  // Fails with the code of the first call that fails. For child processes alone.
   Status open(const DeviceInfo &info, const std::string &pack_path,
-              const kiln::LoaderOptions &options = {});
+              kiln::LoaderOptions options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
+  const packs::Pack &file() const;
+
+  struct Found {
+    const packs::Program *program = nullptr;
+    const packs::Variant *variant = nullptr;
+  };
+  // What the command found when it read the pack. Fails where the pack was replaced since.
+  Result<Found> find(const std::string &program, const std::string &variant) const;
 };
 
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name);
 const packs::Variant *find_variant(const packs::Program &program, const std::string &name);
 
-// Of a pack that has not what was in it when the command read it.
-Status pack_changed();
+// The report of a load as values; a load that failed has one, too.
+const runtime::Report &report_of(const kiln::Loaded &loaded);
 
 }  // namespace kiln::builder

@@ -30,16 +30,6 @@ Plane plane_from(const json &in) {
           static_cast<Type>(in["type"].get<int>())};
 }
 
-Result<packs::Program> read_program(const RunRequest &request) {
-  std::shared_ptr<const packs::Pack> pack;
-  packs::Contents contents;
-  Status status = packs::Pack::open_file(request.pack_path.c_str(), &pack);
-  if (status.ok()) status = packs::read_contents(pack, &contents);
-  const packs::Program *program = status.ok() ? find_program(contents, request.program) : nullptr;
-  if (program == nullptr) return pack_changed();
-  return *program;
-}
-
 json launched_json(const Launched &launched) {
   json stages = json::array();
   for (std::size_t i = 0; i < launched.times.size(); ++i) {
@@ -69,29 +59,6 @@ Launched launched_from(const json &in) {
   return launched;
 }
 
-// What the program is launched with, once it is loaded.
-struct Opened {
-  kiln::OpenCL opencl;
-  kiln::Device device;
-  kiln::Pack pack;
-  kiln::Loader loader;
-};
-
-Status open(const RunRequest &request, Opened *out) {
-  Status status = take(kiln::OpenCL::open(), &out->opencl);
-  if (status.ok()) status = take(out->opencl.device(request.device.index), &out->device);
-  if (!status.ok()) return status;
-  if (out->device.info("key") != request.device.description.key.text()) {
-    return {Code::no_device, "the device is not the one that was listed"};
-  }
-  kiln::LoaderOptions options;
-  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
-  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
-  status = take(kiln::Pack::open_file(request.pack_path), &out->pack);
-  if (!status.ok()) return status;
-  return take(kiln::Loader::create(out->device, out->pack, options), &out->loader);
-}
-
 Status launch(const RunRequest &request, const packs::Variant &variant, Session *session,
               Launched *launched) {
   const std::vector<NDSize> local(variant.kernels.size(), request.local);
@@ -104,25 +71,18 @@ Status launch(const RunRequest &request, const packs::Variant &variant, Session 
 }
 
 // Launches what was loaded and puts the results into `answer`.
-Status launch(const RunRequest &request, const Opened &opened, const kiln::Program &loaded,
+Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Program &loaded,
               json *answer) {
-  const auto program = read_program(request);
-  if (!program.ok()) return program.status();
-  const packs::Variant *variant = find_variant(*program, (*answer)["variant"].get<std::string>());
-  if (variant == nullptr) return pack_changed();
+  const auto found = bench.find(request.program, loaded.variant());
+  if (!found.ok()) return found.status();
+  const auto &[program, variant] = *found;
   const auto workload = plan_workload(*program, *variant, request.size, request.parameters);
   if (!workload.ok()) return workload.status();
-  std::shared_ptr<const runtime::OpenCL> cl;
-  std::vector<runtime::DeviceId> ids;
-  Status status = load_and_list(&cl, &ids);
-  if (status.ok()) status = over_limits(*cl, opened.device.cl(), *workload);
-  kiln::Queue queue;
-  if (status.ok()) status = take(kiln::Queue::create(opened.loader), &queue);
-  if (!status.ok()) return status;
-  Session session(*cl, opened.loader, queue);
+  Session session(bench.cl(), bench.loader, bench.queue);
   Launched launched;
   std::vector<Plane> outputs;
-  status = session.load(loaded, *variant);
+  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
+  if (status.ok()) status = session.load(loaded, *variant);
   if (status.ok()) status = session.bind(*workload);
   if (status.ok()) status = launch(request, *variant, &session, &launched);
   if (status.ok()) status = session.download(program_shape(*program), &outputs);
@@ -133,14 +93,17 @@ Status launch(const RunRequest &request, const Opened &opened, const kiln::Progr
 }
 
 json run_in_child(const RunRequest &request) {
-  Opened opened;
-  if (Status s = open(request, &opened); !s.ok()) return to_json(s);
-  kiln::Loaded loaded = opened.loader.load(request.program, request.variant, request.flags);
+  OpenedPack bench;
+  kiln::LoaderOptions options;
+  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
+  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
+  if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
+  kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
-  answer["report"] = json::parse(loaded.report.json());
+  answer["report"] = json::parse(loaded.report.json());  // the document that the commands print
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
-  if (Status status = launch(request, opened, *loaded.program, &answer); !status.ok()) {
+  if (Status status = launch(request, bench, *loaded.program, &answer); !status.ok()) {
     status.code = Code::opencl;  // what was loaded cannot be launched, whatever the reason
     answer.update(to_json(status));
   }

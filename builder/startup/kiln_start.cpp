@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "builder/launch/opened_pack.hpp"
+#include "runtime/api/api.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -46,7 +47,8 @@ class KilnApplication {
       : child_(child), items_(items), how_(how), launches_(launches) {}
 
   Status run(StartTimes *out) {
-    Status status = take(kiln::OpenCL::open(), &opencl_);
+    opencl_ = kiln::OpenCL(new kiln_opencl{child_.device->cl});
+    Status status;
     memories_ = std::vector<StartMemory>(items_.size());
     for (std::size_t i = 0; i < items_.size() && launches_ && status.ok(); ++i) {
       status = memories_[i].make(child_, items_[i]);

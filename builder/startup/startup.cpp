@@ -29,17 +29,14 @@ constexpr double kSlowStart = 1000;  // milliseconds; see StartupOptions::rounds
 // In a child: the variant of each program that the runtime takes, {"program": "variant"}; a program
 // that the device cannot run is left out.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
-  OpenedDevice child;
-  if (const Status s = child.open(info); !s.ok()) return to_json(s);
-  std::shared_ptr<const packs::Pack> pack;
-  const Status status = packs::Pack::open_file(pack_path.c_str(), &pack);
-  if (!status.ok()) return to_json(status);
+  OpenedPack bench;
+  if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
   json chosen = json::object();
-  for (const packs::ProgramRef program : pack->programs()) {
+  for (const packs::Program &program : bench.contents.programs) {
     runtime::Choice choice;
-    const packs::Status error = runtime::choose_variant(
-        *pack, *child.device, std::string(program.name()), {}, packs::SizeClass::small, &choice);
-    if (error.ok()) chosen[std::string(program.name())] = choice.variant.name();
+    const Status status = runtime::choose_variant(bench.file(), *bench.child.device, program.name,
+                                                  {}, packs::SizeClass::small, &choice);
+    if (status.ok()) chosen[program.name] = choice.variant.name();
   }
   return {{"chosen", chosen}};
 }

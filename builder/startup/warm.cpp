@@ -24,14 +24,16 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
   const auto begin = Clock::now();
   kiln::Loaded loaded = bench.loader.load(program.name, {}, KILN_LOAD_FOR_SMALL);
   const double load = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-  const json report = json::parse(loaded.report.json());
-  json answer{
-      {"variant", report["variant"]}, {"rung", report["rung"]}, {"ms", load}, {"launched", false}};
+  const runtime::Report &report = report_of(loaded);
+  json answer{{"variant", report.variant},
+              {"rung", runtime::rung_name(report.rung)},
+              {"ms", load},
+              {"launched", false}};
   if (!loaded.program) {
     answer.update(to_json(status_of(loaded.program.error())));
     return answer;
   }
-  const packs::Variant &variant = *find_variant(program, report["variant"].get<std::string>());
+  const packs::Variant &variant = *find_variant(program, report.variant);
   const auto workload = plan_workload(program, variant, small_problem(program), {});
   if (!workload.ok()) {
     const Status &why = workload.status();

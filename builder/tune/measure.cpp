@@ -66,9 +66,10 @@ struct LoadedVariant {
 
   Status open(const TuneJob &job) {
     if (Status s = bench.open(*job.device, job.pack_path); !s.ok()) return s;
-    program = find_program(bench.contents, job.program);
-    variant = program == nullptr ? nullptr : find_variant(*program, job.variant);
-    if (variant == nullptr) return pack_changed();
+    const auto found = bench.find(job.program, job.variant);
+    if (!found.ok()) return found.status();
+    program = found->program;
+    variant = found->variant;
     loaded.emplace(bench.loader.load(job.program, job.variant));
     return status_of(loaded->program.error());
   }
