@@ -2,7 +2,7 @@
 // The subcommands of kiln-bench, each of which stores itself in `*command` when it is chosen.
 #pragma once
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 

@@ -187,15 +187,14 @@ void add_kernels(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "kernels", "Every variant: time, bandwidth, correctness, and what was published of it");
   sub->add_option("--pack", options->pack, "Pack to load from")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
+  add_device_option(*sub, &options->selector);
   sub->add_option("--program", options->programs, "Only these programs; default: all")
       ->allow_extra_args(false);
   sub->add_option("--variant", options->variant, "Only this variant; default: all");
   sub->add_option("--sizes", options->sizes,
                   "W, WxH or WxHxD, several; default: each program's own");
   add_stop_options(sub, options.get());
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->add_option("--html", options->html, "Write a page with plots here");
   sub->add_option("--tuning", options->tuning, "What kiln tune --json printed, for the page");
   sub->add_option("--startup", options->startup,

@@ -8,12 +8,8 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
-  std::string pack;
-  std::string selector;
-  std::string program;
+struct Options : DeviceOptions {
   std::size_t rounds = 100;
-  bool json = false;
 };
 
 std::string row_text(const builder::LaunchRow &row) {
@@ -26,10 +22,8 @@ std::string row_text(const builder::LaunchRow &row) {
 }
 
 int run(const Options &options) {
-  const auto open = open_pack(options.pack);
+  const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
-  const auto devices = find_devices(options.selector);
-  if (!devices.ok()) return fail(devices.status());
   builder::LaunchBenchOptions launch;
   launch.pack_path = options.pack;
   launch.program = options.program;
@@ -42,7 +36,7 @@ int run(const Options &options) {
                     launch.rounds, launch.launches, "bare", "kiln", "more", "ratio", "sequence"));
   }
   int exit_code = kDone;
-  for (const builder::DeviceInfo &device : *devices) {
+  for (const builder::DeviceInfo &device : open->devices) {
     const builder::LaunchRow row = builder::bench_launch(device, launch);
     if (!row.status.ok()) exit_code = kSomeFailed;
     if (!options.json) print(row_text(row));
@@ -63,15 +57,12 @@ void add_launch(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand(
       "launch", "What a launch costs the processor: the bare call, through Kiln, in a sequence");
-  sub->add_option("--pack", options->pack, "Pack with a program that has arguments")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
-  sub->add_option("--program", options->program,
-                  "This program; default: the first that the device can run");
+  add_device_options(*sub, options.get(), "Pack with a program that has arguments",
+                     "This program; default: the first that the device can run");
   sub->add_option("--rounds", options->rounds, "Rounds of each kind")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

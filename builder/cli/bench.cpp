@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/startup/startup.hpp"
 
 namespace kiln::cli {
 namespace {
 
-struct Options {
-  std::string pack;
-  std::string selector;
-  std::string program;
+struct Options : DeviceOptions {
   std::string items;  // file to write
   std::size_t rounds = 30;
-  bool json = false;
 };
 
 std::string row_text(const builder::StartupRow &row) {
@@ -55,10 +51,8 @@ int run_startup(const Options &options) {
   if (!options.items.empty()) {
     if (Status s = check_output(options.items, {options.pack}); !s.ok()) return fail(s);
   }
-  const auto open = open_pack(options.pack);
+  const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
-  const auto devices = find_devices(options.selector);
-  if (!devices.ok()) return fail(devices.status());
   builder::StartupOptions startup;
   startup.pack_path = options.pack;
   startup.program = options.program;
@@ -72,9 +66,9 @@ int run_startup(const Options &options) {
                     options.rounds, "", "source", "driver", "floor", "kiln", "overlay"));
   }
   int exit_code = kDone;
-  for (const builder::DeviceInfo &device : *devices) {
+  for (const builder::DeviceInfo &device : open->devices) {
     const builder::StartupRow row = builder::bench_startup(
-        open->contents, device, startup, [&](std::size_t done, std::size_t all) {
+        open->pack.contents, device, startup, [&](std::size_t done, std::size_t all) {
           progress("measuring " + device.label(), done, all);
         });
     end_progress();
@@ -101,10 +95,7 @@ void add_bench(CLI::App &app, Command *command) {
       "What a start costs until the first results: from source, from the driver's own binaries, "
       "from the pack's in memory (the floor), from the pack, and the second time without a binary "
       "(overlay)");
-  sub->add_option("--pack", options->pack, "Pack with binaries for the devices")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
-  sub->add_option("--program", options->program, "Only this program; default: all");
+  add_device_options(*sub, options.get(), "Pack with binaries for the devices");
   sub->add_option("--rounds", options->rounds,
                   "Fresh processes of each kind; half as many where a start takes over a second")
       ->check(CLI::Range(1, 100000))
@@ -112,7 +103,7 @@ void add_bench(CLI::App &app, Command *command) {
   sub->add_option("--items", options->items,
                   "Write what was started as JSON, schema 1: for each device the variants with "
                   "source, options, memory, arguments and work-group sizes");
-  sub->add_flag("--json", options->json, "Print JSON, schema 2");
+  add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
 }
 

@@ -7,7 +7,7 @@
 
 #include "builder/base/cpus.hpp"
 #include "builder/build/device_build.hpp"
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -93,7 +93,7 @@ void summarise(const Options &options, const builder::BuildResult &result) {
 
 builder::BuildOptions build_options(const Options &options) {
   builder::BuildOptions build;
-  build.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  build.timeout = in_milliseconds(options.timeout_seconds);
   build.finish = !options.no_finish;
   build.preferred = options.preferred;
   for (const std::string &architecture : options.also) {
@@ -147,14 +147,11 @@ void add_build(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "build", "Compile every variant with the drivers of this machine and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
+  add_device_option(*sub, &options->selector);
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")
       ->required();
-  sub->add_option("--timeout", options->timeout_seconds, "Seconds that one job may take")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one job may take");
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMaxJobs));
@@ -173,7 +170,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands share: output, exit codes, reading packs.
+// What the subcommands share: output, exit codes, reading and writing packs.
 #pragma once
 
 #include <functional>
@@ -37,10 +37,10 @@ enum ExitCode {
 // The executable's name, which each main() defines.
 extern const char *const kToolName;
 
-// What the chosen subcommand will run.
+// Runs the subcommand that the command line chose, and returns the exit code.
 using Command = std::function<int()>;
 
-// Each adds one subcommand, which stores itself in `*command` when it is chosen.
+// Each adds one subcommand. Parsing a command line that chooses it sets `*command`.
 void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
@@ -65,7 +65,7 @@ void print(const nlohmann::json &json);
 void complain(const std::string &text);
 // "1 program", "2 programs".
 std::string count(std::size_t n, const std::string &noun);
-// Text that is whole already (a compiler's message), on standard error.
+// A text as it is, on standard error: a compiler's message, which names its source itself.
 void pass_on(const std::string &text);
 // A line that the next one overwrites; only where standard error is a terminal.
 void progress(const std::string &what, std::size_t done, std::size_t all);
@@ -79,12 +79,12 @@ struct OpenPack {
 // The exit code that a status means.
 int exit_code_of(const Status &status);
 
-// Complains of a failed status, unless it was told and its message is empty, and gives its exit
-// code.
+// Prints the message of a failed status and returns its exit code. An empty message was printed
+// before.
 int fail(const Status &status);
 
-// Ends a command: what print() could not write is complained about and makes kDone into
-// kSomeFailed; without a word where the reader closed the pipe, as `head` does.
+// Flushes standard output and returns the exit code of the command: kSomeFailed in place of kDone
+// if print() could not write all. Prints why, unless the reader closed the pipe, as `head` does.
 int end_output(int exit_code);
 
 // "90", "90s", "500ms", "2m" in seconds, at most a day. Fails with Code::bad_argument for any
@@ -93,15 +93,15 @@ Result<double> read_budget(const std::string &text);
 // The sizes of --sizes. Fails with Code::bad_argument where one is none.
 Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
 
-// Reads a pack with every section. Fails with the code of the pack's fault, which is also named
-// in the message.
+// Reads a pack with every section. Fails with the code of the pack's fault; the message ends with
+// its name.
 Result<OpenPack> open_pack(const std::string &path);
 
 // The devices that `selector` names. Fails with Code::no_device when there are none; the message
-// lists what there is.
+// lists all devices.
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
 
-// What to build from, and the variants that did not make it.
+// What to build from, and the variants that failed in the host step.
 struct Input {
   packs::Contents contents;
   std::vector<builder::VariantFailure> failures;
@@ -109,10 +109,7 @@ struct Input {
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };
 
-// The contents to build from: a base pack as it is, or a manifest after its host step.
-// Compiler messages, failed variants and the faults of manifests are printed here: they are whole
-// texts. Fails as open_pack() does, or with Code::bad_input for a manifest or a source, and with
-// Code::no_device where a host tool is missing.
+// Paths of the host tools; empty: they are searched for.
 struct HostTools {
   std::string clang;
   std::string llvm_spirv;
@@ -120,11 +117,15 @@ struct HostTools {
 };
 void add_host_tools(CLI::App &command, HostTools *tools);
 bool is_manifest(const std::string &path);  // by its name
+// The contents to build from: a base pack as it is, or a manifest after its host step. Prints
+// compiler messages, failed variants and the faults of manifests itself; the status that it fails
+// with has no message then. Fails as open_pack() does, with Code::bad_input for a manifest or a
+// source, and with Code::no_device where a host tool is missing.
 Result<Input> read_input(const std::string &path, const HostTools &tools);
 
-// Whether a file can be made at `path`, before any work is done for it. Fails with
+// Checks that a file can be made at `path`, before any work is done for it. Fails with
 // Code::bad_argument when it is one of `inputs`, which would be lost, and with Code::failed when
-// the folder does not take it.
+// the folder refuses it.
 Status check_output(const std::string &path, const std::vector<std::string> &inputs);
 
 // Writes the pack. Fails with Code::blob_corrupt where a blob of an input is damaged, and
@@ -132,8 +133,10 @@ Status check_output(const std::string &path, const std::vector<std::string> &inp
 Status write_output(const packs::Contents &contents, const std::string &path,
                     const packs::WriteOptions &options = {});
 
-// As `written` says, but as Code::failed: of a file that is no pack.
+// The same failure with Code::failed: an I/O error of a file that is no pack, whose code would give
+// the exit code of a bad pack.
 Status as_failed(const Status &written);
+// --uncompressed.
 void add_write_options(CLI::App &command, packs::WriteOptions *options);
 
 }  // namespace kiln::cli

@@ -2,7 +2,7 @@
 // kiln compile: the host step.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -51,7 +51,7 @@ void add_compile(CLI::App &app, Command *command) {
   sub->add_option("manifest", options->manifest, "Manifest, a .toml file")->required();
   sub->add_option("-o,--output", options->output, "Base pack to write")->required();
   add_host_tools(*sub, &options->tools);
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "builder/build/crosscheck.hpp"
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
@@ -67,7 +67,7 @@ int run(const Options &options) {
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
   builder::CrossCheckOptions check;
-  check.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  check.timeout = in_milliseconds(options.timeout_seconds);
   check.all = options.all;
   std::vector<CrossCheckOutcome> outcomes;
   const Status status = builder::cross_check(
@@ -102,14 +102,11 @@ void add_crosscheck(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "crosscheck", "Try which other targets' binaries a device takes, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with targets")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
+  add_device_option(*sub, &options->selector);
   sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
   sub->add_flag("--all", options->all, "Try the targets of other vendor profiles, too");
-  sub->add_option("--timeout", options->timeout_seconds, "Seconds that one binary may take")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one binary may take");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

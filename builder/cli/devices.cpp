@@ -2,7 +2,7 @@
 // kiln devices: identities of this machine's devices.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -82,9 +82,8 @@ void add_devices(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand(
       "devices", "Show this machine's devices, their identity and what the runtime will try");
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_device_option(*sub, &options->selector);
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->selector, options->json); }; });
 }
 

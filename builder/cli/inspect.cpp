@@ -2,7 +2,7 @@
 // kiln inspect: look into a pack.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
@@ -92,7 +92,7 @@ void add_inspect(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack to look into")->required();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
 }
 

@@ -37,8 +37,7 @@ std::string value_text(const nlohmann::json &value) {
 void add_load_options(CLI::App &command, LoadOptions *options) {
   command.add_option("program", options->program, "Program of the pack")->required();
   command.add_option("--pack", options->pack, "Pack to load from")->required();
-  command.add_option("--device", options->selector,
-                     "Index, or glob over platform and device name; default: the first device");
+  add_device_option(command, &options->selector, "the first device");
   command.add_option("--variant", options->variant,
                      "Variant; default: the one that the runtime chooses");
   command.add_flag("--no-binary", options->no_binary,
@@ -54,9 +53,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
       .add_option("--deadline", options->deadline_seconds,
                   "Seconds after which a load counts as a death at the next start; 0: none")
       ->check(CLI::Range(0.0, 86400.0));
-  command.add_option("--timeout", options->timeout_seconds, "Seconds that the driver may take")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
+  add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }
 
 Result<OpenPack> open_program(const LoadOptions &options) {
@@ -80,8 +77,8 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
   if (options.compatible) request.flags |= KILN_LOAD_COMPATIBLE;
   request.overlay = options.overlay;
-  request.deadline = std::chrono::milliseconds(static_cast<long>(options.deadline_seconds * 1000));
-  request.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  request.deadline = in_milliseconds(options.deadline_seconds);
+  request.timeout = in_milliseconds(options.timeout_seconds);
   return request;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that explain and run share.
+// Options that explain and run share, and the request that they make.
 #pragma once
 
 #include <string>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/launch/run_program.hpp"
 
 namespace kiln::cli {
@@ -25,8 +25,8 @@ struct LoadOptions {
 
 void add_load_options(CLI::App &command, LoadOptions *options);
 
-// The pack, with the program and the variant in it. Fails as open_pack() does, and with
-// Code::bad_argument when the pack has them not.
+// The pack of the options. Fails as open_pack() does, and with Code::bad_argument when the pack
+// lacks the program or the variant.
 Result<OpenPack> open_program(const LoadOptions &options);
 
 // The request that the options describe, for the first device that the selector names.

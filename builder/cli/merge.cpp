@@ -2,7 +2,7 @@
 // kiln merge: the union of packs.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -48,7 +48,7 @@ void add_merge(CLI::App &app, Command *command) {
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
   sub->add_option("-o,--output", options->output, "Pack to write")->required();
   add_write_options(*sub, &options->write);
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -2,7 +2,7 @@
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "kiln/kiln.h"
@@ -96,10 +96,10 @@ void add_overlay(CLI::App &app, Command *command) {
     return action;
   };
   CLI::App *shown = add("show", "List its binaries, and what is known of each driver", show);
-  shown->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*shown, &options->json);
   CLI::App *exported = add("export", "Write its binaries as a pack, for kiln merge", export_folder);
   exported->add_option("-o,--output", options->output, "Pack to write")->required();
-  exported->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*exported, &options->json);
   add("clear", "Remove everything in it, quarantines too", clear);
 }
 

@@ -10,6 +10,10 @@
 namespace kiln::cli {
 namespace {
 
+constexpr const char *kExitCodes =
+    "Exit codes: 0 done, 1 some jobs or checks failed, 2 usage, 3 bad manifest,\n"
+    "4 bad pack, 5 no device or tool, 130 interrupted.";
+
 std::vector<std::string> subcommand_names(const CLI::App &app) {
   std::vector<std::string> names;
   for (const CLI::App *sub : app.get_subcommands({})) names.push_back(sub->get_name());
@@ -64,7 +68,15 @@ int misuse(const CLI::App &app, const CLI::ParseError &error) {
 
 }  // namespace
 
-int run_command_line(CLI::App &app, const Command &command, int argc, char **argv) {
+int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
+                     char **argv) {
+  CLI::App app{description};
+  app.name(kToolName);
+  app.set_version_flag("--version", std::string(kToolName) + " " KILN_VERSION_TEXT);
+  app.require_subcommand(1);
+  app.footer(kExitCodes);
+  Command command;
+  for (const AddCommand add : commands) add(app, &command);
   std::signal(SIGPIPE, SIG_IGN);  // a failed write is an error like any other
   std::signal(SIGXFSZ, SIG_IGN);
   try {

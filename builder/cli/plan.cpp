@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -71,13 +71,12 @@ void add_plan(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("plan", "Show the jobs that a build would run, and why each is needed");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
+  add_device_option(*sub, &options->selector);
   sub->add_option("--have", options->output, "A pack that was built before");
   add_host_tools(*sub, &options->tools);
   sub->add_flag("--preferred", options->preferred, "As build has it");
   sub->add_flag("--no-finish", options->no_finish, "As build has it");
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "runtime/provision/mesa_cache.hpp"
@@ -141,7 +141,7 @@ void add_provision(CLI::App &app, Command *command) {
   auto *remove =
       sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
   pack->excludes(remove);
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] {
     if (!options->remove && options->pack.empty()) {
       throw CLI::RequiredError("--pack or --remove");

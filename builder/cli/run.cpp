@@ -357,7 +357,7 @@ void add_run(CLI::App &app, Command *command) {
       ->capture_default_str();
   sub->add_flag("--reference", options->reference, "Run the C++ reference instead of a device");
   sub->add_flag("--no-check", options->no_check, "Do not compare with the C++ reference");
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

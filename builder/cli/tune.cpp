@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/suggest.hpp"
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 
@@ -36,7 +36,7 @@ Result<builder::TuneOptions> parse(const Options &options) {
   tune.pack_path = options.input;
   tune.programs = options.programs;
   tune.variant = options.variant;
-  tune.timeout = std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+  tune.timeout = in_milliseconds(options.timeout_seconds);
   return tune;
 }
 
@@ -173,8 +173,7 @@ void add_tune(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "tune", "Measure which work-group sizes and variants are fastest, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with programs")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
+  add_device_option(*sub, &options->selector);
   sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
   sub->add_option("--program", options->programs, "Only this program; may be given again")
       ->allow_extra_args(false);
@@ -186,11 +185,10 @@ void add_tune(CLI::App &app, Command *command) {
       ->allow_extra_args(false);
   sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
       ->capture_default_str();
-  sub->add_option("--timeout", options->timeout_seconds,
-                  "Seconds that a driver may take for one variant beyond its part of the budget")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_timeout_option(
+      *sub, &options->timeout_seconds,
+      "Seconds that a driver may take for one variant beyond its part of the budget");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -2,7 +2,7 @@
 // kiln verify: check every byte of a pack.
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
@@ -118,7 +118,7 @@ void add_verify(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand("verify", "Check every hash of a pack");
   sub->add_option("pack", options->path, "Pack to check")->required();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
 }
 

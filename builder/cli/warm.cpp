@@ -4,18 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/common.hpp"
+#include "builder/cli/device_options.hpp"
 
 namespace kiln::cli {
 namespace {
 
-struct Options {
-  std::string pack;
-  std::string selector;
-  std::string program;
+struct Options : DeviceOptions {
   std::string overlay;
   double timeout_seconds = 120;
-  bool json = false;
 };
 
 std::string row_text(const builder::WarmRow &row) {
@@ -29,17 +25,14 @@ std::string row_text(const builder::WarmRow &row) {
 }
 
 int run(const Options &options) {
-  const auto open = open_pack(options.pack);
+  const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
-  const auto devices = find_devices(options.selector);
-  if (!devices.ok()) return fail(devices.status());
-  const builder::WarmOptions warm{
-      options.pack, options.program, options.overlay,
-      std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000))};
+  const builder::WarmOptions warm{options.pack, options.program, options.overlay,
+                                  in_milliseconds(options.timeout_seconds)};
   int exit_code = kDone;
   nlohmann::json all = nlohmann::json::array();
-  for (const builder::DeviceInfo &device : *devices) {
-    const auto rows = builder::warm(open->contents, device, warm, progress);
+  for (const builder::DeviceInfo &device : open->devices) {
+    const auto rows = builder::warm(open->pack.contents, device, warm, progress);
     end_progress();
     nlohmann::json programs = nlohmann::json::array();
     double before = 0;
@@ -72,15 +65,10 @@ void add_warm(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand(
       "warm", "Launch every program of a pack once, so that the drivers' own caches are warm");
-  sub->add_option("--pack", options->pack, "Pack to start from")->required();
-  sub->add_option("--device", options->selector,
-                  "Index, or glob over platform and device name; default: all");
-  sub->add_option("--program", options->program, "Only this program; default: all");
+  add_device_options(*sub, options.get(), "Pack to start from");
   sub->add_option("--overlay", options->overlay, "Overlay folder to fill, too");
-  sub->add_option("--timeout", options->timeout_seconds, "Seconds that one start may take")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str();
-  sub->add_flag("--json", options->json, "Print JSON, schema 1");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one start may take");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/cli/device_options.hpp"
+
+#include <fmt/format.h>
+
+namespace kiln::cli {
+
+void add_device_option(CLI::App &command, std::string *selector, const char *otherwise) {
+  command.add_option(
+      "--device", *selector,
+      fmt::format("Index, or glob over platform and device name; default: {}", otherwise));
+}
+
+void add_json_flag(CLI::App &command, bool *json, int schema) {
+  command.add_flag("--json", *json, fmt::format("Print JSON, schema {}", schema));
+}
+
+void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
+  command.add_option("--timeout", *seconds, what)
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+}
+
+void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
+                        const char *program) {
+  command.add_option("--pack", options->pack, pack)->required();
+  add_device_option(command, &options->selector);
+  command.add_option("--program", options->program, program);
+}
+
+Result<PackOnDevices> open_on_devices(const DeviceOptions &options) {
+  auto pack = open_pack(options.pack);
+  if (!pack.ok()) return pack.status();
+  auto devices = find_devices(options.selector);
+  if (!devices.ok()) return devices.status();
+  return PackOnDevices{*std::move(pack), *std::move(devices)};
+}
+
+}  // namespace kiln::cli
