@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install rules: the runtime (static and shared) with its headers, CMake package and
-# pkg-config file; the kiln executable where it is built.
+# pkg-config file; the kiln executable and the header of reference libraries where it is built.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
@@ -30,6 +30,8 @@ install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfi
 install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET kiln)
+  install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
   install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)

@@ -30,6 +30,7 @@ struct Options {
   std::size_t rounds = 0;  // 0: by the precision
   double precision = 0.01;
   std::string budget;
+  builder::ReferenceOptions reference;
   bool json = false;
   std::string html;
   std::string tuning;
@@ -88,6 +89,7 @@ Result<builder::KernelBenchOptions> make_request(const Options &options) {
   request.pack_path = options.pack;
   request.programs = options.programs;
   request.variant = options.variant;
+  request.reference = options.reference;
   const auto sizes = read_sizes(options.sizes);
   if (!sizes.ok()) return sizes.status();
   request.sizes = *sizes;
@@ -194,6 +196,7 @@ void add_kernels(CLI::App &app, Command *command) {
   sub->add_option("--sizes", options->sizes,
                   "W, WxH or WxHxD, several; default: each program's own");
   add_stop_options(sub, options.get());
+  add_reference_options(*sub, &options->reference);
   add_json_flag(*sub, &options->json);
   sub->add_option("--html", options->html, "Write a page with plots here");
   sub->add_option("--tuning", options->tuning, "What kiln tune --json printed, for the page");

@@ -22,12 +22,19 @@ constexpr std::size_t kMinSamples = 3;
 // Inputs and expected outputs of one program, made once for all variants.
 class Problems {
  public:
-  explicit Problems(const packs::Program &program) : program_(program) {}
+  Problems(const packs::Program &program, const Reference &reference, const DeviceInfo &device)
+      : program_(program), reference_(reference), device_(device) {}
 
-  MeasuredProblem problem(const packs::Variant &variant, const ProblemSize &size) {
-    const ProblemSize checked = check_size(size);
-    const std::vector<Plane> *inputs = inputs_for(checked);
-    return {size, inputs_for(size), {checked, inputs, &expected(variant, checked, *inputs)}};
+  // Fails with Code::failed where the reference gives no result.
+  Result<MeasuredProblem> problem(const packs::Variant &variant, const ProblemSize &size) {
+    const ProblemSize checked = reference_.only_size().value_or(check_size(size));
+    MeasuredProblem problem{size, nullptr, {checked, nullptr, nullptr}};
+    Status status = inputs_for(size).move_to(&problem.inputs);
+    if (status.ok()) status = inputs_for(checked).move_to(&problem.check.inputs);
+    if (!status.ok()) return status;
+    status = expected(variant, checked, *problem.check.inputs).move_to(&problem.check.expected);
+    if (!status.ok()) return status;
+    return problem;
   }
 
  private:
@@ -38,32 +45,52 @@ class Problems {
   struct Expected {
     ProblemSize size;
     Parameters parameters;
+    bool covered;  // or nothing is known of the right planes
     std::vector<Plane> planes;
   };
 
-  const std::vector<Plane> *inputs_for(const ProblemSize &size) {
+  Result<const std::vector<Plane> *> inputs_for(const ProblemSize &size) {
     for (const Inputs &known : inputs_) {
       if (known.size == size) return &known.planes;
     }
-    inputs_.push_back({size, make_inputs(program_, size)});
+    auto planes = reference_.inputs(program_, size);
+    if (!planes.ok()) return planes.status();
+    inputs_.push_back({size, *std::move(planes)});
     return &inputs_.back().planes;
   }
 
-  const std::vector<Plane> &expected(const packs::Variant &variant, const ProblemSize &size,
-                                     const std::vector<Plane> &inputs) {
+  Result<const std::vector<Plane> *> expected(const packs::Variant &variant,
+                                              const ProblemSize &size,
+                                              const std::vector<Plane> &inputs) {
     Parameters parameters = all_parameters(variant, {});
+    const bool covered = reference_.covers(variant, size);
     for (const Expected &known : expected_) {
-      if (known.size == size && known.parameters == parameters) return known.planes;
+      if (known.size == size && known.parameters == parameters && known.covered == covered) {
+        return &known.planes;
+      }
     }
-    auto planes = run_reference(program_.reference, size, inputs, parameters);
-    expected_.push_back({size, std::move(parameters), std::move(planes)});
-    return expected_.back().planes;
+    auto planes = reference_.expected({variant, size, inputs, parameters, &device_});
+    if (!planes.ok()) return planes.status();
+    expected_.push_back({size, std::move(parameters), covered, *std::move(planes)});
+    return &expected_.back().planes;
   }
 
   const packs::Program &program_;
+  const Reference &reference_;
+  const DeviceInfo &device_;
   std::list<Inputs> inputs_;  // whose addresses stay
   std::list<Expected> expected_;
 };
+
+// Of a variant that should have been checked and was not.
+VariantMeasurement not_checked(const Status &status, std::size_t sizes) {
+  VariantMeasurement measured;
+  VariantTime time;
+  time.reason = status.message;
+  time.failed = true;
+  measured.times.assign(sizes, time);
+  return measured;
+}
 
 // Why the device cannot run the variant, in the runtime's words; empty when nothing is known.
 std::string unavailable(const packs::Variant &variant, const DeviceInfo &device) {
@@ -134,31 +161,29 @@ class DeviceBench {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       row.sizes.push_back({sizes[i], bytes_moved(program, sizes[i]), chosen[i], {}});
     }
-    Problems problems(program);
+    Reference reference;
+    const Status found =
+        Reference::find(program, options_.pack_path, options_.reference).move_to(&reference);
+    Problems problems(program, reference, device_);
     for (const packs::Variant &variant : program.variants) {
       if (!options_.variant.empty() && variant.name != options_.variant) continue;
       if (progress_) progress_(program.name + "/" + variant.name, all_ - cells_, all_);
-      add(program, variant, &problems, &row);
+      add(program, variant, found, &problems, &row);
       if (measured(variant)) cells_ -= sizes.size();
     }
     return row;
   }
 
   // One row for each size.
-  void add(const packs::Program &program, const packs::Variant &variant, Problems *problems,
-           ProgramRow *row) {
+  void add(const packs::Program &program, const packs::Variant &variant, const Status &found,
+           Problems *problems, ProgramRow *row) {
     VariantRow base;
     base.variant = variant.name;
     base.published = published_ratios(program.name, variant.name);
     base.reason = unavailable(variant, device_);
     VariantMeasurement measured;
     if (base.reason.empty()) {
-      VariantTask task{&device_, options_.pack_path, &program, &variant, {}, {}, 2e9, row_.wall};
-      limit(&task);
-      for (const SizeRow &size : row->sizes) {
-        task.problems.push_back(problems->problem(variant, size.size));
-      }
-      measured = measure_variant(task);
+      measured = measure(program, variant, found, problems, *row);
       base.reason = measured.status.message;
       base.failed = !measured.status.ok();
     }
@@ -172,6 +197,18 @@ class DeviceBench {
       added.reason = added.measured.reason;
       added.failed = added.measured.failed;
     }
+  }
+
+  // `found`: whether the program's reference was found.
+  VariantMeasurement measure(const packs::Program &program, const packs::Variant &variant,
+                             Status found, Problems *problems, const ProgramRow &row) const {
+    VariantTask task{&device_, options_.pack_path, &program, &variant, {}, {}, 2e9, row_.wall};
+    limit(&task);
+    for (const SizeRow &size : row.sizes) {
+      if (!found.ok()) break;
+      found = problems->problem(variant, size.size).move_to(&task.problems.emplace_back());
+    }
+    return found.ok() ? measure_variant(task) : not_checked(found, row.sizes.size());
   }
 
   // What is left of the budget is shared by what is left to measure: half of a share goes into

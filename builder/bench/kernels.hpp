@@ -13,6 +13,7 @@
 
 #include "builder/bench/variant_times.hpp"
 #include "builder/bench/vendor_figures.hpp"
+#include "builder/launch/reference.hpp"
 
 namespace kiln::builder {
 
@@ -68,6 +69,7 @@ struct KernelBenchOptions {
   std::vector<std::string> programs;  // empty: all
   std::string variant;                // empty: all
   std::vector<ProblemSize> sizes;     // empty: each program's own
+  ReferenceOptions reference;
   StopRule rule;
   // For one device's launches, roughly: the smaller, the fewer samples, and the shorter the
   // launches that are measured at all. 0: none.

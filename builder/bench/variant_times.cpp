@@ -121,14 +121,10 @@ class LoadedVariant {
     if (status.ok()) status = session_->launch({}, &launched);
     if (status.ok()) status = session_->download(program_shape(*task_.program), &outputs);
     if (!status.ok()) return status;
-    check_ = Check::exact;
-    for (std::size_t i = 0; i < problem.expected->size(); ++i) {
-      const Difference d = difference(outputs[i], (*problem.expected)[i], task_.variant->tolerance);
-      if (d.elements != 0) check_ = std::max(check_, d.within ? Check::within : Check::wrong);
-      if (d.within) continue;
-      wrong_ = fmt::format("wrong result: {} values differ from the reference at {}, by {:g}",
-                           d.elements, size_text(problem.size), d.worst);
-    }
+    const Comparison c = compare_outputs(outputs, *problem.expected, task_.variant->tolerance);
+    check_ = c.check;
+    wrong_ = fmt::format("wrong result: {} values differ from the reference at {}, by {:g}",
+                         c.different, size_text(problem.size), c.worst);
     return {};
   }
 

@@ -174,6 +174,12 @@ Result<OpenPack> open_pack(const std::string &path) {
   return status;
 }
 
+void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
+  command.add_option("--references", options->folder,
+                     "Folder with the files and libraries that references name");
+  command.add_flag("--no-check", options->no_check, "Do not compare with the reference");
+}
+
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector) {
   const auto devices = builder::list_devices();
   if (!devices.ok()) return Status(Code::no_device, devices.status().message);

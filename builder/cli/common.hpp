@@ -14,6 +14,7 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 
@@ -96,6 +97,9 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 // Reads a pack with every section. Fails with the code of the pack's fault; the message ends with
 // its name.
 Result<OpenPack> open_pack(const std::string &path);
+
+// --references and --no-check.
+void add_reference_options(CLI::App &command, builder::ReferenceOptions *options);
 
 // The devices that `selector` names. Fails with Code::no_device when there are none; the message
 // lists all devices.

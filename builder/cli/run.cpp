@@ -9,7 +9,8 @@
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/cli/load_options.hpp"
-#include "builder/manifest/manifest.hpp"
+#include "builder/launch/check.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "builder/problem/png.hpp"
 
 namespace kiln::cli {
@@ -26,8 +27,9 @@ struct Options {
   std::vector<std::string> parameters;
   std::vector<std::size_t> local;
   unsigned launches = 1;
+  std::string raw;
   bool reference = false;
-  bool no_check = false;
+  builder::ReferenceOptions references;
   bool json = false;
 };
 
@@ -66,22 +68,17 @@ Status write_planes(const std::vector<builder::Plane> &planes, const std::string
   return {};
 }
 
-struct Comparison {
-  std::size_t different = 0;  // elements
-  double worst = 0;           // as in builder::Difference
-  bool within = true;
-};
-
-Comparison compare(const std::vector<builder::Plane> &got,
-                   const std::vector<builder::Plane> &expected, double allowed) {
-  Comparison result;
-  for (std::size_t plane = 0; plane < got.size(); ++plane) {
-    const builder::Difference d = builder::difference(got[plane], expected[plane], allowed);
-    result.different += d.elements;
-    result.worst = std::max(result.worst, d.worst);
-    result.within = result.within && d.within;
+// What the options say to write of the outputs.
+Status write_outputs(const Options &options, const std::vector<builder::Plane> &planes) {
+  if (!options.raw.empty()) {
+    std::string bytes;
+    for (const builder::Plane &plane : planes) {
+      bytes.append(plane.pixels.begin(), plane.pixels.end());
+    }
+    const Status status = builder::write_whole_file(options.raw, bytes);
+    if (!status.ok()) return as_failed(status);
   }
-  return result;
+  return options.output.empty() ? Status() : write_planes(planes, options.output);
 }
 
 struct Selection {
@@ -136,7 +133,7 @@ Status check_files(const Options &options, const packs::Program &program) {
   if (!options.image.empty()) {
     if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
   }
-  std::vector<std::string> outputs = {options.report};
+  std::vector<std::string> outputs = {options.report, options.raw};
   for (const builder::PlaneShape &shape : builder::program_shape(program).outputs) {
     if (options.output.empty()) break;
     if (!is_picture(shape)) {
@@ -150,8 +147,8 @@ Status check_files(const Options &options, const packs::Program &program) {
     Status status = check_output(path, {options.image, options.load.pack});
     if (!status.ok()) return status;
   }
-  if (!options.reference || !options.output.empty()) return {};
-  return {Code::bad_argument, "--reference needs --output"};
+  if (!options.reference || !options.output.empty() || !options.raw.empty()) return {};
+  return {Code::bad_argument, "--reference needs --output or --raw"};
 }
 
 // What the program works on: the picture, or values made for that size.
@@ -161,7 +158,8 @@ struct Work {
 };
 
 // Fails with Code::bad_argument or Code::failed.
-Result<Work> make_work(const Options &options, const packs::Program &program) {
+Result<Work> make_work(const Options &options, const packs::Program &program,
+                       const builder::Reference &reference) {
   const auto size = builder::parse_size(options.size);
   if (!size) {
     return Status(Code::bad_argument,
@@ -173,13 +171,33 @@ Result<Work> make_work(const Options &options, const packs::Program &program) {
                   fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
                               options.size, bytes, kMaxBytes));
   }
-  return Work{*size, builder::make_inputs(program, *size)};
+  auto inputs = reference.inputs(program, *size);
+  if (!inputs.ok()) return inputs.status();
+  return Work{*size, *std::move(inputs)};
+}
+
+// A reference that is a file has the outputs of one problem. Fails with Code::bad_argument where
+// it is not the one that the options ask for.
+Status fits_reference(const Options &options, const packs::Program &program,
+                      const builder::Reference &reference) {
+  const auto size = reference.only_size();
+  if (!size) return {};
+  std::string other = builder::parse_size(options.size) == size ? "" : options.size;
+  if (!options.parameters.empty()) other = "other parameters";
+  if (!options.image.empty()) other = "pictures";
+  if (other.empty()) return {};
+  return {Code::bad_argument,
+          fmt::format("program {} is checked by {}, which is not for {}: give --size {} alone, or "
+                      "--no-check",
+                      program.name, program.reference, other, builder::size_text(*size))};
 }
 
 // Fails with Code::bad_argument or Code::failed.
-Result<Work> read_work(const Options &options, const packs::Program &program) {
-  if (options.image.empty()) return make_work(options, program);
-  const builder::ReferenceShape shape = builder::program_shape(program);
+Result<Work> read_work(const Options &options, const packs::Program &program,
+                       const builder::Reference &reference) {
+  if (Status s = fits_reference(options, program, reference); !s.ok()) return s;
+  if (options.image.empty()) return make_work(options, program, reference);
+  const builder::ProgramShape shape = builder::program_shape(program);
   if (shape.inputs.size() != 1 || !is_picture(shape.inputs.front())) {
     return Status(Code::bad_argument,
                   fmt::format("program {} does not work on one picture: give --size instead of "
@@ -193,36 +211,45 @@ Result<Work> read_work(const Options &options, const packs::Program &program) {
   return work;
 }
 
-// The reference's planes for the input, or empty where the program names no reference.
-std::vector<builder::Plane> reference_planes(const Selection &subject, const Work &work,
-                                             const builder::Parameters &given) {
-  return builder::run_reference(subject.program.reference, work.size, work.inputs,
-                                builder::all_parameters(subject.variant, given));
-}
-
-// Runs the C++ reference alone: no device. Fails with Code::failed.
+// Writes what the reference gives: no device. Fails with Code::failed.
 Status run_reference_only(const Options &options, const Selection &subject, const Work &work,
-                          const builder::Parameters &parameters) {
-  const auto planes = reference_planes(subject, work, parameters);
-  if (planes.empty()) {
-    return {Code::failed, fmt::format("program {} names no reference that takes its input",
-                                      options.load.program)};
+                          const builder::Parameters &given, const builder::Reference &reference) {
+  if (!reference.exists()) {
+    return {Code::failed, fmt::format("program {} names no reference", options.load.program)};
   }
-  return write_planes(planes, options.output);
+  const builder::Parameters parameters = builder::all_parameters(subject.variant, given);
+  const auto planes =
+      reference.expected({subject.variant, work.size, work.inputs, parameters, nullptr});
+  return planes.ok() ? write_outputs(options, *planes) : planes.status();
 }
 
-// Compares with the reference; null where there is none. False when it is wrong.
-bool check(const Selection &subject, const Work &work, const builder::RunResult &result,
-           const builder::Parameters &given, nlohmann::json *verdict) {
-  if (subject.program.reference.empty()) return true;
-  const auto expected = reference_planes(subject, work, given);
-  const double allowed = subject.variant.tolerance;
-  const Comparison c = compare(result.outputs, expected, allowed);
-  *verdict = {{"reference", subject.program.reference},
-              {"different_elements", c.different},
-              {"worst", c.worst},
-              {"tolerance", allowed}};
-  return c.within;
+// Compares what the variant gave with its reference. Fails with Code::failed where that gives
+// nothing.
+Result<builder::Comparison> check(const Selection &subject, const Work &work,
+                                  const builder::RunRequest &request,
+                                  const builder::RunResult &result,
+                                  const builder::Reference &reference) {
+  const builder::Parameters parameters =
+      builder::all_parameters(subject.variant, request.parameters);
+  const auto expected =
+      reference.expected({subject.variant, work.size, work.inputs, parameters, &request.device});
+  if (!expected.ok()) return expected.status();
+  return builder::compare_outputs(result.outputs, *expected, subject.variant.tolerance);
+}
+
+nlohmann::json check_json(const Selection &subject, const builder::Comparison &comparison) {
+  if (comparison.check == builder::Check::unchecked) return nullptr;
+  return {{"reference", subject.program.reference},
+          {"different_elements", comparison.different},
+          {"worst", comparison.worst},
+          {"tolerance", subject.variant.tolerance}};
+}
+
+std::string check_text(const builder::Comparison &comparison) {
+  if (comparison.check == builder::Check::unchecked) return "";
+  if (comparison.check == builder::Check::exact) return "equals the reference byte for byte\n";
+  return fmt::format("differs from the reference in {} values, by at most {:g}\n",
+                     comparison.different, comparison.worst);
 }
 
 std::string stage_text(const Options &options, const kiln_ndrange &range) {
@@ -245,8 +272,8 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
       {"times", {{"queued", t.queued}, {"submit", t.submit}, {"start", t.start}, {"end", t.end}}}};
 }
 
-void summarise(const Options &options, const builder::RunResult &result,
-               const nlohmann::json &verdict) {
+void summarise(const Options &options, const Selection &subject, const builder::RunResult &result,
+               const builder::Comparison &comparison) {
   const builder::Launched &launched = result.launched;
   if (options.json) {
     nlohmann::json stages = nlohmann::json::array();
@@ -255,7 +282,7 @@ void summarise(const Options &options, const builder::RunResult &result,
     }
     print(nlohmann::json{{"schema", 1},
                          {"report", result.report},
-                         {"check", verdict},
+                         {"check", check_json(subject, comparison)},
                          {"stages", stages},
                          {"device_nanoseconds", launched.device_nanoseconds()},
                          {"host_nanoseconds", launched.host_nanoseconds}});
@@ -268,13 +295,7 @@ void summarise(const Options &options, const builder::RunResult &result,
     const bool last = &range == &launched.ranges.back();
     print(fmt::format("launched {}{}", stage_text(options, range), last ? ": " + time : "\n"));
   }
-  if (!verdict.is_null()) {
-    print(verdict["different_elements"] == 0
-              ? std::string("equals the reference byte for byte\n")
-              : fmt::format("differs from the reference in {} values, by at most {:g}\n",
-                            verdict["different_elements"].get<std::size_t>(),
-                            verdict["worst"].get<double>()));
-  }
+  print(check_text(comparison));
 }
 
 Status write_report(const Options &options, const builder::RunResult &result) {
@@ -283,20 +304,37 @@ Status write_report(const Options &options, const builder::RunResult &result) {
       options.report, nlohmann::json::array({result.report}).dump(2) + "\n"));
 }
 
-// Compares and tells what was launched, and writes the pictures.
+// Compares and tells what was launched, and writes the outputs.
 int finish(const Options &options, const std::vector<Selection> &subjects, const Work &work,
-           const builder::RunResult &result, const builder::Parameters &parameters) {
+           const builder::RunRequest &request, const builder::RunResult &result,
+           const builder::Reference &reference) {
   const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Selection &s) {
     return s.variant.name == result.variant;
   });
-  nlohmann::json verdict;
-  const bool right = options.no_check || subject == subjects.end() ||
-                     check(*subject, work, result, parameters, &verdict);
-  summarise(options, result, verdict);
-  if (!right) return fail({Code::failed, "the result is wrong; no picture was written"});
-  if (options.output.empty()) return kDone;
-  const Status written = write_planes(result.outputs, options.output);
+  if (subject == subjects.end()) return fail(builder::pack_changed());
+  const auto comparison = check(*subject, work, request, result, reference);
+  summarise(options, *subject, result, comparison.ok() ? *comparison : builder::Comparison());
+  if (!comparison.ok()) return fail(comparison.status());
+  if (comparison->check == builder::Check::wrong) {
+    return fail({Code::failed, "the result is wrong; no picture was written"});
+  }
+  const Status written = write_outputs(options, result.outputs);
   return written.ok() ? kDone : fail(written);
+}
+
+// What is to be launched. Fails as make_request() of the load options.
+Result<builder::RunRequest> make_request(const Options &options, const Work &work,
+                                         const builder::Parameters &parameters) {
+  auto request = make_request(options.load);
+  if (!request.ok()) return request;
+  request->launch = true;
+  request->size = work.size;
+  request->inputs = work.inputs;
+  request->parameters = parameters;
+  request->launches = options.launches;
+  std::copy(options.local.begin(), options.local.end(), request->local.begin());
+  if (!options.local.empty()) request->local[2] = 1;
+  return request;
 }
 
 int run(const Options &options) {
@@ -311,26 +349,24 @@ int run(const Options &options) {
   if (Status s = knows_parameters(subjects, *parameters); !s.ok()) return fail(s);
   const packs::Program &program = subjects.front().program;
   if (Status s = check_files(options, program); !s.ok()) return fail(s);
-  const auto work = read_work(options, program);
+  builder::ReferenceOptions references = options.references;
+  if (options.reference) references.no_check = false;
+  const auto reference = builder::Reference::find(program, options.load.pack, references);
+  if (!reference.ok()) return fail(reference.status());
+  const auto work = read_work(options, program, *reference);
   if (!work.ok()) return fail(work.status());
   if (options.reference) {
-    const Status status = run_reference_only(options, subjects.front(), *work, *parameters);
+    const Status status =
+        run_reference_only(options, subjects.front(), *work, *parameters, *reference);
     return status.ok() ? kDone : fail(status);
   }
-  auto request = make_request(options.load);
+  const auto request = make_request(options, *work, *parameters);
   if (!request.ok()) return fail(request.status());
-  request->launch = true;
-  request->size = work->size;
-  request->inputs = work->inputs;
-  request->parameters = *parameters;
-  request->launches = options.launches;
-  std::copy(options.local.begin(), options.local.end(), request->local.begin());
-  if (!options.local.empty()) request->local[2] = 1;
   const builder::RunResult result = builder::run_program(*request);
   const Status reported = write_report(options, result);
   if (!reported.ok()) complain(reported.message);
   if (!result.status.ok()) return fail(result.status);
-  const int code = finish(options, subjects, *work, result, *parameters);
+  const int code = finish(options, subjects, *work, *request, result, *reference);
   return code == kDone ? exit_code_of(reported) : code;
 }
 
@@ -355,8 +391,11 @@ void add_run(CLI::App &app, Command *command) {
                   "Launch this often; the time shown is that of the last")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  sub->add_flag("--reference", options->reference, "Run the C++ reference instead of a device");
-  sub->add_flag("--no-check", options->no_check, "Do not compare with the C++ reference");
+  sub->add_option("--raw", options->raw,
+                  "Write the outputs' bytes here, one plane after the other");
+  sub->add_flag("--reference", options->reference,
+                "Write what the reference gives, without a device");
+  add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

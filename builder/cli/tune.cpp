@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::string> sizes;
   std::string budget = "60s";
   double timeout_seconds = 60;
+  builder::ReferenceOptions reference;
   bool json = false;
 };
 
@@ -36,6 +37,7 @@ Result<builder::TuneOptions> parse(const Options &options) {
   tune.pack_path = options.input;
   tune.programs = options.programs;
   tune.variant = options.variant;
+  tune.reference = options.reference;
   tune.timeout = in_milliseconds(options.timeout_seconds);
   return tune;
 }
@@ -188,6 +190,7 @@ void add_tune(CLI::App &app, Command *command) {
   add_timeout_option(
       *sub, &options->timeout_seconds,
       "Seconds that a driver may take for one variant beyond its part of the budget");
+  add_reference_options(*sub, &options->reference);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

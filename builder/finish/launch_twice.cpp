@@ -27,7 +27,7 @@ ProblemSize small_problem(const packs::Program &program) {
 
 Status launch_twice(const packs::Program &program, const packs::Variant &variant, Session *session,
                     FirstLaunch *out) {
-  const ReferenceShape shape = program_shape(program);
+  const ProgramShape shape = program_shape(program);
   std::vector<Plane> before;
   std::vector<Plane> after;
   Launched first;

@@ -2,7 +2,6 @@
 #include "builder/launch/check.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 namespace kiln::builder {
@@ -20,15 +19,22 @@ std::optional<Check> check_from_name(std::string_view name) {
   return static_cast<Check>(found - std::begin(kNames));
 }
 
-Check check_outputs(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
-                    double tolerance) {
-  if (expected.empty()) return Check::unchecked;
-  Check check = Check::exact;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Difference d = difference(outputs[i], expected[i], tolerance);
-    if (d.elements != 0) check = std::max(check, d.within ? Check::within : Check::wrong);
+Comparison compare_outputs(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
+                           double tolerance) {
+  Comparison result;
+  if (expected.empty()) return result;
+  result.check = outputs.size() == expected.size() ? Check::exact : Check::wrong;
+  for (std::size_t i = 0; i < outputs.size() && i < expected.size(); ++i) {
+    const bool comparable = same_shape(outputs[i], expected[i]);
+    const Difference d =
+        comparable ? difference(outputs[i], expected[i], tolerance) : Difference{1, 0, 0, false};
+    if (d.elements == 0) continue;
+    if (!d.within && result.check != Check::wrong) result.first_wrong = i;
+    result.check = std::max(result.check, d.within ? Check::within : Check::wrong);
+    result.different += d.elements;
+    result.worst = std::max(result.worst, d.worst);
   }
-  return check;
+  return result;
 }
 
 }  // namespace kiln::builder

@@ -4,12 +4,7 @@
 #include "runtime/api/api.hpp"
 
 namespace kiln::builder {
-namespace {
-
-// Of a pack that has not what was in it when the command read it.
 Status pack_changed() { return {Code::failed, "the pack changed while it was in use"}; }
-
-}  // namespace
 
 Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
                         kiln::LoaderOptions options) {

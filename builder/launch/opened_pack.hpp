@@ -37,6 +37,9 @@ struct OpenedPack {
   Result<Found> find(const std::string &program, const std::string &variant) const;
 };
 
+// For a pack that lacks what was in it when the command read it.
+Status pack_changed();
+
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name);
 const packs::Variant *find_variant(const packs::Program &program, const std::string &name);
 

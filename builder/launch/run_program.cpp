@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/launch/opened_pack.hpp"
+#include "builder/launch/plane_json.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 
@@ -11,24 +12,6 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-
-json plane_json(const Plane &plane) {
-  return {{"width", plane.width},
-          {"height", plane.height},
-          {"channels", plane.channels},
-          {"name", plane.name},
-          {"type", static_cast<int>(plane.type)},
-          {"pixels", json::binary(plane.pixels)}};
-}
-
-Plane plane_from(const json &in) {
-  return {in["width"],
-          in["height"],
-          in["channels"],
-          in["name"],
-          in["pixels"].get_binary(),
-          static_cast<Type>(in["type"].get<int>())};
-}
 
 json launched_json(const Launched &launched) {
   json stages = json::array();
@@ -87,7 +70,7 @@ Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Pr
   if (status.ok()) status = launch(request, *variant, &session, &launched);
   if (status.ok()) status = session.download(program_shape(*program), &outputs);
   if (!status.ok()) return status;
-  for (const Plane &plane : outputs) (*answer)["outputs"].push_back(plane_json(plane));
+  (*answer)["outputs"] = to_json(outputs);
   (*answer)["launched"] = launched_json(launched);
   return {};
 }
@@ -125,7 +108,7 @@ RunResult run_program(const RunRequest &request) {
   result.variant = answer.value("variant", "");
   if (!result.status.ok() || !request.launch) return result;
   result.launched = launched_from(answer["launched"]);
-  for (const json &plane : answer["outputs"]) result.outputs.push_back(plane_from(plane));
+  result.outputs = planes_from(answer["outputs"]);
   return result;
 }
 

@@ -249,7 +249,7 @@ Status Session::launch_as_driver(Launched *out) {
   return finish(events, out);
 }
 
-Status Session::download(const ReferenceShape &shape, std::vector<Plane> *outputs,
+Status Session::download(const ProgramShape &shape, std::vector<Plane> *outputs,
                          bool *guards_intact, std::uint8_t guard_value) {
   outputs->clear();
   if (guards_intact != nullptr) *guards_intact = true;

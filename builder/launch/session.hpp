@@ -60,7 +60,7 @@ class Session {
   Status launch_as_driver(Launched *out);
   // Outputs in the order of program_shape(). `guards_intact`, where it is given, is whether
   // every guard still has `guard_value` in every byte.
-  Status download(const ReferenceShape &shape, std::vector<Plane> *outputs,
+  Status download(const ProgramShape &shape, std::vector<Plane> *outputs,
                   bool *guards_intact = nullptr, std::uint8_t guard_value = 0);
 
   const std::vector<kiln::Kernel> &kernels() const { return kernels_; }

@@ -146,7 +146,7 @@ class Planner {
     return {};
   }
 
-  // What the host's plane is like: the reference's, by name, or the only one there is.
+  // What the host's plane is like: the program's, by name, or the only one there is.
   Status give_host_shape(Memory *memory) const {
     if (memory->role == Role::scratch) return {};
     const auto &shapes = memory->role == Role::input ? shape_.inputs : shape_.outputs;
@@ -155,17 +155,18 @@ class Planner {
     });
     if (found == shapes.end()) {
       return {Code::bad_input,
-              fmt::format("the reference has no {} called \"{}\"",
+              fmt::format("the program has no {} called \"{}\"",
                           memory->role == Role::input ? "input" : "output", memory->shape.name)};
     }
     const auto sides = evaluate(parse_terms(found->extent).value(), workload_.size);
     const std::uint64_t row = sides[0] * found->channels * size_of(found->type);
+    const std::uint64_t rows = sides[1] * sides[2];
     const bool fits = memory->storage == Storage::buffer
-                          ? row * sides[1] <= memory->bytes()
-                          : row <= memory->row_bytes() && sides[1] <= memory->rows;
+                          ? row * rows <= memory->bytes()
+                          : row <= memory->row_bytes() && rows <= memory->rows;
     if (!fits) {
-      return {Code::bad_input, fmt::format("memory \"{}\" is smaller than the reference's plane",
-                                           memory->shape.name)};
+      return {Code::bad_input,
+              fmt::format("memory \"{}\" is smaller than the program's plane", memory->shape.name)};
     }
     const std::string name = memory->shape.name;
     memory->shape = *found;
@@ -173,7 +174,7 @@ class Planner {
     return {};
   }
 
-  ReferenceShape shape_;
+  ProgramShape shape_;
   const packs::Variant &variant_;
   Parameters parameters_;
   Workload workload_;
@@ -243,9 +244,8 @@ Result<Workload> plan_workload(const packs::Program &program, const packs::Varia
   return status;
 }
 
-ReferenceShape program_shape(const packs::Program &program) {
-  if (auto shape = reference_shape(program.reference)) return *shape;
-  ReferenceShape shape;
+ProgramShape program_shape(const packs::Program &program) {
+  std::vector<ProgramShape> variants;
   const auto add = [](const packs::Argument &a, std::vector<PlaneShape> *shapes) {
     const bool known = std::any_of(shapes->begin(), shapes->end(),
                                    [&](const PlaneShape &s) { return s.name == a.name; });
@@ -253,24 +253,21 @@ ReferenceShape program_shape(const packs::Program &program) {
   };
   for (const packs::Variant &variant : program.variants) {
     if (variant.arguments.empty()) continue;
+    ProgramShape &shape = variants.emplace_back();
     for (const packs::Argument &a : variant.arguments) {
       if (!parse_terms(shape_of(a).extent)) continue;  // which plan_workload complains of
       if (role_of(a) == Role::input) add(a, &shape.inputs);
       if (role_of(a) == Role::output) add(a, &shape.outputs);
     }
-    break;
   }
-  return shape;
+  return common_shape(variants);
 }
 
 std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size) {
-  const ReferenceShape shape = program_shape(program);
+  const ProgramShape shape = program_shape(program);
   std::uint64_t bytes = 0;
   for (const auto *planes : {&shape.inputs, &shape.outputs}) {
-    for (const PlaneShape &plane : *planes) {
-      const auto sides = evaluate(parse_terms(plane.extent).value(), size);
-      bytes += sides[0] * sides[1] * sides[2] * plane.channels * size_of(plane.type);
-    }
+    for (const PlaneShape &plane : *planes) bytes += bytes_of(plane, size);
   }
   return bytes;
 }

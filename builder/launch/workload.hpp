@@ -11,7 +11,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/manifest/manifest.hpp"
-#include "builder/problem/reference.hpp"
+#include "builder/problem/program_shape.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -47,7 +47,7 @@ struct Stage {
 
 struct Workload {
   ProblemSize size;
-  std::vector<Memory> memories;  // inputs and outputs in the reference's order, where there is one
+  std::vector<Memory> memories;
   std::vector<Stage> stages;
 };
 
@@ -69,9 +69,8 @@ std::optional<std::string> not_launched(const packs::Variant &variant);
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
                                const ProblemSize &size, const Parameters &given);
 
-// The inputs and outputs of the program's reference, and where it has none those of the first
-// variant that Kiln can launch.
-ReferenceShape program_shape(const packs::Program &program);
+// The planes of the variants that Kiln can launch (common_shape).
+ProgramShape program_shape(const packs::Program &program);
 
 // Bytes that a launch has to move: each input read once, each output written once.
 std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "builder/base/suggest.hpp"
-#include "builder/problem/reference.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -52,9 +51,7 @@ std::vector<std::string> keys_of(Role role) {
 void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
   argument.storage =
       read_enum<Storage>(table, "storage", {"buffer", "image"}).value_or(Storage::buffer);
-  argument.type =
-      read_enum<Type>(table, "type", {"uchar", "ushort", "uint", "int", "float", "half"})
-          .value_or(Type::uchar_);
+  argument.type = read_enum<Type>(table, "type", type_names()).value_or(Type::uchar_);
   argument.channels =
       static_cast<std::uint32_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
   argument.extent = table.terms("extent", 3);
@@ -111,44 +108,6 @@ Argument read_argument(const TableReader &table, const toml::table &node) {
   return argument;
 }
 
-// Names of the memory with that role, each once; with an unnamed one as "".
-std::vector<std::string> memory_names(const Variant &variant, Role role) {
-  std::vector<std::string> names;
-  for (const Argument &argument : variant.arguments) {
-    const bool known = std::find(names.begin(), names.end(), argument.name) != names.end();
-    if (argument.role == role && !known) names.push_back(argument.name);
-  }
-  return names;
-}
-
-bool fits(const Variant &variant, Role role, const std::vector<PlaneShape> &shapes) {
-  std::vector<std::string> names = memory_names(variant, role);
-  if (names.size() != shapes.size()) return false;
-  for (const PlaneShape &shape : shapes) {
-    for (const Argument &argument : variant.arguments) {
-      const bool this_one = shapes.size() == 1 || argument.name == shape.name;
-      if (argument.role != role || !this_one) continue;
-      const bool packs = argument.storage == Storage::image || !argument.extent.empty();
-      if (argument.type != shape.type || (argument.channels != shape.channels && !packs)) {
-        return false;
-      }
-      std::erase(names, argument.name);
-    }
-  }
-  return names.empty();
-}
-
-std::string shapes_text(const std::vector<PlaneShape> &shapes) {
-  static const char *const types[] = {"uchar", "ushort", "uint", "int", "float", "half"};
-  std::string text;
-  for (const PlaneShape &shape : shapes) {
-    if (!text.empty()) text += ", ";
-    if (!shape.name.empty()) text += shape.name + " of ";
-    text += fmt::format("{} x {}", shape.channels, types[static_cast<std::size_t>(shape.type)]);
-  }
-  return text.empty() ? "none" : text;
-}
-
 }  // namespace
 
 std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
@@ -182,20 +141,6 @@ std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &docu
   const toml::array *array = table.array("arguments", "an array of tables");
   if (array == nullptr) return std::nullopt;
   return read_arguments(document, *array, table.label());
-}
-
-void check_reference(const TableReader &table, const std::string &reference,
-                     const Variant &variant) {
-  const auto shape = reference_shape(reference);
-  if (!shape || variant.arguments.empty()) return;
-  if (fits(variant, Role::input, shape->inputs) && fits(variant, Role::output, shape->outputs)) {
-    return;
-  }
-  table.fail(table.position(),
-             fmt::format("the arguments of {} do not fit reference {}", table.label(),
-                         in_quotes(reference)),
-             fmt::format("expected inputs: {}; outputs: {}", shapes_text(shape->inputs),
-                         shapes_text(shape->outputs)));
 }
 
 }  // namespace kiln::builder

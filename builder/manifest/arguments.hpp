@@ -19,9 +19,4 @@ std::vector<Argument> read_arguments(const ManifestText &document, const toml::a
 std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
                                                         const TableReader &table);
 
-// Throws where the variant's inputs and outputs are not those of the reference, which alone can
-// check it.
-void check_reference(const TableReader &table, const std::string &reference,
-                     const Variant &variant);
-
 }  // namespace kiln::builder

@@ -10,8 +10,8 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
+#include "builder/manifest/program_reference.hpp"
 #include "builder/manifest/variant.hpp"
-#include "builder/problem/reference.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -91,7 +91,6 @@ Program read_program(const ManifestText &document, const TableReader &table, std
                     "sizes", "source", "variant"});
   Program program;
   program.name = std::move(name);
-  program.reference = table.word("reference", "reference", reference_names()).value_or("");
   for (const auto &folder : table.strings("include_dirs")) {
     program.include_dirs.push_back(table.folder(folder));
   }
@@ -100,10 +99,11 @@ Program read_program(const ManifestText &document, const TableReader &table, std
   defaults.source = table.file("source");
   defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
   const std::string prefix = fmt::format("program.{}.variant", program.name);
-  for (const auto &[variant, reader] : read_named_tables(document, table, "variant", prefix)) {
+  const auto tables = read_named_tables(document, table, "variant", prefix);
+  for (const auto &[variant, reader] : tables) {
     program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
-    check_reference(reader, program.reference, program.variants.back());
   }
+  program.reference = read_reference(table, program, tables);
   read_hints(table, &program);
   return program;
 }

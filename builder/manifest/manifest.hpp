@@ -58,7 +58,7 @@ struct Variant {
 
 struct Program {
   std::string name;
-  std::string reference;  // C++ reference that checks it: "laplace"; may be empty
+  std::string reference;  // what checks it (reference_spec.hpp): "variant:scalar"; may be empty
   std::vector<std::filesystem::path> include_dirs;
   std::vector<Variant> variants;       // sorted by name
   std::vector<std::string> preferred;  // variants, the best guess first

@@ -250,7 +250,7 @@ std::filesystem::path TableReader::resolve(const Located<std::string> &given) co
                      path.empty() ? "empty" : "absolute"),
          "expected a path relative to the manifest's folder");
   }
-  return (document_.folder / path).lexically_normal();
+  return below_manifest(path);
 }
 
 }  // namespace kiln::builder

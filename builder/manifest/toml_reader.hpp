@@ -84,6 +84,10 @@ class TableReader {
   // to depend on the machine), or when it is not a file (not a folder).
   std::optional<std::filesystem::path> file(const std::string &key) const;
   std::filesystem::path folder(const Located<std::string> &path) const;
+  // A relative path in the manifest's folder, normalised.
+  std::filesystem::path below_manifest(const std::filesystem::path &path) const {
+    return (document_.folder / path).lexically_normal();
+  }
 
   [[noreturn]] void missing(const std::string &key, const std::string &expected) const;
   [[noreturn]] void fail(Position position, const std::string &message,

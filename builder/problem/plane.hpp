@@ -17,6 +17,9 @@ constexpr std::size_t size_of(Type type) {
   return kSizes[static_cast<std::size_t>(type)];
 }
 
+const char *type_name(Type type);       // "uchar"
+std::vector<std::string> type_names();  // in the order of the numbers
+
 // Rows from top to bottom without padding, channels interleaved.
 struct Plane {
   std::uint32_t width = 0;

@@ -178,7 +178,7 @@ class Tuner {
     std::vector<Plane> outputs;
     if (status.ok()) status = session_.download(program_shape(*subject_.program), &outputs);
     if (!status.ok()) return status;
-    result_.check = check_outputs(outputs, *work_.expected, subject_.variant->tolerance);
+    result_.check = compare_outputs(outputs, *work_.expected, subject_.variant->tolerance).check;
     if (result_.check != Check::wrong) return {};
     result_.end = TuneEnd::rejected;
     return {Code::failed, "the result is wrong" + when + ": not tuned"};

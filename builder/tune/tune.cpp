@@ -28,8 +28,9 @@ struct Pending {
 
 // Data for one size.
 struct Planes {
+  bool has_inputs = false;  // of which there may be none
   std::vector<Plane> inputs;
-  std::vector<Plane> expected;
+  std::vector<Plane> expected;  // empty until a variant comes that is checked
 };
 
 // Why the workload does not fit, or nothing if it does. A CPU's memory is the host's, which
@@ -64,14 +65,19 @@ class Tuning {
       const auto &wanted = options_.programs;
       const bool chosen =
           wanted.empty() || std::find(wanted.begin(), wanted.end(), program.name) != wanted.end();
-      if (chosen) add_program(program);
+      if (chosen) result_.status = add_program(program);
+      if (!result_.status.ok()) break;
     }
-    measure(progress);
+    if (result_.status.ok()) result_.status = measure(progress);
+    if (!result_.status.ok()) result_.sizes.clear();
     return std::move(result_);
   }
 
  private:
-  void add_program(const packs::Program &program) {
+  Status add_program(const packs::Program &program) {
+    Status found = Reference::find(program, options_.pack_path, options_.reference)
+                       .move_to(&references_[&program]);
+    if (!found.ok()) return found;
     std::vector<ProblemSize> sizes = options_.sizes;
     if (sizes.empty()) {
       for (const auto &s : program.sizes) sizes.push_back({s[0], s[1], s[2]});
@@ -85,7 +91,7 @@ class Tuning {
       if (options_.variant.empty() || variant.name == options_.variant)
         variants.push_back(&variant);
     }
-    if (variants.empty()) return;
+    if (variants.empty()) return {};
     const std::size_t first = result_.sizes.size();
     const std::size_t first_pending = pending_.size();
     for (const ProblemSize &size : sizes) {
@@ -110,6 +116,7 @@ class Tuning {
                      [&](const Pending &a, const Pending &b) {
                        return preference(program, *a.variant) < preference(program, *b.variant);
                      });
+    return {};
   }
 
   static std::size_t preference(const packs::Program &program, const packs::Variant &variant) {
@@ -129,7 +136,7 @@ class Tuning {
     return too_large(*workload, memory_);
   }
 
-  void measure(const TuneProgress &progress) {
+  Status measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size());
     double opening = 0;  // seconds that the last variant took beyond what it was given
     for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -141,7 +148,10 @@ class Tuning {
       }
       const double share = budget.share();
       const double asked = std::max(share - opening, share / 4);
-      const TuneJob job = share > 0 ? job_of(p, asked) : TuneJob{};
+      TuneJob job;
+      if (share > 0) {
+        if (Status s = job_of(p, asked).move_to(&job); !s.ok()) return s;
+      }
       const auto start = Clock::now();
       bool died = false;
       std::vector<TunedVariant> results;
@@ -156,18 +166,22 @@ class Tuning {
       if (!died) opening = std::max(taken.count() - asked, 0.0);
       budget.spend(died ? std::min(taken.count(), share) : taken.count());
     }
+    return {};
   }
 
-  TuneJob job_of(const Pending &p, double seconds) {
+  Result<TuneJob> job_of(const Pending &p, double seconds) {
     TuneJob job;
     job.device = &result_.device;
     job.pack_path = options_.pack_path;
     job.program = p.program->name;
     job.variant = p.variant->name;
     for (const auto &[size, variant] : p.places) {
-      const Planes &planes = planes_for(p, result_.sizes[size].size, size);
+      const auto planes = planes_for(p, result_.sizes[size].size, size);
+      if (!planes.ok()) return planes.status();
       const TunedVariant *best = result_.sizes[size].best();
-      job.works.push_back({result_.sizes[size].size, &planes.inputs, &planes.expected,
+      const bool checked = references_.at(p.program).covers(*p.variant, result_.sizes[size].size);
+      job.works.push_back({result_.sizes[size].size, &(*planes)->inputs,
+                           checked ? &(*planes)->expected : &nothing_,
                            best == nullptr ? 0 : best->nanoseconds});
     }
     job.seconds = seconds;
@@ -176,24 +190,30 @@ class Tuning {
   }
 
   // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
-  const Planes &planes_for(const Pending &p, const ProblemSize &size, std::size_t index) {
+  Result<const Planes *> planes_for(const Pending &p, const ProblemSize &size, std::size_t index) {
     Parameters parameters = all_parameters(*p.variant, {});
     if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();
     planes_of_ = p.program;
     parameters_ = std::move(parameters);
-    const auto [planes, fresh] = planes_.try_emplace(index);
-    if (fresh) {
-      planes->second.inputs = make_inputs(*p.program, size);
-      planes->second.expected =
-          run_reference(p.program->reference, size, planes->second.inputs, parameters_);
+    const Reference &reference = references_.at(p.program);
+    Planes &planes = planes_[index];
+    Status status;
+    if (!planes.has_inputs) status = reference.inputs(*p.program, size).move_to(&planes.inputs);
+    planes.has_inputs = true;
+    if (status.ok() && planes.expected.empty()) {
+      status = reference.expected({*p.variant, size, planes.inputs, parameters_, &result_.device})
+                   .move_to(&planes.expected);
     }
-    return planes->second;
+    if (!status.ok()) return status;
+    return &planes;
   }
 
   const TuneOptions &options_;
   TunedDevice result_;
   DeviceMemory memory_;
   std::vector<Pending> pending_;
+  std::map<const packs::Program *, Reference> references_;
+  const std::vector<Plane> nothing_;
   const packs::Program *planes_of_ = nullptr;
   Parameters parameters_;
   std::map<std::size_t, Planes> planes_;  // by index in TunedDevice::sizes

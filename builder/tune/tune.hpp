@@ -8,17 +8,19 @@
 #include <vector>
 
 #include "builder/device/device_info.hpp"
+#include "builder/launch/reference.hpp"
 #include "builder/tune/tuned_program.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
 struct TuneOptions {
-  std::string pack_path;                      // of the contents
-  std::vector<std::string> programs;          // empty: all
-  std::string variant;                        // empty: all
-  std::vector<ProblemSize> sizes;             // empty: of each program as its manifest says
-  double budget_seconds = 60;                 // of each device
+  std::string pack_path;              // of the contents
+  std::vector<std::string> programs;  // empty: all
+  std::string variant;                // empty: all
+  std::vector<ProblemSize> sizes;     // empty: of each program as its manifest says
+  double budget_seconds = 60;         // of each device
+  ReferenceOptions reference;
   std::chrono::milliseconds timeout{60'000};  // of one variant, on top of its part of the budget
 };
 
@@ -31,7 +33,8 @@ using TuneProgress =
 
 // Measures one device of list_devices(). The result has every variant of the chosen programs at
 // every size, with times or with the reason why there are none. Each variant is measured in a child
-// process and gets an equal share of the budget that is left.
+// process and gets an equal share of the budget that is left. If a reference is named and gives no
+// result, tuning fails: nothing is tuned that should have been checked and was not.
 TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
                  const TuneOptions &options, const TuneProgress &progress);
 

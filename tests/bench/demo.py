@@ -20,6 +20,7 @@ from startup_table import TESTS, host_devices, registry, run_on
 
 MANIFEST = TESTS.parent / "manifests" / "case-studies.toml"
 PHOTO = TESTS / "data" / "raccoon.png"
+REFERENCES = "libkiln_case_references.so"  # what checks them, beside kiln
 PROGRAMS = ("laplace", "sobel", "epsilon", "box", "bicubic")
 # Of the contact sheet: a part of the photograph, and the pictures with their scale.
 PART = (500, 250, 160, 120)
@@ -99,6 +100,7 @@ def main():
     kiln, work = options.kiln.resolve(), options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     shutil.copy2(kiln, work / "kiln")
+    shutil.copy2(kiln.with_name(REFERENCES), work)
     shutil.copy2(PHOTO, work / "photo.png")
     devices = host_devices()
     if not devices:

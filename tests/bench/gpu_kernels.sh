@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every variant on a machine with a real GPU: each is checked against its C++ reference, tuned,
+# Every variant on a machine with a real GPU: each is checked against its reference, tuned,
 # and measured at the guides' sizes, beside OpenCV's own OpenCL kernels where Python has cv2.
-# Needs the driver, an ICD loader, python3 and three files:
+# Needs the driver, an ICD loader, python3 and these files, with libkiln_case_references.so beside
+# each executable:
 #
 #   tests/bench/gpu_kernels.sh KILN BASE_PACK KERNEL_CHECK [WORK] [DEVICE]
 #
@@ -17,7 +18,7 @@
 # each variant adds a process or two; OPENCV, that of finding a best variant for each of its
 # operations. All of it took 14 minutes on 16 cores with an H200.
 set -euo pipefail
-[ $# -ge 3 ] || { sed -n '2,16p' "$0" | cut -c3-; exit 2; }
+[ $# -ge 3 ] || { sed -n '2,17p' "$0" | cut -c3-; exit 2; }
 kiln=$(realpath "$1") base=$(realpath "$2") check=$(realpath "$3")
 here=$(dirname "$(realpath "$0")")
 work=${4:-$(mktemp -d)} device=${5:-NVIDIA*}

@@ -14,6 +14,7 @@
 #include "builder/build/device_build.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/launch/opened_pack.hpp"
+#include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
 #include "kiln/packs/writer.hpp"
@@ -175,8 +176,12 @@ class Fuzzer {
     if (status.ok()) status = session.launch({}, &launched);
     if (status.ok()) status = session.download(program_shape(program_), &outputs);
     if (!status.ok()) return status.message;
-    const auto reference = run_reference(kProgram, size, inputs, all_parameters(variant_, {}));
-    const bool right = outputs.at(0).pixels == reference.at(0).pixels;
+    const auto reference = Reference::find(program_, folder_ + "/good.kiln", {});
+    if (!reference.ok()) return reference.status().message;
+    const Parameters parameters = all_parameters(variant_, {});
+    const auto expected = reference->expected_here({variant_, size, inputs, parameters, nullptr});
+    if (!expected.ok()) return expected.status().message;
+    const bool right = outputs.at(0).pixels == expected->at(0).pixels;
     return right ? "" : "the pixels are wrong";
   }
 

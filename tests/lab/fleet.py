@@ -16,6 +16,7 @@ from suite import Failed, Skipped, expect
 
 LAB = Path(__file__).with_name("lab.py")
 TIMEOUT_SECONDS = 600
+REFERENCES = "libkiln_case_references.so"  # what checks the case studies, beside each executable
 # Cleared for every command: a warm cache or a checker's option would change what is seen.
 DROPPED = ("POCL_CACHE_DIR", "KILN_OCLGRIND_ARGS")
 
@@ -73,6 +74,7 @@ class Station:
         self.device, self.folder = device, folder
         folder.mkdir(parents=True)
         self.bring(kiln, "kiln")
+        self.bring(Path(kiln).with_name(REFERENCES))
 
     @property
     def id(self):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import making
 import pixels
+from fleet import REFERENCES
 from suite import Skipped, expect
 
 DEVICES = ("rusticl-25.0", "rusticl-22.3", "pocl-6.0", "pocl-3.1", "oclgrind")
@@ -44,6 +45,7 @@ def _check(fleet, name, program):
     station = fleet.need(name)
     station.bring(fleet.base)
     station.bring(program, "kiln_kernel_check")
+    station.bring(program.with_name(REFERENCES))
     environment, findings = pixels.checker_log(station)
     environment = {**environment, "POCL_MAX_PTHREAD_COUNT": "1", "LP_NUM_THREADS": "1"}
     checked = station.device["way"] == "oclgrind"

@@ -46,7 +46,8 @@ def target_of(include, root):
     if include.startswith("kiln/packs/") or include == "pack_generated.h":
         return "packs"
     if include.startswith("kiln/"):
-        return "runtime/include"
+        own = (root / "builder/include" / include).is_file()
+        return "builder/include" if own else "runtime/include"
     return room_of(include) if include.startswith(TOPS) and (root / include).is_file() else None
 
 

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "builder/launch/check.hpp"
 #include "builder/launch/opened_pack.hpp"
+#include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"
@@ -53,6 +55,7 @@ class Checker {
 
   json run(const std::string &pack_path, const DeviceInfo &device) {
     if (const auto why = not_launched(variant_)) return {{"skipped", *why}};
+    require(Reference::find(program_, pack_path, {}).move_to(&reference_));
     require(bench_.open(device, pack_path));
     kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name);
     if (!loaded.program) {
@@ -159,12 +162,12 @@ class Checker {
     std::vector<Plane> outputs;
     bool guards_intact = true;
     require(session_->download(shape_, &outputs, &guards_intact, kPoison));
-    const auto expected = run_reference(program_.reference, size, inputs, parameters);
-    if (expected.size() != outputs.size()) throw Failure{"the reference gives other planes"};
+    const auto expected = reference_.expected_here({variant_, size, inputs, parameters, nullptr});
+    require(expected.status());
     const std::string where =
         fmt::format("{}, {}, local {}x{}{}", size_text(size), pattern_name(pattern), local[0],
                     local[1], parameter_text(parameters));
-    compare(outputs, expected, guards_intact, where);
+    compare(outputs, *expected, guards_intact, where);
   }
 
   static std::string parameter_text(const Parameters &parameters) {
@@ -178,16 +181,17 @@ class Checker {
   void compare(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
                bool guards_intact, const std::string &where) {
     std::string wrong = guards_intact ? "" : "wrote behind a buffer";
-    for (std::size_t i = 0; i < outputs.size() && wrong.empty(); ++i) {
-      const Difference d = difference(outputs[i], expected[i], variant_.tolerance);
-      if (!d.within) wrong = describe(outputs[i], expected[i], d);
+    const Comparison c = compare_outputs(outputs, expected, variant_.tolerance);
+    if (c.check == Check::wrong && wrong.empty()) {
+      wrong = describe(outputs[c.first_wrong], expected[c.first_wrong]);
     }
     if (wrong.empty()) return;
     ++failed_;
     if (told_.size() < kMismatchesTold) told_.push_back(where + ": " + wrong);
   }
 
-  static std::string describe(const Plane &got, const Plane &expected, const Difference &d) {
+  std::string describe(const Plane &got, const Plane &expected) const {
+    const Difference d = difference(got, expected, variant_.tolerance);
     const std::size_t row = std::size_t{expected.width} * expected.channels;
     const std::size_t element = d.first % row;
     const std::size_t size = size_of(expected.type);
@@ -209,7 +213,8 @@ class Checker {
   const packs::Program &program_;
   const packs::Variant &variant_;
   const CheckPlan &plan_;
-  const ReferenceShape shape_;
+  const ProgramShape shape_;
+  Reference reference_;
   OpenedPack bench_;
   std::optional<Session> session_;
   std::span<const NDSize> local_sizes_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing one variant with its C++ reference over many sizes, images and parameters.
+// Comparing one variant with its reference, a function of a library, over many sizes, images and
+// parameters.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // kiln_kernel_check [--light] [--thin] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
 //
 // Loads every variant that the device can run from the pack, through the runtime and by
-// whatever rung, and compares its result with the C++ reference for every width and height
+// whatever rung, and compares its result with the reference library for every width and height
 // from FROM to TO: several kinds of image, parameters and local sizes. Outputs hold a
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
 // one kind of image and one local size, for devices that check every access. --thin takes a quarter

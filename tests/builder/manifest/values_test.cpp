@@ -209,19 +209,53 @@ TEST_CASE("A kernel has at most 64 arguments") {
         "expected at most 64\n");
 }
 
-TEST_CASE("A reference must be one that there is, and fit the arguments") {
-  CHECK(Project().program_error("reference = \"laplase\"") ==
-        "m.toml:3:13: error: unknown reference \"laplase\" in [program.p]\n"
-        "reference = \"laplase\"\n"
+TEST_CASE("A reference is a variant that Kiln launches, a file of the right size, or a library") {
+  CHECK(Project().program_error("reference = \"laplace\"") ==
+        "m.toml:3:13: error: bad reference \"laplace\" in [program.p]\n"
+        "reference = \"laplace\"\n"
         "            ^\n"
-        "expected one of: bezier, bicubic, block_match_sad, block_match_ssd, box, dot, epsilon, "
-        "fill, gemm_u8, laplace, matrix_add, reduce, sobel, vector_add; did you mean "
-        "\"laplace\"?\n");
-  const std::string fault = Project().program_error(
-      "reference = \"laplace\"\narguments = [{ role = \"input\" }, { role = \"output\" }]");
-  CHECK(fault.find("the arguments of [program.p.variant.v] do not fit reference \"laplace\"") !=
-        std::string::npos);
-  CHECK(fault.find("expected inputs: 3 x uchar; outputs: 3 x uchar") != std::string::npos);
+        "expected variant:NAME, file:PATH:SIZE, file:PATH:SIZE:INPUT or library:FILE:FUNCTION\n");
+  const std::string arguments = "\narguments = [{ role = \"input\" }, { role = \"output\" }]";
+  CHECK(Project().program_error("reference = \"variant:w\"" + arguments) ==
+        "m.toml:3:13: error: \"reference\" of [program.p] names \"w\", which is no variant that "
+        "Kiln launches\n"
+        "reference = \"variant:w\"\n"
+        "            ^\n"
+        "expected one of: v\n");
+  CHECK(Project().program_error("reference = \"file:out.bin:4x3\"" + arguments) ==
+        "m.toml:3:13: error: \"out.bin\" of [program.p] is not a file\n"
+        "reference = \"file:out.bin:4x3\"\n"
+        "            ^\n"
+        "expected a file at out.bin\n");
+  CHECK(Project().program_error("reference = \"file:src/a.cl:4x3\"" + arguments) ==
+        "m.toml:3:13: error: \"src/a.cl\" of [program.p] has 0 bytes\n"
+        "reference = \"file:src/a.cl:4x3\"\n"
+        "            ^\n"
+        "expected 12, those of 1 x uchar at 4x3\n");
+  const Manifest manifest = Project().good(
+      "schema = 1\n[program.p]\nreference = \"library:libmine.so:blur\"" + arguments +
+      "\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n");
+  CHECK(manifest.programs[0].reference == "library:libmine.so:blur");
+}
+
+TEST_CASE("Variants that are compared take and give the same") {
+  const std::string head =
+      "schema = 1\n[program.p]\nreference = \"variant:v\"\nsource = \"src/a.cl\"\n";
+  const std::string v =
+      "[program.p.variant.v]\nkernel = \"k\"\narguments = [{ role = \"input\" }, "
+      "{ role = \"output\" }]\n";
+  const std::string w = "[program.p.variant.w]\nkernel = \"k\"\n";
+  Project().good(head + v + w +
+                 "arguments = [{ role = \"input\", channels = 4, extent = [\"width/4\"] }, "
+                 "{ role = \"output\" }]\n");
+  CHECK(Project().error(head + v + w +
+                        "arguments = [{ role = \"input\" }, { role = \"output\", type = \"uint\" "
+                        "}]\n") ==
+        "m.toml:8:1: error: the arguments of [program.p.variant.w] are not those of the program, "
+        "which has a reference\n"
+        "[program.p.variant.w]\n"
+        "^\n"
+        "expected inputs: 1 x uchar; outputs: 1 x uchar\n");
 }
 
 TEST_CASE("Memory has a type, and an extent in terms of the problem's size") {

@@ -66,7 +66,8 @@ packs::Variant copying(const std::string &kernel) {
 
 struct Workshop {
   explicit Workshop(std::vector<packs::Variant> variants) {
-    contents.programs = {{"same", "epsilon", std::move(variants)}};
+    contents.programs = {
+        {"same", "library:libkiln_case_references.so:epsilon", std::move(variants)}};
     options.pack_path = (folder.path() / "tune.kiln").string();
     options.sizes = {{48, 32, 1}};
     options.budget_seconds = 4;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ references by the names that manifests use.
+// The planes that a program takes and gives, and its parameters.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,7 @@ namespace kiln::builder {
 // Values of a variant's parameters by name, one for each component.
 using Parameters = std::map<std::string, std::vector<double>>;
 
-// One of the planes that a reference takes or gives.
+// One of the planes that a program takes or gives.
 struct PlaneShape {
   std::string name;  // may be empty where it is the only one
   Type type = Type::uchar_;
@@ -24,22 +23,21 @@ struct PlaneShape {
   std::string extent = "width height";  // terms, as in a manifest
 };
 
-struct ReferenceShape {
+struct ProgramShape {
   std::vector<PlaneShape> inputs;
   std::vector<PlaneShape> outputs;
 };
 
-std::vector<std::string> reference_names();
-
-// Nothing where no such reference exists.
-std::optional<ReferenceShape> reference_shape(const std::string &name);
+// Of a plane for a problem of that size.
+std::uint64_t bytes_of(const PlaneShape &shape, const ProblemSize &size);
 
 // A plane of that shape for a problem of that size, filled with zeros.
 Plane blank_plane(const PlaneShape &shape, const ProblemSize &size);
 
-// The reference's output planes. Empty where no such reference exists, or where the inputs do
-// not have its shape.
-std::vector<Plane> run_reference(const std::string &name, const ProblemSize &size,
-                                 const std::vector<Plane> &inputs, const Parameters &parameters);
+// What the host holds for a program whose variants take and give memory of those shapes: the
+// planes of the first variant, each as the plainest variant of the same type has it. That is one
+// with an element for each width and height, else the one with the least memory: texels that pack
+// several pixels reach beyond the end of a row.
+ProgramShape common_shape(const std::vector<ProgramShape> &variants);
 
 }  // namespace kiln::builder

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/launch/reference.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "builder/launch/opened_pack.hpp"
+#include "builder/launch/plane_json.hpp"
+#include "builder/launch/run_program.hpp"
+#include "builder/launch/workload.hpp"
+#include "builder/problem/reference_library.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
+
+namespace kiln::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = ReferenceSpec::Kind;
+
+constexpr std::chrono::minutes kTimeout{10};  // of one call of a library
+
+fs::path executable_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+fs::path folder_of(const std::string &path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder;
+}
+
+// The file in one of the folders.
+Result<std::string> find_file(const std::string &name, const std::vector<fs::path> &folders) {
+  std::string looked;
+  for (const fs::path &folder : folders) {
+    std::error_code error;
+    const fs::path path = folder / name;
+    if (fs::is_regular_file(path, error)) return path.string();
+    looked += (looked.empty() ? "" : " or ") + folder.string();
+  }
+  return Status(Code::failed, fmt::format("{} is not in {}", name, looked));
+}
+
+// The planes, which the file has one after the other.
+Status read_planes(const std::string &path, std::vector<Plane> *planes) {
+  std::uint64_t expected = 0;
+  for (const Plane &plane : *planes) expected += plane.pixels.size();
+  std::error_code error;
+  const std::uint64_t bytes = fs::file_size(path, error);
+  if (error) return {Code::failed, path + ": " + error.message()};
+  if (bytes != expected) {
+    return {Code::failed, fmt::format("{} has {} bytes, not {}", path, bytes, expected)};
+  }
+  std::ifstream file(path, std::ios::binary);
+  for (Plane &plane : *planes) {
+    file.read(reinterpret_cast<char *>(plane.pixels.data()),
+              static_cast<std::streamsize>(plane.pixels.size()));
+  }
+  return file.good() ? Status() : Status(Code::failed, path + ": cannot be read");
+}
+
+std::vector<Plane> blank_planes(const std::vector<PlaneShape> &shapes, const ProblemSize &size) {
+  std::vector<Plane> planes;
+  for (const PlaneShape &shape : shapes) planes.push_back(blank_plane(shape, size));
+  return planes;
+}
+
+}  // namespace
+
+Result<Reference> Reference::find(const packs::Program &program, const std::string &pack_path,
+                                  const ReferenceOptions &options) {
+  Reference found;
+  if (options.no_check || program.reference.empty()) return found;
+  found.spec_ = parse_reference(program.reference);
+  found.program_ = &program;
+  found.pack_path_ = pack_path;
+  if (!found.spec_) return found.failure(kReferenceRule);
+  const ReferenceSpec &spec = *found.spec_;
+  if (spec.kind == Kind::variant) {
+    if (find_variant(program, spec.name) != nullptr) return found;
+    return found.failure("the pack has no such variant");
+  }
+  std::vector<fs::path> folders;
+  if (!options.folder.empty()) folders.emplace_back(options.folder);
+  folders.push_back(spec.kind == Kind::file ? folder_of(pack_path) : executable_folder());
+  Status status = find_file(spec.name, folders).move_to(&found.path_);
+  if (status.ok() && !spec.input.empty()) {
+    status = find_file(spec.input, folders).move_to(&found.input_);
+  }
+  if (status.ok()) return found;
+  return found.failure(status.message + ": give --references FOLDER, or --no-check");
+}
+
+bool Reference::covers(const packs::Variant &variant, const ProblemSize &size) const {
+  if (!spec_) return false;
+  if (spec_->kind == Kind::variant) return spec_->name != variant.name;
+  return spec_->kind != Kind::file || spec_->size == size;
+}
+
+std::optional<ProblemSize> Reference::only_size() const {
+  return spec_ && spec_->kind == Kind::file ? std::optional(spec_->size) : std::nullopt;
+}
+
+Result<std::vector<Plane>> Reference::inputs(const packs::Program &program,
+                                             const ProblemSize &size) const {
+  if (input_.empty() || size != spec_->size) return make_inputs(program, size);
+  auto planes = blank_planes(program_shape(program).inputs, size);
+  const Status status = read_planes(input_, &planes);
+  if (!status.ok()) return failure(status.message);
+  return planes;
+}
+
+Result<std::vector<Plane>> Reference::expected(const CheckedLaunch &launch) const {
+  const bool on_device = spec_ && spec_->kind == Kind::variant;
+  if (on_device && launch.device == nullptr) {
+    return failure("runs on a device: give --variant " + spec_->name + " instead of --reference");
+  }
+  if (!covers(launch.variant, launch.size)) return std::vector<Plane>();
+  if (on_device) return run_variant(launch);
+  if (spec_->kind == Kind::file) return read_file(launch.size);
+  return run_library(launch);
+}
+
+Result<std::vector<Plane>> Reference::expected_here(const CheckedLaunch &launch) const {
+  if (!spec_ || spec_->kind != Kind::library) return failure("is no library");
+  const auto function = load_reference(path_, spec_->function);
+  if (!function.ok()) return failure(function.status().message);
+  auto planes = blank_planes(program_shape(*program_).outputs, launch.size);
+  const Status status =
+      call_reference(*function, launch.size, launch.inputs, launch.parameters, &planes);
+  if (!status.ok()) return failure(status.message);
+  return planes;
+}
+
+Result<std::vector<Plane>> Reference::run_variant(const CheckedLaunch &launch) const {
+  const packs::Variant &own = *find_variant(*program_, spec_->name);
+  RunRequest request;
+  request.pack_path = pack_path_;
+  request.device = *launch.device;
+  request.program = program_->name;
+  request.variant = own.name;
+  request.launch = true;
+  request.size = launch.size;
+  request.inputs = launch.inputs;
+  request.parameters = all_parameters(own, launch.parameters);
+  RunResult result = run_program(request);
+  if (!result.status.ok()) return failure(result.status.message);
+  return std::move(result.outputs);
+}
+
+Result<std::vector<Plane>> Reference::read_file(const ProblemSize &size) const {
+  auto planes = blank_planes(program_shape(*program_).outputs, size);
+  const Status status = read_planes(path_, &planes);
+  if (!status.ok()) return failure(status.message);
+  return planes;
+}
+
+Result<std::vector<Plane>> Reference::run_library(const CheckedLaunch &launch) const {
+  const ChildResult child = fork_call(
+      [&]() -> nlohmann::json {
+        const auto planes = expected_here(launch);
+        if (!planes.ok()) return to_json(planes.status());
+        return {{"planes", to_json(*planes)}};
+      },
+      kTimeout);
+  if (!child.ok() && child.end == ProcessEnd::exited) {
+    return failure(fmt::format("the library ended the process with code {}", child.code));
+  }
+  if (!child.ok()) return failure("the library " + child.reason());
+  if (Status s = child.status(); !s.ok()) return s;
+  return planes_from(child.answer["planes"]);
+}
+
+Status Reference::failure(const std::string &why) const {
+  return {Code::failed,
+          fmt::format("program {}: its reference {}: {}", program_ == nullptr ? "" : program_->name,
+                      program_ == nullptr ? "" : program_->reference, why)};
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what a program's results are compared with. As in toml_reader.hpp, faults are thrown.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "builder/manifest/manifest.hpp"
+#include "builder/manifest/toml_reader.hpp"
+
+namespace kiln::builder {
+
+// The program's "reference", checked against its variants, of which `tables` has the tables; empty
+// when it names none. A file must be there and have the size of the outputs; a library need not
+// have been built yet.
+std::string read_reference(const TableReader &table, const Program &program,
+                           const std::vector<std::pair<std::string, TableReader>> &tables);
+
+}  // namespace kiln::builder
