@@ -16,8 +16,16 @@ std::string text(const flatbuffers::String *optional) {
 }
 
 Argument read_argument(const fb::Argument &in) {
-  Argument out{in.role(), in.storage(),     in.channels(), in.name()->str(),  in.value(),
-               in.type(), in.accumulates(), in.stage(),    text(in.extent()), {}};
+  Argument out{static_cast<Role>(in.role()),
+               static_cast<ArgumentStorage>(in.storage()),
+               in.channels(),
+               in.name()->str(),
+               in.value(),
+               static_cast<ElementType>(in.type()),
+               in.accumulates(),
+               in.stage(),
+               text(in.extent()),
+               {}};
   if (in.values() != nullptr) out.values.assign(in.values()->begin(), in.values()->end());
   return out;
 }

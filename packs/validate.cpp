@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "kiln/packs/argument.hpp"
 #include "kiln/packs/hash.hpp"
 
 namespace kiln::packs {
@@ -13,9 +14,6 @@ namespace {
 
 constexpr unsigned kMaxDepth = 16;
 constexpr unsigned kMaxTables = 1000000;
-constexpr unsigned kRoles = 7;
-constexpr unsigned kStorages = 2;
-constexpr unsigned kTypes = 6;
 
 bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblock) {
   return offset >= kSuperblockSize && offset % kAlignment == 0 && offset <= superblock.pack_size &&
@@ -97,8 +95,9 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
     if (index > blobs) return fault(Code::out_of_bounds, "blob index out of range");
   }
   for (const fb::Argument *argument : *variant.arguments()) {
-    if (argument->role() >= kRoles || argument->storage() >= kStorages ||
-        argument->type() >= kTypes) {
+    if (argument->role() >= std::size(kRoleNames) ||
+        argument->storage() >= std::size(kStorageNames) ||
+        argument->type() >= std::size(kTypeNames)) {
       return fault(Code::root_malformed, "unknown role, storage or type of an argument");
     }
     if (argument->values() != nullptr && !numbers_aligned(*argument->values())) {

@@ -252,8 +252,9 @@ flatbuffers::Offset<fb::Argument> PackWriter::add_argument(const Argument &a) {
   const Text extent = optional_text(&root_, a.extent);
   flatbuffers::Offset<flatbuffers::Vector<double>> values;
   if (!a.values.empty()) values = root_.CreateVector(a.values);
-  return fb::CreateArgument(root_, a.role, a.storage, a.channels, name, a.value, a.type,
-                            a.accumulates, a.stage, extent, values);
+  return fb::CreateArgument(
+      root_, static_cast<std::uint8_t>(a.role), static_cast<std::uint8_t>(a.storage), a.channels,
+      name, a.value, static_cast<std::uint8_t>(a.type), a.accumulates, a.stage, extent, values);
 }
 
 Status PackWriter::add_variant(const Variant &variant,

@@ -80,25 +80,6 @@ Status check_kernels(const Variant &in, const SpirvModule &module,
   return {};
 }
 
-packs::Argument packed(const Argument &a) {
-  packs::Argument out{static_cast<std::uint8_t>(a.role),
-                      static_cast<std::uint8_t>(a.storage),
-                      static_cast<std::uint8_t>(a.channels),
-                      a.name,
-                      0,
-                      static_cast<std::uint8_t>(a.type),
-                      a.accumulates,
-                      static_cast<std::uint8_t>(a.stage),
-                      a.extent,
-                      {}};
-  if (a.values.size() == 1 && a.type == Type::uint_) {
-    out.value = static_cast<std::int64_t>(a.values[0]);
-  } else {
-    out.values = a.values;
-  }
-  return out;
-}
-
 Status HostStep::compile_il(const Program &program, const Variant &in, const Sources &sources,
                             std::uint32_t bits, packs::Variant *out,
                             std::vector<std::string> *warnings) {
@@ -141,7 +122,7 @@ Status HostStep::compile(const Program &program, const Variant &in, const Source
   out->pixels = {in.pixels[0], in.pixels[1], 1};
   const bool sized = in.local_size[0] != 0;
   out->local_size = {in.local_size[0], in.local_size[1], sized ? 1u : 0u};
-  for (const Argument &a : in.arguments) out->arguments.push_back(packed(a));
+  out->arguments = in.arguments;
   out->tolerance = in.tolerance;
   return {};
 }

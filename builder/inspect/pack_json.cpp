@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/manifest/manifest.hpp"
 #include "kiln/packs/hash.hpp"
 #include "runtime/device/device.hpp"
 
@@ -27,24 +26,22 @@ json optional_blob(const std::optional<packs::BlobSource> &source) {
 }
 
 json argument_json(const packs::Argument &argument) {
-  static const char *const roles[] = {"input",     "output", "width",  "height",
-                                      "parameter", "depth",  "scratch"};
-  static const char *const types[] = {"uchar", "ushort", "uint", "int", "float", "half"};
-  json out = {{"role", roles[argument.role]}};
+  const auto index = [](auto value) { return static_cast<std::size_t>(value); };
+  json out = {{"role", packs::kRoleNames[index(argument.role)]}};
   if (!argument.name.empty()) out["name"] = argument.name;
-  const auto role = static_cast<Role>(argument.role);
+  const packs::Role role = argument.role;
   if (argument.stage != 0) out["stage"] = argument.stage;
-  if (role == Role::parameter) {
+  if (role == packs::Role::parameter) {
     if (argument.values.empty()) {
       out["value"] = argument.value;
     } else {
       out["values"] = argument.values;
     }
   }
-  if (role == Role::input || role == Role::output || role == Role::scratch) {
-    out["storage"] = argument.storage == 1 ? "image" : "buffer";
+  if (role == packs::Role::input || role == packs::Role::output || role == packs::Role::scratch) {
+    out["storage"] = packs::kStorageNames[index(argument.storage)];
     out["channels"] = argument.channels;
-    if (argument.type != 0) out["type"] = types[argument.type];
+    if (index(argument.type) != 0) out["type"] = packs::kTypeNames[index(argument.type)];
     if (!argument.extent.empty()) out["extent"] = argument.extent;
     if (argument.accumulates) out["accumulates"] = true;
   }

@@ -12,11 +12,8 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;  // of one buffer or image
 
-Role role_of(const packs::Argument &a) { return static_cast<Role>(a.role); }
-
 PlaneShape shape_of(const packs::Argument &a) {
-  return {a.name, static_cast<Type>(a.type), a.channels,
-          a.extent.empty() ? "width height" : a.extent};
+  return {a.name, a.type, a.channels, a.extent.empty() ? "width height" : a.extent};
 }
 
 template <typename T>
@@ -29,7 +26,7 @@ void append(std::vector<std::uint8_t> *bytes, T value) {
 std::vector<std::uint8_t> value_bytes(const packs::Argument &a, const std::vector<double> &values) {
   std::vector<std::uint8_t> bytes;
   for (const double value : values) {
-    switch (static_cast<Type>(a.type)) {
+    switch (a.type) {
       case Type::float_: append(&bytes, static_cast<float>(value)); break;
       case Type::int_: append(&bytes, static_cast<std::int32_t>(value)); break;
       default: append(&bytes, static_cast<std::uint32_t>(value));
@@ -100,7 +97,7 @@ class Planner {
 
   Status bind(const packs::Argument &a, Binding *out) {
     const ProblemSize &size = workload_.size;
-    switch (role_of(a)) {
+    switch (a.role) {
       case Role::width: append(&out->bytes, size.width); return {};
       case Role::height: append(&out->bytes, size.height); return {};
       case Role::depth: append(&out->bytes, size.depth); return {};
@@ -115,7 +112,7 @@ class Planner {
   Status bind_memory(const packs::Argument &a, Binding *out) {
     auto &memories = workload_.memories;
     const auto known = std::find_if(memories.begin(), memories.end(), [&](const Memory &m) {
-      return m.role == role_of(a) && m.shape.name == a.name;
+      return m.role == a.role && m.shape.name == a.name;
     });
     out->memory = static_cast<std::size_t>(known - memories.begin());
     return known == memories.end() ? add_memory(a) : Status();
@@ -123,9 +120,9 @@ class Planner {
 
   Status add_memory(const packs::Argument &a) {
     Memory memory;
-    memory.role = role_of(a);
-    memory.storage = static_cast<Storage>(a.storage);
-    memory.type = static_cast<Type>(a.type);
+    memory.role = a.role;
+    memory.storage = a.storage;
+    memory.type = a.type;
     memory.channels = a.channels;
     memory.accumulates = a.accumulates;
     memory.shape = shape_of(a);
@@ -185,7 +182,7 @@ class Planner {
 Parameters all_parameters(const packs::Variant &variant, const Parameters &given) {
   Parameters all;
   for (const packs::Argument &a : variant.arguments) {
-    if (role_of(a) == Role::parameter) all[a.name] = default_values(a);
+    if (a.role == Role::parameter) all[a.name] = default_values(a);
   }
   for (const auto &[name, values] : given) {
     const auto known = all.find(name);
@@ -197,13 +194,13 @@ Parameters all_parameters(const packs::Variant &variant, const Parameters &given
 Status check_parameter(const packs::Variant &variant, const std::string &name,
                        const std::vector<double> &values) {
   for (const packs::Argument &a : variant.arguments) {
-    if (role_of(a) != Role::parameter || a.name != name) continue;
+    if (a.role != Role::parameter || a.name != name) continue;
     const std::size_t count = default_values(a).size();
     if (count != values.size()) {
       return {Code::bad_argument,
               fmt::format("parameter {} has {} components, not {}", name, count, values.size())};
     }
-    const auto type = static_cast<Type>(a.type);
+    const auto type = a.type;
     if (type == Type::float_) return {};
     const double low = type == Type::int_ ? -2147483648.0 : 0.0;
     const double high = type == Type::int_ ? 2147483647.0 : 4294967295.0;
@@ -246,19 +243,10 @@ Result<Workload> plan_workload(const packs::Program &program, const packs::Varia
 
 ProgramShape program_shape(const packs::Program &program) {
   std::vector<ProgramShape> variants;
-  const auto add = [](const packs::Argument &a, std::vector<PlaneShape> *shapes) {
-    const bool known = std::any_of(shapes->begin(), shapes->end(),
-                                   [&](const PlaneShape &s) { return s.name == a.name; });
-    if (!known) shapes->push_back(shape_of(a));
-  };
   for (const packs::Variant &variant : program.variants) {
     if (variant.arguments.empty()) continue;
-    ProgramShape &shape = variants.emplace_back();
-    for (const packs::Argument &a : variant.arguments) {
-      if (!parse_terms(shape_of(a).extent)) continue;  // which plan_workload complains of
-      if (role_of(a) == Role::input) add(a, &shape.inputs);
-      if (role_of(a) == Role::output) add(a, &shape.outputs);
-    }
+    variants.push_back({memory_shapes(variant.arguments, Role::input),
+                        memory_shapes(variant.arguments, Role::output)});
   }
   return common_shape(variants);
 }

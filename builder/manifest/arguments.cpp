@@ -16,22 +16,26 @@ constexpr std::size_t kMaxArguments = 64;
 constexpr std::int64_t kMaxChannels = 4;
 constexpr std::int64_t kMaxComponents = 16;
 
-// The words of an enum in its order, for reading; errors list them sorted.
-template <typename Enum>
+std::vector<std::string> sorted(std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+// One of the names of an enum, which stand in its order; errors list them sorted.
+template <typename Enum, std::size_t kCount>
 std::optional<Enum> read_enum(const TableReader &table, const std::string &key,
-                              const std::vector<std::string> &words) {
-  std::vector<std::string> sorted = words;
-  std::sort(sorted.begin(), sorted.end());
-  const auto word = table.word(key, key, sorted);
+                              const char *const (&names)[kCount]) {
+  const auto word = table.word(key, key, sorted({names, names + kCount}));
   if (!word) return std::nullopt;
-  return static_cast<Enum>(std::find(words.begin(), words.end(), *word) - words.begin());
+  return static_cast<Enum>(std::find(names, names + kCount, *word) - names);
 }
 
 Role role_of(const TableReader &table) {
-  const auto role = read_enum<Role>(
-      table, "role", {"input", "output", "width", "height", "parameter", "depth", "scratch"});
+  const auto role = read_enum<Role>(table, "role", packs::kRoleNames);
   if (role) return *role;
-  table.missing("role", "expected one of: depth, height, input, output, parameter, scratch, width");
+  table.missing(
+      "role",
+      expected_one_of("", sorted({std::begin(packs::kRoleNames), std::end(packs::kRoleNames)})));
 }
 
 std::vector<std::string> keys_of(Role role) {
@@ -50,10 +54,10 @@ std::vector<std::string> keys_of(Role role) {
 
 void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
   argument.storage =
-      read_enum<Storage>(table, "storage", {"buffer", "image"}).value_or(Storage::buffer);
-  argument.type = read_enum<Type>(table, "type", type_names()).value_or(Type::uchar_);
+      read_enum<Storage>(table, "storage", packs::kStorageNames).value_or(Storage::buffer);
+  argument.type = read_enum<Type>(table, "type", packs::kTypeNames).value_or(Type::uchar_);
   argument.channels =
-      static_cast<std::uint32_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
+      static_cast<std::uint8_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
   argument.extent = table.terms("extent", 3);
   argument.accumulates = table.boolean("accumulates").value_or(false);
   if (argument.storage == Storage::buffer) return;
@@ -71,10 +75,11 @@ void read_memory(const TableReader &table, const toml::table &node, Argument &ar
 }
 
 void read_parameter(const TableReader &table, Argument &argument) {
-  const auto type = read_enum<int>(table, "type", {"uint", "int", "float"}).value_or(0);
-  argument.type = type == 0 ? Type::uint_ : type == 1 ? Type::int_ : Type::float_;
+  constexpr Type kTypes[] = {Type::uint_, Type::int_, Type::float_};
+  constexpr const char *kNames[] = {"uint", "int", "float"};
+  argument.type = kTypes[read_enum<std::size_t>(table, "type", kNames).value_or(0)];
   argument.channels =
-      static_cast<std::uint32_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
+      static_cast<std::uint8_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
   double low = 0;
   double high = std::numeric_limits<std::uint32_t>::max();
   if (argument.type == Type::int_) {
@@ -87,6 +92,9 @@ void read_parameter(const TableReader &table, Argument &argument) {
   argument.values =
       table.numbers("value", argument.channels, {low, high, argument.type != Type::float_});
   if (argument.values.empty()) argument.values.assign(argument.channels, 0.0);
+  if (argument.values.size() != 1 || argument.type != Type::uint_) return;
+  argument.value = static_cast<std::int64_t>(argument.values.front());
+  argument.values.clear();  // one integer needs no list
 }
 
 Argument read_argument(const TableReader &table, const toml::table &node) {

@@ -14,25 +14,13 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/problem/plane.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
-// What a kernel argument is bound to when Kiln itself launches the variant (`kiln run`,
-// checks, tuning, benchmarks). Arguments are listed in the order of the kernel's parameters.
-enum class Role : std::uint8_t { input, output, width, height, parameter, depth, scratch };
-enum class Storage : std::uint8_t { buffer, image };  // image: 2D; of uchar it is CL_UNORM_INT8
-
-struct Argument {
-  Role role = Role::input;
-  Storage storage = Storage::buffer;  // memory only
-  Type type = Type::uchar_;           // of memory's elements, of a parameter
-  std::uint32_t channels = 1;         // elements a pixel, 1 to 4; components of a parameter, to 16
-  std::string extent;                 // memory: terms of the size; empty: width and height
-  std::string name;                   // parameter: its name; memory: which one (may be empty)
-  std::vector<double> values;         // parameter: the default, one for each component
-  bool accumulates = false;           // output: it is zero before the launch
-  std::uint32_t stage = 0;            // index of the kernel that takes it
-};
+using packs::Argument;
+using packs::Role;
+using Storage = packs::ArgumentStorage;
 
 struct Kernel {
   std::string name;   // entry point

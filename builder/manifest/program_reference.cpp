@@ -12,31 +12,18 @@
 namespace kiln::builder {
 namespace {
 
-// Memory with that role, each name once.
-std::vector<PlaneShape> memories(const Variant &variant, Role role) {
-  std::vector<PlaneShape> shapes;
-  for (const Argument &argument : variant.arguments) {
-    const bool known = std::any_of(shapes.begin(), shapes.end(), [&](const PlaneShape &shape) {
-      return shape.name == argument.name;
-    });
-    if (argument.role != role || known) continue;
-    shapes.push_back({argument.name, argument.type, argument.channels,
-                      argument.extent.empty() ? PlaneShape{}.extent : argument.extent});
-  }
-  return shapes;
-}
-
 ProgramShape shape_of(const Program &program) {
   std::vector<ProgramShape> variants;
   for (const Variant &variant : program.variants) {
     if (variant.arguments.empty()) continue;
-    variants.push_back({memories(variant, Role::input), memories(variant, Role::output)});
+    variants.push_back({memory_shapes(variant.arguments, Role::input),
+                        memory_shapes(variant.arguments, Role::output)});
   }
   return common_shape(variants);
 }
 
 bool fits(const Variant &variant, Role role, const std::vector<PlaneShape> &shapes) {
-  std::vector<PlaneShape> own = memories(variant, role);
+  std::vector<PlaneShape> own = memory_shapes(variant.arguments, role);
   if (own.size() != shapes.size()) return false;
   for (const PlaneShape &shape : shapes) {
     for (const Argument &argument : variant.arguments) {
@@ -57,7 +44,8 @@ std::string shapes_text(const std::vector<PlaneShape> &shapes) {
   for (const PlaneShape &shape : shapes) {
     if (!text.empty()) text += ", ";
     if (!shape.name.empty()) text += shape.name + " of ";
-    text += fmt::format("{} x {}", shape.channels, type_name(shape.type));
+    text += fmt::format("{} x {}", shape.channels,
+                        packs::kTypeNames[static_cast<std::size_t>(shape.type)]);
   }
   return text.empty() ? "none" : text;
 }

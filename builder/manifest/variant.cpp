@@ -77,7 +77,7 @@ void read_stages(const ManifestText &document, const TableReader &table, Variant
     }
     for (Argument argument :
          read_own_arguments(document, stage).value_or(std::vector<Argument>{})) {
-      argument.stage = static_cast<std::uint32_t>(variant->kernels.size());
+      argument.stage = static_cast<std::uint8_t>(variant->kernels.size());
       variant->arguments.push_back(std::move(argument));
     }
     variant->kernels.push_back(std::move(kernel));

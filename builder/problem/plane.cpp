@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 
 namespace kiln::builder {
 namespace {
-
-constexpr const char *kTypeNames[] = {"uchar", "ushort", "uint", "int", "float", "half"};
 
 template <typename T>
 double distance(T got, T expected) {
@@ -41,10 +38,6 @@ Difference compare(const Plane &got, const Plane &expected, double allowed) {
 }
 
 }  // namespace
-
-const char *type_name(Type type) { return kTypeNames[static_cast<std::size_t>(type)]; }
-
-std::vector<std::string> type_names() { return {std::begin(kTypeNames), std::end(kTypeNames)}; }
 
 Difference difference(const Plane &got, const Plane &expected, double allowed) {
   const std::size_t bytes = expected.pixels.size();

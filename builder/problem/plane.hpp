@@ -7,18 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "kiln/packs/argument.hpp"
+
 namespace kiln::builder {
 
-// Of an element, with OpenCL's names and the pack's numbers.
-enum class Type : std::uint8_t { uchar_, ushort_, uint_, int_, float_, half_ };
+using Type = packs::ElementType;
 
 constexpr std::size_t size_of(Type type) {
   constexpr std::size_t kSizes[] = {1, 2, 4, 4, 4, 2};
   return kSizes[static_cast<std::size_t>(type)];
 }
-
-const char *type_name(Type type);       // "uchar"
-std::vector<std::string> type_names();  // in the order of the numbers
 
 // Rows from top to bottom without padding, channels interleaved.
 struct Plane {

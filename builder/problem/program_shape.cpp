@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/problem/program_shape.hpp"
 
+#include <algorithm>
+
 namespace kiln::builder {
 namespace {
 
@@ -31,6 +33,20 @@ void improve(std::vector<PlaneShape> *planes, const std::vector<PlaneShape> &oth
 }
 
 }  // namespace
+
+std::vector<PlaneShape> memory_shapes(const std::vector<packs::Argument> &arguments,
+                                      packs::Role role) {
+  std::vector<PlaneShape> shapes;
+  for (const packs::Argument &a : arguments) {
+    const bool known = std::any_of(shapes.begin(), shapes.end(),
+                                   [&](const PlaneShape &shape) { return shape.name == a.name; });
+    if (a.role != role || known) continue;
+    PlaneShape shape{a.name, a.type, a.channels};
+    if (!a.extent.empty()) shape.extent = a.extent;
+    if (parse_terms(shape.extent)) shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
 
 std::uint64_t bytes_of(const PlaneShape &shape, const ProblemSize &size) {
   const auto sides = sides_of(shape, size);

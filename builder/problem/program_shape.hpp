@@ -9,6 +9,7 @@
 
 #include "builder/problem/plane.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
@@ -27,6 +28,11 @@ struct ProgramShape {
   std::vector<PlaneShape> inputs;
   std::vector<PlaneShape> outputs;
 };
+
+// The memory of that role that a variant with those arguments takes or gives, each name once.
+// Arguments whose extent is none are left out.
+std::vector<PlaneShape> memory_shapes(const std::vector<packs::Argument> &arguments,
+                                      packs::Role role);
 
 // Of a plane for a problem of that size.
 std::uint64_t bytes_of(const PlaneShape &shape, const ProblemSize &size);

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "kiln/packs/argument.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -32,13 +34,14 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
     if (argument.stage() != kernel.index || before-- != 0) continue;
     wanted = 1;
     switch (argument.role()) {
-      case 0:  // input
-      case 1:  // output
-      case 6:  // scratch
-        takes = kTakesBuffer + argument.storage();
+      case packs::Role::input:
+      case packs::Role::output:
+      case packs::Role::scratch:
+        takes = kTakesBuffer + static_cast<unsigned>(argument.storage());
         break;
-      case 4:  // parameter, whose type 0 means uint
-        takes = argument.type() == 0 ? unsigned{KILN_TYPE_UINT} : argument.type();
+      case packs::Role::parameter:  // whose type 0 means uint
+        takes = static_cast<unsigned>(argument.type());
+        if (takes == 0) takes = KILN_TYPE_UINT;
         wanted = argument.channels();
         break;
       default: {  // a side of the problem

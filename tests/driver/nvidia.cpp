@@ -114,9 +114,9 @@ packs::Contents launchable() {
   variant.il64.reset();
   variant.il_version = 0;
   variant.kernels[0].range = "width";
-  packs::Argument out{1, 0, 1, "out", 0, 2};
+  packs::Argument out{packs::Role::output, {}, 1, "out", 0, packs::ElementType::uint_};
   out.extent = "width";
-  variant.arguments = {out, {4, 0, 1, "factor", 3}};
+  variant.arguments = {out, {packs::Role::parameter, {}, 1, "factor", 3}};
   return contents;
 }
 

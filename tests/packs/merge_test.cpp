@@ -227,11 +227,11 @@ TEST_CASE("one variant with several launches merges to one in any order", "[merg
   check_any_order(with([](Variant *v) { v->kernels[0].range = ""; }),
                   with([](Variant *v) { v->kernels[0].range = "width"; }),
                   with([](Variant *v) { v->kernels[1].range = "1"; }));
-  check_any_order(argument([](Argument *a) { a->type = 3; }),
+  check_any_order(argument([](Argument *a) { a->type = ElementType::int_; }),
                   argument([](Argument *a) { a->accumulates = true; }),
                   argument([](Argument *a) { a->extent = "width"; }));
   check_any_order(argument([](Argument *a) { a->stage = 0; }),
-                  argument([](Argument *a) { a->role = 6; }),
+                  argument([](Argument *a) { a->role = Role::scratch; }),
                   argument([](Argument *a) { a->value = 9; }));
   // Numbers that do not compare are told apart all the same.
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

@@ -26,10 +26,13 @@ inline std::ostream &operator<<(std::ostream &out, Code fault) { return out << c
 
 namespace kiln::test {
 
+using packs::ArgumentStorage;
 using packs::Bytes;
 using packs::Code;
 using packs::Contents;
+using packs::ElementType;
 using packs::Pack;
+using packs::Role;
 using packs::Status;
 using packs::View;
 using PackPointer = std::shared_ptr<const Pack>;
@@ -61,7 +64,9 @@ inline packs::Variant variant(const std::string &name, const std::string &source
   variant.options = "-cl-std=CL1.2";
   variant.kernels = {{name, 3}};
   variant.source = packs::BlobSource(bytes_of(source));
-  variant.arguments = {{0, 1, 4, "from", 0}, {1, 0, 1, "to", 0}, {4, 0, 1, "sigma", -7}};
+  variant.arguments = {{Role::input, ArgumentStorage::image, 4, "from", 0},
+                       {Role::output, ArgumentStorage::buffer, 1, "to", 0},
+                       {Role::parameter, ArgumentStorage::buffer, 1, "sigma", -7}};
   return variant;
 }
 
@@ -142,8 +147,18 @@ inline Contents launch_sample() {
   blur.sizes = {{640, 480, 1}, {3, 1, 2}};
   packs::Variant &wide = blur.variants[1];
   wide.kernels = {{"wide", 3, "width/4 height"}, {"wide_sum", 2, ""}};
-  wide.arguments.push_back({1, 0, 1, "sum", 0, 2, true, 1, "1", {}});
-  wide.arguments.push_back({4, 0, 4, "weights", 0, 4, false, 1, "", {0.5, -1.25, 0, 1e300}});
+  wide.arguments.push_back(
+      {Role::output, ArgumentStorage::buffer, 1, "sum", 0, ElementType::uint_, true, 1, "1", {}});
+  wide.arguments.push_back({Role::parameter,
+                            ArgumentStorage::buffer,
+                            4,
+                            "weights",
+                            0,
+                            ElementType::float_,
+                            false,
+                            1,
+                            "",
+                            {0.5, -1.25, 0, 1e300}});
   wide.tolerance = 0.25;
   contents.targets[1].binaries[1].kernels.push_back({128, 32, 16, 0});
   packs::Tuning whole = tuning(contents.targets[0], packs::SizeClass::large, {1, 1, 1});

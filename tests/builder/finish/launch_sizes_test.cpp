@@ -31,7 +31,7 @@ packs::Program blur() {
   packs::Variant variant;
   variant.name = "fast";
   variant.kernels = {{"blur", 2}};
-  variant.arguments = {{0, 0, 1, "in"}, {1, 0, 1, "out"}};
+  variant.arguments = {{packs::Role::input, {}, 1, "in"}, {packs::Role::output, {}, 1, "out"}};
   program.variants = {variant};
   return program;
 }

@@ -10,7 +10,7 @@ namespace {
 
 packs::Argument argument(Role role, std::uint8_t stage = 0) {
   packs::Argument a;
-  a.role = static_cast<std::uint8_t>(role);
+  a.role = role;
   a.stage = stage;
   return a;
 }
@@ -75,7 +75,7 @@ TEST_CASE("Parameters are passed as the type that the manifest gives them") {
   packs::Argument number = named(argument(Role::parameter, 1), "n");
   number.value = 7;
   packs::Argument curve = named(argument(Role::parameter, 1), "curve");
-  curve.type = static_cast<std::uint8_t>(Type::float_);
+  curve.type = Type::float_;
   curve.values = {1.5, -2};
   program.variants[0].kernels[1].arguments = 5;
   program.variants[0].arguments.push_back(number);
@@ -131,7 +131,7 @@ TEST_CASE("Texels that pack pixels hold the whole of the last one") {
   variant.arguments = {named(argument(Role::input), "", "width/4 height"),
                        named(argument(Role::output), "", "width/4 height")};
   for (packs::Argument &a : variant.arguments) {
-    a.storage = static_cast<std::uint8_t>(Storage::image);
+    a.storage = Storage::image;
     a.channels = 4;
   }
   const Memory memory = planned(program, {9, 2, 1}).memories[0];

@@ -89,7 +89,7 @@ source = "src/b.cl"
   CHECK(variant.arguments[3].role == Role::height);
   CHECK(variant.arguments[4].role == Role::parameter);
   CHECK(variant.arguments[4].name == "threshold");
-  CHECK(variant.arguments[4].values == std::vector<double>{4294967295});
+  CHECK(variant.arguments[4].value == 4294967295);
 }
 
 TEST_CASE("A manifest that says nothing of SPIR-V gets version 1.0 and 64 bits") {

@@ -54,10 +54,10 @@ packs::Variant copying(const std::string &kernel) {
   v.source.emplace(packs::Bytes{source.begin(), source.end()});
   for (const Role role : {Role::input, Role::output, Role::width, Role::height, Role::parameter}) {
     packs::Argument a;
-    a.role = static_cast<std::uint8_t>(role);
+    a.role = role;
     if (role == Role::parameter) {
       a.name = "threshold";
-      a.type = static_cast<std::uint8_t>(Type::uint_);
+      a.type = Type::uint_;
     }
     v.arguments.push_back(a);
   }

@@ -11,21 +11,19 @@ using namespace kiln::test;
 
 namespace {
 
-enum Role : std::uint8_t { kInput = 0, kWidth = 2, kParameter = 4 };
-
 // The fake's kernel, whose second argument is that one.
 packs::Contents contents_with(const packs::Argument &argument) {
   packs::Contents contents = fake_contents();
   packs::Argument first;
-  first.role = kInput;
+  first.role = packs::Role::input;
   contents.programs[0].variants[0].arguments = {first, argument};
   return contents;
 }
 
 packs::Argument parameter(kiln_type type, std::uint8_t components = 1) {
   packs::Argument argument;
-  argument.role = kParameter;
-  argument.type = static_cast<std::uint8_t>(type);
+  argument.role = packs::Role::parameter;
+  argument.type = static_cast<packs::ElementType>(type);
   argument.channels = components;
   argument.name = "x";
   return argument;
@@ -108,7 +106,7 @@ TEST_CASE("a vector has the components that the pack knows", "[argument]") {
 TEST_CASE("a side of the problem is int or uint", "[argument]") {
   reset_fake();
   packs::Argument width;
-  width.role = kWidth;
+  width.role = packs::Role::width;
   const Typed of_width(width);
   CHECK(of_width.set(5).empty());
   CHECK(of_width.set(5u).empty());
@@ -119,8 +117,8 @@ TEST_CASE("a side of the problem is int or uint", "[argument]") {
 TEST_CASE("memory is told from values, and buffers from images", "[argument]") {
   reset_fake();
   packs::Argument image;
-  image.role = kInput;
-  image.storage = 1;
+  image.role = packs::Role::input;
+  image.storage = packs::ArgumentStorage::image;
   const Typed of_image(image);
   CHECK(of_image.set(1) == "argument 1 takes an image, not int");
   kiln_error error{};

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/packs/argument.hpp"
 #include "kiln/packs/pack.hpp"
 
 namespace kiln::packs {
@@ -46,15 +47,16 @@ struct Kernel {
   bool operator==(const Kernel &) const = default;
 };
 
+// Arguments stand in the order of the kernel's parameters.
 struct Argument {
-  std::uint8_t role = 0;  // FORMAT.md gives the numbers
-  std::uint8_t storage = 0;
-  std::uint8_t channels = 1;
-  std::string name;
-  std::int64_t value = 0;
-  std::uint8_t type = 0;
-  bool accumulates = false;
-  std::uint8_t stage = 0;        // index of the kernel that takes it
+  Role role = Role::input;
+  ArgumentStorage storage = ArgumentStorage::buffer;  // of memory
+  std::uint8_t channels = 1;  // elements of a pixel, 1 to 4; components of a parameter, to 16
+  std::string name;           // of a parameter; of memory which one, may be empty
+  std::int64_t value = 0;     // of a parameter: the default
+  ElementType type = ElementType::uchar_;  // of a parameter uchar means uint
+  bool accumulates = false;                // an output that is zero before the launch
+  std::uint8_t stage = 0;                  // index of the kernel that takes it
   std::string extent{};          // of memory, in terms of the problem's size; empty: the whole
   std::vector<double> values{};  // of a parameter that one integer cannot hold
   bool operator==(const Argument &) const = default;

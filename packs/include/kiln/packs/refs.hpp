@@ -14,6 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "kiln/packs/argument.hpp"
 #include "kiln/packs/format.hpp"
 #include "pack_generated.h"
 
@@ -127,10 +128,10 @@ class ArgumentRef : public Ref<fb::Argument> {
  public:
   using Ref::Ref;
 
-  std::uint8_t role() const { return schema().role(); }
-  std::uint8_t storage() const { return schema().storage(); }
+  Role role() const { return static_cast<Role>(schema().role()); }
+  ArgumentStorage storage() const { return static_cast<ArgumentStorage>(schema().storage()); }
   std::uint8_t channels() const { return schema().channels(); }
-  std::uint8_t type() const { return schema().type(); }
+  ElementType type() const { return static_cast<ElementType>(schema().type()); }
   std::uint8_t stage() const { return schema().stage(); }  // index of the kernel that takes it
 };
 
