@@ -28,20 +28,22 @@ class HostStep {
            const Toolchain &toolchain)
       : manifest_(manifest), folder_(manifest_path.parent_path()), toolchain_(toolchain) {}
 
-  Result<Sources> flatten_source(const Program &program, const Variant &variant);
-  Status compile(const Program &program, const Variant &in, const Sources &sources,
+  Result<Sources> flatten_source(const ManifestProgram &program, const ManifestVariant &variant);
+  Status compile(const ManifestProgram &program, const ManifestVariant &in, const Sources &sources,
                  packs::Variant *out, std::vector<std::string> *warnings);
 
  private:
-  Status compile_il(const Program &program, const Variant &in, const Sources &sources,
-                    std::uint32_t bits, packs::Variant *out, std::vector<std::string> *warnings);
+  Status compile_il(const ManifestProgram &program, const ManifestVariant &in,
+                    const Sources &sources, std::uint32_t bits, packs::Variant *out,
+                    std::vector<std::string> *warnings);
 
   const Manifest &manifest_;
   std::filesystem::path folder_;
   const Toolchain &toolchain_;
 };
 
-Result<Sources> HostStep::flatten_source(const Program &program, const Variant &variant) {
+Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
+                                         const ManifestVariant &variant) {
   Sources sources;
   for (const bool packed : {true, false}) {
     auto result = flatten({variant.source, program.include_dirs, read_from_disk(),
@@ -52,89 +54,84 @@ Result<Sources> HostStep::flatten_source(const Program &program, const Variant &
   return sources;
 }
 
-// The variant's kernels, each of which must be in the module with as many parameters as the
-// manifest lists.
-Status check_kernels(const Variant &in, const SpirvModule &module,
-                     std::vector<packs::Kernel> *out) {
-  out->clear();
-  for (const Kernel &wanted : in.kernels) {
+// Finds the variant's kernels in the module and sets their numbers of arguments, which must be
+// those that the manifest lists.
+Status check_kernels(const std::filesystem::path &source, const SpirvModule &module,
+                     packs::Variant *variant) {
+  for (std::size_t stage = 0; stage < variant->kernels.size(); ++stage) {
+    packs::Kernel &wanted = variant->kernels[stage];
     const auto kernel = std::find_if(module.kernels.begin(), module.kernels.end(),
                                      [&](const SpirvKernel &k) { return k.name == wanted.name; });
     if (kernel == module.kernels.end()) {
       std::string names;
       for (const SpirvKernel &k : module.kernels) names += " " + k.name;
       return {Code::bad_input,
-              fmt::format("{}: error: no kernel named {}; there are:{}\n", in.source.string(),
+              fmt::format("{}: error: no kernel named {}; there are:{}\n", source.string(),
                           wanted.name, names.empty() ? " none" : names)};
     }
+    const auto &arguments = variant->arguments;
     const auto listed = static_cast<std::size_t>(
-        std::count_if(in.arguments.begin(), in.arguments.end(),
-                      [&](const Argument &a) { return a.stage == out->size(); }));
-    if (!in.arguments.empty() && listed != kernel->argument_count) {
+        std::count_if(arguments.begin(), arguments.end(),
+                      [&](const packs::Argument &a) { return a.stage == stage; }));
+    if (!arguments.empty() && listed != kernel->argument_count) {
       return {Code::bad_input,
               fmt::format("{}: error: kernel {} takes {}, the manifest lists {} arguments\n",
-                          in.source.string(), wanted.name, kernel->argument_count, listed)};
+                          source.string(), wanted.name, kernel->argument_count, listed)};
     }
-    out->push_back({wanted.name, kernel->argument_count, wanted.range});
+    wanted.arguments = kernel->argument_count;
   }
   return {};
 }
 
-Status HostStep::compile_il(const Program &program, const Variant &in, const Sources &sources,
-                            std::uint32_t bits, packs::Variant *out,
+Status HostStep::compile_il(const ManifestProgram &program, const ManifestVariant &in,
+                            const Sources &sources, std::uint32_t bits, packs::Variant *out,
                             std::vector<std::string> *warnings) {
   HostCompileRequest request;
-  request.name = program.name + "/" + in.name;
+  request.name = program.record.name + "/" + in.record.name;
   request.source = sources.packed;
   request.diagnostics_source = sources.as_opened;
-  request.options = in.options;
+  request.options = in.record.options;
   request.check_only = !in.il;
   if (!in.prelude.empty()) request.prelude = read_from_disk()(in.prelude).value_or("");
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
-  request.spirv_extensions = spirv_extensions(in.requirements);
+  request.spirv_extensions = spirv_extensions(in.record.requirements);
   auto compiled = compile_to_spirv(toolchain_, request);
   if (!compiled.ok()) return compiled.status();
   if (!compiled->warnings.empty() && bits == manifest_.address_bits.front()) {
     warnings->push_back(compiled->warnings);
   }
-  if (Status s = check_kernels(in, compiled->module, &out->kernels); !s.ok()) return s;
+  if (Status s = check_kernels(in.source, compiled->module, out); !s.ok()) return s;
   if (!in.il) return {};
   out->il_version = std::max(out->il_version, compiled->module.version);
   (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled->spirv));
   return {};
 }
 
-Status HostStep::compile(const Program &program, const Variant &in, const Sources &sources,
-                         packs::Variant *out, std::vector<std::string> *warnings) {
+Status HostStep::compile(const ManifestProgram &program, const ManifestVariant &in,
+                         const Sources &sources, packs::Variant *out,
+                         std::vector<std::string> *warnings) {
+  *out = in.record;
   for (const std::uint32_t bits : manifest_.address_bits) {
     if (!in.il && bits != manifest_.address_bits.front()) break;
     Status status = compile_il(program, in, sources, bits, out, warnings);
     if (!status.ok()) return status;
   }
-  out->name = in.name;
-  out->options = in.options;
-  out->requirements = in.requirements;
   std::vector<std::string> names;
-  for (const Kernel &kernel : in.kernels) names.push_back(kernel.name);
-  out->hash = variant_hash(sources.packed, in.options, names);
+  for (const packs::Kernel &kernel : out->kernels) names.push_back(kernel.name);
+  out->hash = variant_hash(sources.packed, out->options, names);
   out->source.emplace(to_bytes(sources.packed));
-  out->pixels = {in.pixels[0], in.pixels[1], 1};
-  const bool sized = in.local_size[0] != 0;
-  out->local_size = {in.local_size[0], in.local_size[1], sized ? 1u : 0u};
-  out->arguments = in.arguments;
-  out->tolerance = in.tolerance;
   return {};
 }
 
 // Of every variant, in the manifest's order; what fails goes to the base pack.
 std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BasePack *base) {
   std::vector<Sources> all;
-  for (const Program &program : manifest.programs) {
-    for (const Variant &variant : program.variants) {
+  for (const ManifestProgram &program : manifest.programs) {
+    for (const ManifestVariant &variant : program.variants) {
       Status status = step->flatten_source(program, variant).move_to(&all.emplace_back());
       if (status.ok()) continue;
-      base->failures.push_back({program.name, variant.name, std::move(status)});
+      base->failures.push_back({program.record.name, variant.record.name, std::move(status)});
       base->bad_sources = true;
     }
   }
@@ -160,20 +157,16 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
   HostStep step(manifest, manifest_path, toolchain);
   const std::vector<Sources> sources = flatten_all(manifest, &step, &base);
   if (base.bad_sources) return base;
-  for (const Program &program : manifest.programs) {
-    packs::Program out{program.name,      program.reference, {},
-                       program.preferred, program.baseline,  {}};
-    for (const ProblemSize &size : program.sizes) {
-      out.sizes.push_back({size.width, size.height, size.depth});
-    }
-    for (const Variant &variant : program.variants) {
-      if (progress) progress(program.name + "/" + variant.name, done, sources.size());
+  for (const ManifestProgram &program : manifest.programs) {
+    packs::Program out = program.record;
+    for (const ManifestVariant &variant : program.variants) {
+      if (progress) progress(program.record.name + "/" + variant.record.name, done, sources.size());
       packs::Variant compiled;
       Status status = step.compile(program, variant, sources[done++], &compiled, &base.warnings);
       if (status.ok()) {
         out.variants.push_back(std::move(compiled));
       } else {
-        base.failures.push_back({program.name, variant.name, std::move(status)});
+        base.failures.push_back({program.record.name, variant.record.name, std::move(status)});
       }
     }
     if (!out.variants.empty()) base.contents.programs.push_back(std::move(out));

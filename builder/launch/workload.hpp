@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/manifest/manifest.hpp"
 #include "builder/problem/program_shape.hpp"
 #include "kiln/packs/contents.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "builder/manifest/manifest.hpp"
 #include "builder/manifest/toml_reader.hpp"
+#include "builder/problem/program_shape.hpp"
 
 namespace kiln::builder {
 

@@ -2,9 +2,11 @@
 #include "builder/manifest/manifest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 #include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -46,10 +48,10 @@ std::vector<std::pair<std::string, TableReader>> read_named_tables(const Manifes
 }
 
 // A variant that the program has.
-std::string known_variant(const TableReader &table, const Program &program, const char *key,
+std::string known_variant(const TableReader &table, const ManifestProgram &program, const char *key,
                           const Located<std::string> &name) {
   std::vector<std::string> names;
-  for (const Variant &variant : program.variants) names.push_back(variant.name);
+  for (const ManifestVariant &variant : program.variants) names.push_back(variant.record.name);
   if (std::find(names.begin(), names.end(), name.value) == names.end()) {
     table.fail(name.at,
                fmt::format("unknown variant {} in \"{}\" of {}", in_quotes(name.value), key,
@@ -59,38 +61,44 @@ std::string known_variant(const TableReader &table, const Program &program, cons
   return name.value;
 }
 
-void read_hints(const TableReader &table, Program *program) {
+// The sides of a problem; the depth is 1 if there are two.
+std::optional<std::array<std::uint32_t, 3>> size_of(const toml::node &node) {
+  const toml::array *sides = node.as_array();
+  if (sides == nullptr || sides->size() < 2 || sides->size() > 3) return std::nullopt;
+  std::array<std::uint32_t, 3> size{1, 1, 1};
+  for (std::size_t i = 0; i < sides->size(); ++i) {
+    const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
+    if (side < 1 || side > kMaxSide) return std::nullopt;
+    size[i] = static_cast<std::uint32_t>(side);
+  }
+  return size;
+}
+
+void read_hints(const TableReader &table, ManifestProgram *program) {
   for (const auto &name : table.strings("prefer")) {
-    program->preferred.push_back(known_variant(table, *program, "prefer", name));
+    program->record.preferred.push_back(known_variant(table, *program, "prefer", name));
   }
   if (const auto name = table.string("baseline")) {
-    program->baseline = known_variant(table, *program, "baseline", *name);
+    program->record.baseline = known_variant(table, *program, "baseline", *name);
   }
   const toml::array *sizes = table.array("sizes", "an array such as [[1920, 1080]]");
   if (sizes == nullptr) return;
-  const std::string expected = "expected [width, height] or [width, height, depth]";
   for (const toml::node &node : *sizes) {
-    const toml::array *sides = node.as_array();
-    ProblemSize size;
-    std::uint32_t *const places[] = {&size.width, &size.height, &size.depth};
-    const bool fits = sides != nullptr && sides->size() >= 2 && sides->size() <= 3;
-    for (std::size_t i = 0; fits && i < sides->size(); ++i) {
-      const auto side = (*sides)[i].value<std::int64_t>().value_or(0);
-      *places[i] = side < 1 || side > kMaxSide ? 0 : static_cast<std::uint32_t>(side);
-    }
-    if (!fits || size.elements() == 0) {
+    const auto size = size_of(node);
+    if (!size) {
       table.fail(position_of(node), fmt::format("bad item of \"sizes\" in {}", table.label()),
-                 expected);
+                 "expected [width, height] or [width, height, depth]");
     }
-    program->sizes.push_back(size);
+    program->record.sizes.push_back(*size);
   }
 }
 
-Program read_program(const ManifestText &document, const TableReader &table, std::string name) {
+ManifestProgram read_program(const ManifestText &document, const TableReader &table,
+                             std::string name) {
   table.allow_only({"arguments", "baseline", "include_dirs", "options", "prefer", "reference",
                     "sizes", "source", "variant"});
-  Program program;
-  program.name = std::move(name);
+  ManifestProgram program;
+  program.record.name = std::move(name);
   for (const auto &folder : table.strings("include_dirs")) {
     program.include_dirs.push_back(table.folder(folder));
   }
@@ -98,12 +106,12 @@ Program read_program(const ManifestText &document, const TableReader &table, std
   defaults.options = read_options(table);
   defaults.source = table.file("source");
   defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
-  const std::string prefix = fmt::format("program.{}.variant", program.name);
+  const std::string prefix = fmt::format("program.{}.variant", program.record.name);
   const auto tables = read_named_tables(document, table, "variant", prefix);
   for (const auto &[variant, reader] : tables) {
     program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
   }
-  program.reference = read_reference(table, program, tables);
+  program.record.reference = read_reference(table, program, tables);
   read_hints(table, &program);
   return program;
 }

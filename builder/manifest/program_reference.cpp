@@ -6,23 +6,23 @@
 #include <fmt/format.h>
 
 #include "builder/base/suggest.hpp"
-#include "builder/problem/program_shape.hpp"
 #include "builder/problem/reference_spec.hpp"
 
 namespace kiln::builder {
 namespace {
 
-ProgramShape shape_of(const Program &program) {
+ProgramShape shape_of(const ManifestProgram &program) {
   std::vector<ProgramShape> variants;
-  for (const Variant &variant : program.variants) {
-    if (variant.arguments.empty()) continue;
-    variants.push_back({memory_shapes(variant.arguments, Role::input),
-                        memory_shapes(variant.arguments, Role::output)});
+  for (const ManifestVariant &variant : program.variants) {
+    const auto &arguments = variant.record.arguments;
+    if (arguments.empty()) continue;
+    variants.push_back(
+        {memory_shapes(arguments, Role::input), memory_shapes(arguments, Role::output)});
   }
   return common_shape(variants);
 }
 
-bool fits(const Variant &variant, Role role, const std::vector<PlaneShape> &shapes) {
+bool fits(const packs::Variant &variant, Role role, const std::vector<PlaneShape> &shapes) {
   std::vector<PlaneShape> own = memory_shapes(variant.arguments, role);
   if (own.size() != shapes.size()) return false;
   for (const PlaneShape &shape : shapes) {
@@ -51,7 +51,8 @@ std::string shapes_text(const std::vector<PlaneShape> &shapes) {
 }
 
 // Variants that are compared take and give the same.
-void check_arguments(const TableReader &table, const Variant &variant, const ProgramShape &shape) {
+void check_arguments(const TableReader &table, const packs::Variant &variant,
+                     const ProgramShape &shape) {
   if (variant.arguments.empty()) return;
   if (fits(variant, Role::input, shape.inputs) && fits(variant, Role::output, shape.outputs)) {
     return;
@@ -63,11 +64,11 @@ void check_arguments(const TableReader &table, const Variant &variant, const Pro
                          shapes_text(shape.outputs)));
 }
 
-void check_variant(const TableReader &table, const Program &program, Position at,
+void check_variant(const TableReader &table, const ManifestProgram &program, Position at,
                    const std::string &name) {
   std::vector<std::string> names;
-  for (const Variant &variant : program.variants) {
-    if (!variant.arguments.empty()) names.push_back(variant.name);
+  for (const ManifestVariant &variant : program.variants) {
+    if (!variant.record.arguments.empty()) names.push_back(variant.record.name);
   }
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   table.fail(at,
@@ -95,7 +96,7 @@ void check_file(const TableReader &table, Position at, const std::string &name,
 
 }  // namespace
 
-std::string read_reference(const TableReader &table, const Program &program,
+std::string read_reference(const TableReader &table, const ManifestProgram &program,
                            const std::vector<std::pair<std::string, TableReader>> &tables) {
   const auto text = table.string("reference");
   if (!text) return {};
@@ -113,7 +114,7 @@ std::string read_reference(const TableReader &table, const Program &program,
     if (!spec->input.empty()) check_file(table, text->at, spec->input, shape.inputs, spec->size);
   }
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    check_arguments(tables[i].second, program.variants[i], shape);
+    check_arguments(tables[i].second, program.variants[i].record, shape);
   }
   return text->value;
 }

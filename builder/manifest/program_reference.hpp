@@ -8,13 +8,14 @@
 
 #include "builder/manifest/manifest.hpp"
 #include "builder/manifest/toml_reader.hpp"
+#include "builder/problem/program_shape.hpp"
 
 namespace kiln::builder {
 
 // The program's "reference", checked against its variants, of which `tables` has the tables; empty
 // when it names none. A file must be there and have the size of the outputs; a library need not
 // have been built yet.
-std::string read_reference(const TableReader &table, const Program &program,
+std::string read_reference(const TableReader &table, const ManifestProgram &program,
                            const std::vector<std::pair<std::string, TableReader>> &tables);
 
 }  // namespace kiln::builder

@@ -38,7 +38,7 @@ std::vector<std::string> read_requirements(const TableReader &table) {
 }
 
 // The kernel that a variant or a stage names, and its NDRange.
-Kernel read_kernel(const TableReader &table) {
+packs::Kernel read_kernel(const TableReader &table) {
   const auto kernel = table.string("kernel");
   if (!kernel) table.missing("kernel", "expected kernel = \"the entry point's name\"");
   if (!is_identifier(kernel->value)) {
@@ -46,11 +46,11 @@ Kernel read_kernel(const TableReader &table) {
                fmt::format("bad kernel {} in {}", in_quotes(kernel->value), table.label()),
                "expected an OpenCL C identifier");
   }
-  return {kernel->value, table.terms("range", 3)};
+  return {kernel->value, 0, table.terms("range", 3)};
 }
 
 // The kernels after the first, with arguments of their own.
-void read_stages(const ManifestText &document, const TableReader &table, Variant *variant) {
+void read_stages(const ManifestText &document, const TableReader &table, packs::Variant *variant) {
   const toml::array *stages = table.array("stages", "an array of tables");
   if (stages == nullptr) return;
   for (const toml::node &node : *stages) {
@@ -65,11 +65,11 @@ void read_stages(const ManifestText &document, const TableReader &table, Variant
     }
     const TableReader stage(document, *entries, place);
     stage.allow_only({"arguments", "kernel", "pixels", "range"});
-    Kernel kernel = read_kernel(stage);
+    packs::Kernel kernel = read_kernel(stage);
     if (const auto pixels = stage.pair("pixels", kMaxPixels); pixels && kernel.range.empty()) {
       kernel.range = fmt::format("width/{} height/{}", (*pixels)[0], (*pixels)[1]);
     }
-    const auto same = [&](const Kernel &k) { return k.name == kernel.name; };
+    const auto same = [&](const packs::Kernel &k) { return k.name == kernel.name; };
     if (std::any_of(variant->kernels.begin(), variant->kernels.end(), same)) {
       table.fail(position_of(node),
                  fmt::format("kernel {} is in {} twice", kernel.name, table.label()),
@@ -99,33 +99,39 @@ std::string read_options(const TableReader &table) {
   return joined;
 }
 
-Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
-                     const Defaults &defaults, const std::string &program_label) {
+ManifestVariant read_variant(const ManifestText &document, const TableReader &table,
+                             std::string name, const Defaults &defaults,
+                             const std::string &program_label) {
   table.allow_only({"arguments", "il", "kernel", "local_size", "options", "pixels", "prelude",
                     "range", "requires", "source", "stages", "tolerance"});
-  Variant variant;
-  variant.name = std::move(name);
-  variant.kernels.push_back(read_kernel(table));
+  ManifestVariant variant;
+  packs::Variant &record = variant.record;
+  record.name = std::move(name);
+  record.kernels.push_back(read_kernel(table));
   const auto source = table.file("source");
   if (!source && !defaults.source) {
     table.missing("source",
                   fmt::format("expected source = \"a file\" here or in {}", program_label));
   }
   variant.source = source ? *source : *defaults.source;
-  variant.options = defaults.options;
+  record.options = defaults.options;
   const std::string own = read_options(table);
-  if (!variant.options.empty() && !own.empty()) variant.options += ' ';
-  variant.options += own;
-  variant.requirements = read_requirements(table);
-  variant.pixels = table.pair("pixels", kMaxPixels).value_or(variant.pixels);
-  variant.local_size = table.pair("local_size", kMaxLocalSize).value_or(variant.local_size);
-  variant.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
+  if (!record.options.empty() && !own.empty()) record.options += ' ';
+  record.options += own;
+  record.requirements = read_requirements(table);
+  if (const auto pixels = table.pair("pixels", kMaxPixels)) {
+    record.pixels = {(*pixels)[0], (*pixels)[1], 1};
+  }
+  if (const auto local = table.pair("local_size", kMaxLocalSize)) {
+    record.local_size = {(*local)[0], (*local)[1], 1};
+  }
+  record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
   variant.prelude = table.file("prelude").value_or(std::filesystem::path());
   variant.il = table.boolean("il").value_or(variant.prelude.empty());
   const auto tolerance =
       table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
-  if (!tolerance.empty()) variant.tolerance = tolerance.front();
-  read_stages(document, table, &variant);
+  if (!tolerance.empty()) record.tolerance = tolerance.front();
+  read_stages(document, table, &record);
   return variant;
 }
 

@@ -9,6 +9,7 @@
 
 #include "builder/manifest/manifest.hpp"
 #include "builder/manifest/toml_reader.hpp"
+#include "builder/problem/program_shape.hpp"
 
 namespace kiln::builder {
 
@@ -19,8 +20,9 @@ struct Defaults {
   std::vector<Argument> arguments;
 };
 
-Variant read_variant(const ManifestText &document, const TableReader &table, std::string name,
-                     const Defaults &defaults, const std::string &program_label);
+ManifestVariant read_variant(const ManifestText &document, const TableReader &table,
+                             std::string name, const Defaults &defaults,
+                             const std::string &program_label);
 
 // Build options, joined by spaces.
 std::string read_options(const TableReader &table);

@@ -13,6 +13,10 @@
 
 namespace kiln::builder {
 
+using packs::Argument;
+using packs::Role;
+using Storage = packs::ArgumentStorage;
+
 // Values of a variant's parameters by name, one for each component.
 using Parameters = std::map<std::string, std::vector<double>>;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/manifest/manifest.hpp"
 
+#include "builder/problem/program_shape.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"
@@ -49,34 +50,34 @@ source = "src/b.cl"
   CHECK(manifest.address_bits == std::vector<std::uint32_t>{32, 64});
   REQUIRE(manifest.programs.size() == 2);
 
-  const Program &add = manifest.programs[0];
-  CHECK(add.name == "add");
-  CHECK(add.reference.empty());
+  const ManifestProgram &add = manifest.programs[0];
+  CHECK(add.record.name == "add");
+  CHECK(add.record.reference.empty());
   REQUIRE(add.variants.size() == 1);
-  CHECK(add.variants[0].options.empty());
-  CHECK(add.variants[0].arguments.empty());
-  CHECK(add.variants[0].pixels == std::array<std::uint32_t, 2>{1, 1});
-  CHECK(add.variants[0].local_size == std::array<std::uint32_t, 2>{0, 0});
+  CHECK(add.variants[0].record.options.empty());
+  CHECK(add.variants[0].record.arguments.empty());
+  CHECK(add.variants[0].record.pixels == std::array<std::uint32_t, 3>{1, 1, 1});
+  CHECK(add.variants[0].record.local_size == std::array<std::uint32_t, 3>{0, 0, 0});
 
-  const Program &sobel = manifest.programs[1];
-  CHECK(sobel.reference.empty());
+  const ManifestProgram &sobel = manifest.programs[1];
+  CHECK(sobel.record.reference.empty());
   REQUIRE(sobel.include_dirs.size() == 2);
   CHECK(sobel.include_dirs[0] == project.path("inc"));
   REQUIRE(sobel.variants.size() == 2);
-  CHECK(sobel.variants[0].name == "half-1.0");
+  CHECK(sobel.variants[0].record.name == "half-1.0");
   CHECK(sobel.variants[0].source == project.path("src/b.cl"));
-  CHECK(sobel.variants[0].options == "-cl-std=CL1.2 -DA=1");
-  CHECK(sobel.variants[0].arguments.size() == 1);
+  CHECK(sobel.variants[0].record.options == "-cl-std=CL1.2 -DA=1");
+  CHECK(sobel.variants[0].record.arguments.size() == 1);
 
-  const Variant &variant = sobel.variants[1];
+  CHECK(sobel.variants[1].source == project.path("src/a.cl"));
+  const auto &variant = sobel.variants[1].record;
   CHECK(variant.name == "px16x1");
   CHECK(variant.kernels.at(0).name == "sobel_px16x1");
   CHECK(variant.options == "-cl-std=CL1.2 -DA=1 -DB");
   CHECK(variant.requirements ==
         std::vector<std::string>{"extension:cl_khr_fp16", "fp16", "images", "vendor:mali"});
-  CHECK(variant.pixels == std::array<std::uint32_t, 2>{16, 1});
-  CHECK(variant.local_size == std::array<std::uint32_t, 2>{8, 4});
-  CHECK(variant.source == project.path("src/a.cl"));
+  CHECK(variant.pixels == std::array<std::uint32_t, 3>{16, 1, 1});
+  CHECK(variant.local_size == std::array<std::uint32_t, 3>{8, 4, 1});
   REQUIRE(variant.arguments.size() == 5);
   CHECK(variant.arguments[0].role == Role::input);
   CHECK(variant.arguments[0].storage == Storage::buffer);

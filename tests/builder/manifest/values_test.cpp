@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The faults of single values in a manifest.
 #include "builder/base/suggest.hpp"
+#include "builder/problem/program_shape.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"
@@ -201,7 +202,7 @@ TEST_CASE("A kernel has at most 64 arguments") {
       "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\n"
       "source = \"src/a.cl\"\narguments = [\n" +
       lines + "]\n";
-  CHECK(Project().good(good).programs[0].variants[0].arguments.size() == 64);
+  CHECK(Project().good(good).programs[0].variants[0].record.arguments.size() == 64);
   CHECK(Project().argument_error(lines + "{ role = \"height\" },") ==
         "m.toml:68:1: error: too many arguments in [program.p]\n"
         "{ role = \"height\" },\n"
@@ -235,7 +236,7 @@ TEST_CASE("A reference is a variant that Kiln launches, a file of the right size
   const Manifest manifest = Project().good(
       "schema = 1\n[program.p]\nreference = \"library:libmine.so:blur\"" + arguments +
       "\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\n");
-  CHECK(manifest.programs[0].reference == "library:libmine.so:blur");
+  CHECK(manifest.programs[0].record.reference == "library:libmine.so:blur");
 }
 
 TEST_CASE("Variants that are compared take and give the same") {
@@ -264,7 +265,7 @@ TEST_CASE("Memory has a type, and an extent in terms of the problem's size") {
       "{ role = \"scratch\", name = \"s\", type = \"float\", extent = [\"width/4\", \"height+6\"] "
       "},\n"
       "{ role = \"output\", type = \"uint\", extent = [\"1\"], accumulates = true },\n]\n");
-  const auto &arguments = manifest.programs[0].variants[0].arguments;
+  const auto &arguments = manifest.programs[0].variants[0].record.arguments;
   CHECK(arguments[0].type == Type::float_);
   CHECK(arguments[0].extent == "width/4 height+6");
   CHECK(arguments[1].accumulates);
@@ -285,7 +286,8 @@ TEST_CASE("Parameters may be vectors of floats") {
       "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"src/a.cl\"\narguments = [\n"
       "{ role = \"parameter\", name = \"c\", type = \"float\", channels = 2, value = [1.5, -2] "
       "},\n]\n");
-  CHECK(manifest.programs[0].variants[0].arguments[0].values == std::vector<double>{1.5, -2});
+  CHECK(manifest.programs[0].variants[0].record.arguments[0].values ==
+        std::vector<double>{1.5, -2});
   CHECK(Project().argument_error("  { role = \"parameter\", name = \"c\", type = \"float\", "
                                  "channels = 2, value = [1] },") ==
         "m.toml:4:75: error: \"value\" in argument 1 of [program.p] has 1 items\n"
@@ -301,7 +303,7 @@ TEST_CASE("The kernels after the first have arguments of their own") {
       head +
       "arguments = [{ role = \"width\" }]\nstages = [\n  { kernel = \"second\", pixels = [4, 1], "
       "arguments = [{ role = \"height\" }] },\n]\n");
-  const Variant &variant = manifest.programs[0].variants[0];
+  const auto &variant = manifest.programs[0].variants[0].record;
   REQUIRE(variant.kernels.size() == 2);
   CHECK(variant.kernels[1].name == "second");
   CHECK(variant.kernels[1].range == "width/4 height/1");
@@ -319,13 +321,14 @@ TEST_CASE("A program's hints name variants that it has, and sizes of two or thre
   const auto with = [&](const std::string &hints) {
     return "schema = 1\n[program.p]\n" + hints + "\n" + variant;
   };
-  const Program program =
+  const auto program =
       Project()
           .good(with("prefer = [\"v\"]\nbaseline = \"v\"\nsizes = [[7, 5], [4, 3, 2]]"))
-          .programs[0];
+          .programs[0]
+          .record;
   CHECK(program.preferred == std::vector<std::string>{"v"});
   CHECK(program.baseline == "v");
-  CHECK(program.sizes == std::vector<ProblemSize>{{7, 5, 1}, {4, 3, 2}});
+  CHECK(program.sizes == std::vector<std::array<std::uint32_t, 3>>{{7, 5, 1}, {4, 3, 2}});
   CHECK(Project().error(with("prefer = [\"w\"]")) ==
         "m.toml:3:11: error: unknown variant \"w\" in \"prefer\" of [program.p]\n"
         "prefer = [\"w\"]\n"

@@ -62,25 +62,26 @@ struct Argument {
   bool operator==(const Argument &) const = default;
 };
 
+// One way to compute; its kernels run one after the other.
 struct Variant {
   std::string name;
   Digest hash{};
-  std::string options;
-  std::vector<std::string> requirements;
-  std::vector<Kernel> kernels;
+  std::string options;                    // for the driver, joined by spaces
+  std::vector<std::string> requirements;  // sorted, no duplicates; the runtime knows their meaning
+  std::vector<Kernel> kernels;            // at least one
   std::optional<BlobSource> source;
   std::optional<BlobSource> il32;
   std::optional<BlobSource> il64;
   std::uint32_t il_version = 0;
-  std::array<std::uint32_t, 3> pixels{1, 1, 1};
-  std::array<std::uint32_t, 3> local_size{0, 0, 0};
-  std::vector<Argument> arguments;
-  double tolerance = 0;  // largest difference from the reference
+  std::array<std::uint32_t, 3> pixels{1, 1, 1};      // a work-item of the first kernel computes
+  std::array<std::uint32_t, 3> local_size{0, 0, 0};  // work-group size to start from; 0: not given
+  std::vector<Argument> arguments;                   // in the order of the kernels' parameters
+  double tolerance = 0;                              // largest difference from the reference
 };
 
 struct Program {
   std::string name;
-  std::string reference;
+  std::string reference;  // what checks it, in the manifest's words; may be empty
   std::vector<Variant> variants;
   std::vector<std::string> preferred{};               // variants, the best guess first
   std::string baseline{};                             // the variant that speed-ups are against
