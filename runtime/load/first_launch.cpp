@@ -35,9 +35,9 @@ std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
   return packs::xxh3(words, sizeof(words));
 }
 
-Status check_launches(const Quarantine &guard, const BlobUse &subject, std::size_t kernels) {
+Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels, bool last) {
   for (unsigned i = 0; i < kernels && i < kMaxKernels; ++i) {
-    if (is_final(guard.fate(launch_id(subject, i)))) {
+    if (guard.passes_over({launch_id(subject, i), subject.rung}, last)) {
       return Status::error(Code::failed,
                            "an earlier process ended while it launched this for the first time");
     }
@@ -49,8 +49,7 @@ void expect_first_launches(LoadedProgram *program) {
   const Quarantine &guard = program->loader->overlay->quarantine();
   std::uint64_t bits = 0;
   for (unsigned i = 0; i < program->variant.kernels().size() && i < kMaxKernels; ++i) {
-    const bool known = guard.fate(launch_id(program->subject, i)) != Verdict::untried;
-    if (!known) bits |= std::uint64_t{1} << i;
+    if (!is_known(guard.fate(launch_id(program->subject, i)))) bits |= std::uint64_t{1} << i;
   }
   program->to_prove = bits;
 }

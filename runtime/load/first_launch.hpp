@@ -12,7 +12,9 @@ namespace kiln::runtime {
 std::uint64_t launch_id(const BlobUse &subject, unsigned index);
 
 // Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
-Status check_launches(const Quarantine &guard, const BlobUse &subject, std::size_t kernels);
+// `last` is as Quarantine::check() has it.
+Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels,
+                      bool last = false);
 
 // Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
 void expect_first_launches(LoadedProgram *program);

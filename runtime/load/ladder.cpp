@@ -183,26 +183,32 @@ class Ladder {
     Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
-      Status s = guard->check(attempt.subject);
-      if (s.ok()) s = check_launches(*guard, attempt.subject, variant_.kernels().size());
+      const bool last = is_last(result->rung);
+      Status s = guard->check(attempt.subject, last);
+      if (s.ok()) s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last);
       if (!s.ok()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(s.message));
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
     }
-    const int slot = guard != nullptr && before == Verdict::untried ? mark(attempt, *result) : -1;
-    const auto start = Clock::now();
+    const int slot = guard != nullptr && !is_known(before) ? mark(attempt, *result) : -1;
     Verdict after = Verdict::untried;
     const bool loaded = build(attempt, before, result, &after, out);
-    if (guard == nullptr) return loaded;
-    const std::uint32_t deadline = loader_->deadline_milliseconds;
-    // What was compiled is in the overlay by the next start; a slow binary would be slow again.
-    if (loaded && attempt.form == Form::binary && before == Verdict::untried && deadline != 0 &&
-        milliseconds_since(start) > deadline) {
-      after = Verdict::too_slow;
-    }
-    guard->end(slot, attempt.subject, after);
+    if (guard != nullptr) guard->end(slot, attempt.subject, after);
     return loaded;
+  }
+
+  // Whether the pack has nothing for the rungs below.
+  bool is_last(kiln_rung rung) {
+    if (rung == KILN_RUNG_SOURCE) return true;
+    const Capabilities &device = loader_->device->capabilities;
+    const bool source = (flags_ & KILN_LOAD_NO_SOURCE) == 0 && device.compiler &&
+                        loader_->pack->blob(variant_.source());
+    const bool il =
+        (flags_ & KILN_LOAD_NO_IL) == 0 && !device.il_versions.empty() &&
+        device.il_versions.back() >= variant_.il_version() &&
+        loader_->pack->blob(device.address_bits == 32 ? variant_.il32() : variant_.il64());
+    return !source && (rung == KILN_RUNG_IL || !il);
   }
 
   int mark(const Attempt &attempt, const RungResult &result) {
@@ -264,7 +270,7 @@ class Ladder {
   // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
   // is asked once for each binary and driver.
   Verdict fate_of_binary(const Attempt &attempt, Verdict before, cl_program program) {
-    const bool known = before == Verdict::proven || before == Verdict::recompiled;
+    const bool known = is_known(before);
     const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
                        attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {

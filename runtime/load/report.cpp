@@ -14,16 +14,6 @@ const char *outcome_name(kiln_outcome outcome) {
   return names[outcome];
 }
 
-std::string hex(const packs::Digest &digest) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : digest) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
-  }
-  return text;
-}
-
 void append_member(const char *name, std::string_view value, std::string *out) {
   append_json(name, out);
   *out += ": ";
@@ -35,7 +25,8 @@ void append_rung(const RungResult &result, std::string *out) {
   append_member("rung", rung_name(result.rung), out);
   *out += ", ";
   append_member("outcome", outcome_name(result.outcome), out);
-  const std::string blob = result.blob ? hex(result.blob.name()) : std::string();
+  const std::string blob =
+      result.blob ? packs::hex(result.blob.name().data(), packs::kDigestSize) : std::string();
   const std::pair<const char *, const std::string &> members[] = {
       {"reason", result.reason}, {"blob", blob}, {"log", result.log}};
   for (const auto &[name, value] : members) {

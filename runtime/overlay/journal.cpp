@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/overlay/journal.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kiln/packs/hash.hpp"
@@ -36,7 +37,7 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  if (bytes[8] > static_cast<std::uint8_t>(Verdict::wrong_result) || bytes[9] > kNoLoad) {
+  if (bytes[8] > static_cast<std::uint8_t>(Verdict::passed_over) || bytes[9] > kNoLoad) {
     return record;  // of a newer version
   }
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
@@ -60,29 +61,52 @@ Journal::Journal(packs::View file) {
   }
   for (std::size_t at = 0; at + kRecordSize <= file.size; at += kRecordSize) {
     const Record record = decode_record(file.data + at);
-    if (record.fate != Verdict::untried) records_.push_back(record);
+    if (record.fate != Verdict::untried) add(record);
   }
 }
 
-Verdict Journal::fate(std::uint64_t id) const {
-  Verdict last = Verdict::untried;
+void Journal::add(const Record &record) { records_.push_back(record); }
+
+History Journal::history(std::uint64_t id) const {
+  History history;
   for (const Record &record : records_) {
-    if (record.id != id) continue;
-    last = record.fate;
-    if (is_final(last)) break;
+    if (record.id != id || history.last == Verdict::wrong_result) continue;
+    switch (record.fate) {
+      case Verdict::too_slow: continue;
+      case Verdict::hung: history.stuck |= is_stuck(record); continue;
+      case Verdict::passed_over: ++history.passed_over; continue;
+      case Verdict::crashed:
+        // Two starts may have found one marker.
+        history.deaths += history.deaths != 0 && record.marker == history.marker ? 0 : 1;
+        history.marker = record.marker;
+        break;
+      default: history.deaths = 0;
+    }
+    history.passed_over = 0;
+    history.last = record.fate;
   }
-  return last;
+  return history;
 }
 
 bool Journal::rung_quarantined(kiln_rung rung) const {
+  if (rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE) return false;
   const Record *first = nullptr;
   for (const Record &record : records_) {
-    if (!is_death(record.fate) || record.rung != rung) continue;
+    if (record.fate != Verdict::crashed || record.rung != rung) continue;
+    if (history(record.id).deaths == 0) continue;
     if (first == nullptr) first = &record;
     const bool same_death = record.marker != 0 && record.marker == first->marker;
     if (record.id != first->id && !same_death) return true;
   }
   return false;
+}
+
+bool passes_over(const History &history, kiln_rung rung, bool last) {
+  if (history.last == Verdict::wrong_result) return true;
+  const unsigned patience = rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE ? 3 : 1;
+  if (history.deaths < patience) return false;
+  constexpr unsigned kMaxDoublings = 6;
+  return !last || history.passed_over < 1u << std::min(history.deaths - patience, kMaxDoublings);
 }
 
 }  // namespace kiln::runtime

@@ -60,6 +60,13 @@ std::uint16_t marker_number(const std::string &name) {
   return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
 }
 
+constexpr char kStuck[] = "a process has been in the driver for longer than its deadline";
+
+// For people: what is no load has no rung.
+kiln_rung rung_of(const BlobUse &subject) {
+  return subject.rung == kNoLoad ? KILN_RUNG_ERROR : subject.rung;
+}
+
 std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
 packs::Status refusal(const char *why) { return packs::Status::error(packs::Code::failed, why); }
@@ -82,17 +89,14 @@ void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::str
   folder_ = folder;
   driver_ = driver;
   label_ = label;
-  journal_ = read_journal(driver);
   std::vector<std::string> names;
   folder->list(&names);
-  bool seen = false;
+  // After the listing: what another process collects before it is in the journal. What it collects
+  // later is seen by the next start.
+  journal_ = read_journal(driver);
   for (const std::string &name : names) {
-    if (!is_name(name, kMarkerPrefix, 1)) continue;
-    seen = true;
-    collect(name, deaths);
+    if (is_name(name, kMarkerPrefix, 1)) collect(name, deaths);
   }
-  // Another process may have collected one between the reading of the journal and the listing.
-  if (seen) journal_ = read_journal(driver);
 }
 
 Journal Quarantine::read_journal(std::uint64_t driver) const {
@@ -104,8 +108,8 @@ Journal Quarantine::read_journal(std::uint64_t driver) const {
   return error == 0 ? Journal({file.data(), file.size()}) : Journal();
 }
 
-// Turns the slots of a dead process's marker, and the overdue slots of a living one's, into
-// records of their drivers' journals.
+// Turns the slots of a dead process's marker into records of their drivers' journals, and notes the
+// overdue slots of a living one's.
 void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
   Descriptor marker;
   struct stat info {};
@@ -124,9 +128,13 @@ void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
   bool recorded = true;
   for (unsigned i = 0; i < used; ++i) {
     const BlobUse &subject = slots[i].subject;
-    const Verdict fate = alive ? Verdict::hung : Verdict::crashed;
-    const Record record{subject.id, fate, subject.rung, marker_number(name)};
-    recorded &= record_death(slots[i].driver, record, deaths);
+    if (!alive) {
+      const Record death{subject.id, Verdict::crashed, subject.rung, marker_number(name)};
+      recorded &= record_death(slots[i].driver, death, deaths);
+    } else if (slots[i].driver == driver_ && !is_known(journal_.fate(subject.id))) {
+      journal_.add({subject.id, Verdict::hung, subject.rung});
+      deaths->push_back({rung_of(subject), kStuck});
+    }
   }
   if (!alive && recorded) folder_->remove(name);
 }
@@ -134,34 +142,39 @@ void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
 bool Quarantine::record_death(std::uint64_t driver, const Record &record,
                               std::vector<Death> *deaths) {
   const bool ours = driver == driver_;
-  // Told by an earlier start; or another process has proven meanwhile that it can be done.
-  if (ours && journal_.fate(record.id) != Verdict::untried) return true;
+  // Told by another start; or another process has proven meanwhile that it can be done.
+  const History history = journal_.history(record.id);
+  const bool told = history.deaths != 0 && history.marker == record.marker;
+  if (ours && (told || is_known(history.last))) return true;
   // The label of another driver is in its journal already, or unknown.
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
-  deaths->push_back({record.rung == kNoLoad ? KILN_RUNG_ERROR : record.rung,
-                     record.fate == Verdict::hung
-                         ? "a process has been in the driver for longer than its deadline"
-                         : "an earlier process ended inside the driver"});
+  deaths->push_back(
+      {rung_of({record.id, record.rung}), "an earlier process ended inside the driver"});
   return true;
 }
 
-packs::Status Quarantine::check(const BlobUse &subject) const {
+bool Quarantine::passes_over(const BlobUse &subject, bool last) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  switch (journal_.fate(subject.id)) {
-    case Verdict::proven:
-    case Verdict::recompiled:
-    case Verdict::binary_read: return {};  // whatever else the rung did
-    case Verdict::crashed:
-      return refusal("an earlier process ended inside the driver while it was given this");
-    case Verdict::too_slow:
-    case Verdict::hung: return refusal("the driver took longer over this than the deadline allows");
-    case Verdict::wrong_result: return refusal("its results were wrong when it was first used");
-    default: break;
+  const bool passed = runtime::passes_over(journal_.history(subject.id), subject.rung, last);
+  if (passed && last) note({subject.id, Verdict::passed_over, subject.rung});
+  return passed;
+}
+
+packs::Status Quarantine::check(const BlobUse &subject, bool last) {
+  const bool passed = passes_over(subject, last);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const History history = journal_.history(subject.id);
+  if (passed) {
+    return refusal(history.last == Verdict::wrong_result
+                       ? "its results were wrong when it was first used"
+                       : "an earlier process ended inside the driver while it was given this");
   }
+  if (last || is_known(history.last)) return {};  // whatever else the rung did
+  if (history.stuck) return refusal(kStuck);
   if (!journal_.rung_quarantined(subject.rung)) return {};
-  return refusal("the driver died or hung on this rung with two programs");
+  return refusal("the driver died on this rung with two programs");
 }
 
 Verdict Quarantine::fate(std::uint64_t id) const {
@@ -250,7 +263,7 @@ void Quarantine::record(const Record &record) {
 }
 
 void Quarantine::note(const Record &record) {
-  if (journal_.fate(record.id) == record.fate) return;
+  if (journal_.fate(record.id) == record.fate) return;  // never of passed_over
   journal_.add(record);
   append(driver_, label_, record, is_final(record.fate));
 }
@@ -282,7 +295,7 @@ int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Re
   packs::Bytes bytes(kJournalHeaderSize);
   encode_journal_header(old.label().empty() ? label : old.label(), bytes.data());
   for (const Record &record : old.records()) {
-    if (is_final(record.fate)) add_record(record, &bytes);
+    if (is_final(record.fate) && is_final(old.fate(record.id))) add_record(record, &bytes);
   }
   add_record(last, &bytes);
   const packs::View whole{bytes.data(), bytes.size()};

@@ -51,13 +51,17 @@ class Quarantine {
   ~Quarantine();
 
   // Reads what is known of `driver`, then looks for markers of processes that ended inside a
-  // driver or have been in it past their deadline, and records those deaths. `label` is what
-  // people call the driver. `deaths` gets those of this driver that were new.
+  // driver, and records those deaths. `label` is what people call the driver. `deaths` gets those
+  // of this driver that were new, and what living processes have been given for longer than their
+  // deadlines allow, which is not recorded: they may come back.
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
-  // Ok if the subject may be tried, else why it is in quarantine.
-  packs::Status check(const BlobUse &subject) const;
+  // Ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is left to
+  // try, so that it is passed over for some starts only (journal.hpp).
+  packs::Status check(const BlobUse &subject, bool last = false);
+  // The same for what happened to the subject alone, whatever others did on its rung.
+  bool passes_over(const BlobUse &subject, bool last);
   Verdict fate(std::uint64_t id) const;
 
   // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.

@@ -233,7 +233,8 @@ TEST_CASE("a prefetch in which the driver died prefetches the others and reports
     const char *form;
     int deaths;
     kiln_status status;  // of the one
-  } rows[] = {{"form = \"binary\"\n", 1, KILN_OK}, {"", 2, KILN_ERROR_NO_RUNG}};
+  } rows[] = {{"form = \"binary\"\n", 1, KILN_OK},
+              {"", 1 + 3, KILN_ERROR_NO_RUNG}};  // the binary, then the source
   for (const auto &row : rows) {
     const std::string overlay = machine().new_overlay();
     const std::string death =

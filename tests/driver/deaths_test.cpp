@@ -131,11 +131,14 @@ TEST_CASE("a driver that dies at any call on IL is given the source from then on
     const Start first = machine().start_with(death, machine().base(), wishes);
     INFO(row.call << " " << row.way << ": " << first.child.reason());
     CHECK(died_as(first.child, row.way));
+    for (int i = 0; i < 2; ++i) {
+      CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, row.way));
+    }
     check_recovery(death, machine().base(), wishes, "il", "source");
   }
 }
 
-TEST_CASE("a driver that dies on the last rung leaves an error in place of a death") {
+TEST_CASE("a driver that dies on the last rung leaves an error in place of every other death") {
   KILN_NEEDS_POCL();
   const struct {
     const char *call;
@@ -149,12 +152,16 @@ TEST_CASE("a driver that dies on the last rung leaves an error in place of a dea
     const Start first = machine().start_with(death, machine().base(), wishes);
     INFO(row.call << " " << row.way << ": " << first.child.reason());
     CHECK(died_as(first.child, row.way));
+    for (int i = 0; i < 2; ++i) {
+      CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, row.way));
+    }
     const Start second = machine().start_with(death, machine().base(), wishes);
     INFO("second: " << second.child.reason() << second.report);
     CHECK(second.rung == "error");
     CHECK(second.reason("source") == kDied);
     CHECK(holds(second.error, kDied));
     CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
+    CHECK(machine().start_with("", machine().base(), wishes).rung == "source");
   }
 }
 
@@ -164,7 +171,9 @@ TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"") +
                             fault("clBuildProgram", "exit", "form = \"il\"");
   CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "segv"));
-  CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "exit"));
+  for (int i = 0; i < 3; ++i) {
+    CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "exit"));
+  }
   const Start third = machine().start_with(death, machine().full(), wishes);
   INFO(third.child.reason() << third.report);
   CHECK(third.reason("exact") == kDied);
@@ -263,16 +272,16 @@ TEST_CASE("a process that hangs past its deadline is seen by others while it liv
   const Wishes wishes = with(impatient.overlay);
   const Start second = machine().start_with("", machine().full(), wishes);
   INFO(second.child.reason() << second.report);
-  CHECK(second.reason("exact") == "the driver took longer over this than the deadline allows");
+  const std::string noticed = "a process has been in the driver for longer than its deadline";
+  CHECK(second.reason("exact") == noticed);
   CHECK(second.rung == "il");
   CHECK(second.right);
-  const std::string noticed = "a process has been in the driver for longer than its deadline";
   CHECK(second.notice(KILN_NOTICE_DEATH) == noticed);
   hanging.end();
   const Start third = machine().start_with("", machine().full(), wishes);
   CHECK(third.rung == "overlay");
   CHECK(third.right);
-  CHECK(third.notice(KILN_NOTICE_DEATH) == "-");  // it has been told
+  CHECK(third.notice(KILN_NOTICE_DEATH) == kNoticed);  // now it has died
 }
 
 TEST_CASE("a process that hangs without a deadline is left alone while it lives") {

@@ -166,30 +166,20 @@ TEST_CASE("machine code that comes only after clCreateKernel is what the overlay
   CHECK(next.right);
 }
 
-TEST_CASE("a slow compile is a death where there is a deadline, and nothing at all without") {
+TEST_CASE("a slow load that succeeds is a success, whatever the deadline") {
   KILN_NEEDS_POCL();
   const std::string slow =
       fault("clBuildProgram", "slow", kOnBinary + std::string("milliseconds = 60"));
-  const std::string patient = machine().new_overlay();
-  for (int i = 0; i < 2; ++i) {
-    const Start started = machine().start_with(slow, machine().full(), with(patient));
-    CHECK(started.rung == "exact");
-    CHECK(started.right);
+  for (const std::uint32_t deadline : {0u, 40u}) {
+    Wishes wishes = with(machine().new_overlay());
+    wishes.deadline = deadline;
+    for (int i = 0; i < 2; ++i) {
+      const Start started = machine().start_with(slow, machine().full(), wishes);
+      INFO(started.child.reason() << started.report);
+      CHECK(started.rung == "exact");
+      CHECK(started.right);
+    }
   }
-  const std::string overlay = machine().new_overlay();
-  Wishes impatient = with(overlay);
-  impatient.deadline = 40;
-  const Start first = machine().start_with(slow, machine().full(), impatient);
-  INFO(first.child.reason() << first.report);
-  CHECK(first.rung == "exact");
-  CHECK(first.right);
-  const Start next = machine().start_with(slow, machine().full(), with(overlay));
-  INFO("next: " << next.child.reason() << next.report);
-  CHECK(next.outcome("exact") == "quarantined");
-  CHECK(holds(next.reason("exact"), "the driver took longer over this than the deadline allows"));
-  CHECK(next.rung == "il");
-  CHECK(next.right);
-  CHECK(machine().start_with(slow, machine().full(), with(overlay)).rung == "overlay");
 }
 
 TEST_CASE("a silent recompilation is told, healed by the overlay, and looked for only once") {

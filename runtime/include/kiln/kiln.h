@@ -285,8 +285,8 @@ typedef struct kiln_loader_options {
   const char *overlay;
   /** Bytes of binaries kept, least recently used first out; 0: 64 MiB. */
   uint64_t overlay_limit;
-  /** A load that hangs for longer counts as a death at the next start, and a binary that took
-   * longer is not used again; 0: none. */
+  /** A binary that another living process has been loading for longer is passed over at this
+   * start. A load that takes longer and succeeds is a success. 0: none. */
   uint32_t deadline_milliseconds;
   uint32_t reserved;           /**< Zero, else #KILN_ERROR_ARGUMENT. */
   kiln_notice_function notice; /**< May be NULL. */

@@ -75,10 +75,10 @@ int in_child(Work work) {
 
 // A start in a process that the driver ends inside clBuildProgram, whatever it is given.
 inline void dies_at_start(const packs::Bytes &pack, const std::filesystem::path &overlay,
-                          const char *program = "p") {
+                          const char *program = "p", unsigned flags = 0) {
   const int status = in_child([&] {
     fake().binary.on_build = fake().il.on_build = fake().source.on_build = [] { _exit(9); };
-    const Start start(pack, overlay, 0, program);
+    const Start start(pack, overlay, flags, program);
   });
   CHECK(WEXITSTATUS(status) == 9);
 }
