@@ -64,7 +64,7 @@ void print(const std::string &text);
 void print(const nlohmann::json &json);
 // A diagnostic, on standard error, with "kiln: " before it.
 void complain(const std::string &text);
-// "1 program", "2 programs".
+// "1 program", "2 programs": the plural is the noun with an s.
 std::string count(std::size_t n, const std::string &noun);
 // A text as it is, on standard error: a compiler's message, which names its source itself.
 void pass_on(const std::string &text);

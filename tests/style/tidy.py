@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy, by .clang-tidy, on the files of some folders that a build compiles.
 
-    tidy.py BUILD FOLDER...
+    tidy.py BUILD FOLDER-OR-FILE...
 
 BUILD has compile_commands.json. Exit codes: 0 no finding, 1 findings, 77 there is no clang-tidy.
 """
@@ -42,11 +42,12 @@ def commands_of(build):
     return commands
 
 
-def files_of(commands, folders):
+def files_of(commands, places):
     """Each file once: the runtime is compiled twice."""
     files = {pathlib.Path(command["directory"], command["file"]).resolve() for command in commands}
-    wanted = [ROOT / folder for folder in folders]
-    return sorted(file for file in files if any(folder in file.parents for folder in wanted))
+    wanted = [ROOT / place for place in places]
+    return sorted(file for file in files
+                  if any(place == file or place in file.parents for place in wanted))
 
 
 def check(tidy, build, file):
@@ -57,13 +58,13 @@ def check(tidy, build, file):
     return failed, done.stdout + (done.stderr if failed else ""), time.monotonic() - start
 
 
-def main(build, *folders):
+def main(build, *places):
     tidy = find_tidy()
     if tidy is None:
         print("SKIP: no clang-tidy here")
         return 77
     commands = commands_of(pathlib.Path(build).resolve())
-    files = files_of(commands, folders)
+    files = files_of(commands, places)
     failures, slowest = 0, []
     with tempfile.TemporaryDirectory() as database, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
