@@ -79,6 +79,8 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
   for (const AddCommand add : commands) add(app, &command);
   std::signal(SIGPIPE, SIG_IGN);  // a failed write is an error like any other
   std::signal(SIGXFSZ, SIG_IGN);
+  // Who started this may have it ignored; then children could not be waited for.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &done) {

@@ -33,7 +33,7 @@ struct OverlayDriver {
   std::string device;  // label, may be empty
   std::size_t proven = 0;
   std::size_t recompiled = 0;
-  std::size_t deaths = 0;  // subjects that the driver died of and did not take since, or whose results were wrong
+  std::size_t deaths = 0;  // subjects that the driver died of and never took since
 };
 
 struct OverlayFolder {

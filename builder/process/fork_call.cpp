@@ -2,10 +2,12 @@
 #include "builder/process/fork_call.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -130,12 +132,15 @@ ChildResult fork_call(const std::function<nlohmann::json()> &work,
 
 TemporaryFolder::TemporaryFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "kiln-XXXXXX").string();
-  if (mkdtemp(name.data()) != nullptr) path_ = name;
+  if (mkdtemp(name.data()) == nullptr) {
+    throw std::system_error(errno, std::generic_category(), "cannot make the folder " + name);
+  }
+  path_ = name;
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace kiln::builder

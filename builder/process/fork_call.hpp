@@ -37,7 +37,8 @@ struct ChildResult : ProcessExit {
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
 
-// A folder that is removed, with what is in it, on destruction.
+// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction. Making it
+// throws std::system_error.
 class TemporaryFolder {
  public:
   TemporaryFolder();

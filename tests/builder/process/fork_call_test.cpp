@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -32,6 +33,14 @@ TEST_CASE("a child's answer comes back, binary and all") {
   CHECK(result.answer["text"] == "hello");
   CHECK(result.answer["bytes"].get_binary() == json::binary_t({0, 255, 10}));
   CHECK(result.status().ok());
+}
+
+TEST_CASE("a temporary folder that cannot be made is an error, and nothing is used in its place") {
+  const char *const before = std::getenv("TMPDIR");
+  const std::string saved = before == nullptr ? "" : before;
+  setenv("TMPDIR", "/proc", 1);
+  CHECK_THROWS_AS(TemporaryFolder(), std::system_error);
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", saved.c_str(), 1);
 }
 
 TEST_CASE("a status comes back from a child with its code and its message") {
