@@ -146,7 +146,7 @@ run_all_tests() {
   run_tests release lab -L lab || failed=yes
   say "The laboratory: targets of the fleet's pack"
   cat build/release/tests/lab/fleet/summary.txt || failed=yes
-  run_tests release others -LE 'lab|style' || failed=yes
+  run_tests release others -LE 'lab|style' -j "$(nproc)" || failed=yes
   summary build/release || failed=yes
   [ -z "$failed" ]
 }
