@@ -24,6 +24,12 @@ function(kiln_small_code target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
 endfunction()
 
+# kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC twice as long at
+# -O3, and nothing there is worth it.
+function(kiln_quick_compilation target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+endfunction()
+
 # kiln_link_portably(TARGET): with KILN_STATIC_DEPENDENCIES an executable needs nothing of
 # a machine but the C library, so that it can be copied to the devices of a fleet.
 function(kiln_link_portably target)
