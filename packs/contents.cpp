@@ -3,6 +3,8 @@
 
 #include <sodium.h>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::packs {
 namespace {
 
@@ -143,6 +145,14 @@ Digest blake2b(View bytes) {
   Digest name{};
   crypto_generichash(name.data(), name.size(), bytes.data, bytes.size, nullptr, 0);
   return name;
+}
+
+Digest variant_hash(std::string_view source, std::string_view options,
+                    const std::vector<std::string> &kernels) {
+  std::string text = concat({"kiln variant 1\n", decimal(source.size()), " ", source, "\n",
+                             decimal(options.size()), " ", options, "\n"});
+  for (const std::string &kernel : kernels) text += kernel + "\n";
+  return blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()});
 }
 
 std::string hex(const Digest &name) { return hex(name.data(), name.size()); }

@@ -30,8 +30,7 @@ Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
 Descriptor::~Descriptor() { close(); }
 
 int Descriptor::close() {
-  const int fd = fd_;
-  fd_ = -1;
+  const int fd = release();
   // Never repeated: after EINTR the descriptor is closed, and its number may be another's.
   return fd < 0 || ::close(fd) == 0 ? 0 : errno;
 }

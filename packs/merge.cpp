@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "kiln/packs/text.hpp"
@@ -61,9 +62,12 @@ int order(const BlobSource &a, const BlobSource &b) {
   if (!a.pack() || !b.pack()) return order(!a.pack(), !b.pack());
   View x;
   View y;
-  if (!a.pack()->stored_bytes(a.blob(), &x).ok()) return 0;
-  if (!b.pack()->stored_bytes(b.blob(), &y).ok()) return 0;
-  if (x.data == y.data || x.size == 0) return order(x.size, y.size);
+  if (a.pack() == b.pack() && a.blob() == b.blob()) return 0;
+  Bytes of_a;
+  Bytes of_b;
+  if (!a.pack()->stored_bytes(a.blob(), &of_a, &x).ok()) return 0;
+  if (!b.pack()->stored_bytes(b.blob(), &of_b, &y).ok()) return 0;
+  if (x.size == 0 || y.size == 0) return order(x.size, y.size);
   if (x.size != y.size) return order(x.size, y.size);
   return std::memcmp(x.data, y.data, x.size);
 }
@@ -180,6 +184,25 @@ bool better(const Tuning &a, const Tuning &b) {
 }
 
 }  // namespace
+
+std::size_t keep_contribution(const Contents &base, Contents *contents) {
+  std::set<Digest> known;
+  for (const Program &program : base.programs) {
+    for (const Variant &variant : program.variants) known.insert(variant.hash);
+  }
+  std::size_t left_out = 0;
+  const auto unknown = [&](const Binary &binary) { return known.count(binary.variant) == 0; };
+  for (Target &target : contents->targets) {
+    left_out += std::erase_if(target.binaries, unknown);
+    left_out += std::erase_if(target.intermediates, unknown);
+  }
+  std::erase_if(contents->targets, [](const Target &target) {
+    return target.binaries.empty() && target.intermediates.empty();
+  });
+  contents->programs.clear();
+  contents->producer.clear();
+  return left_out;
+}
 
 void merge_records(const Contents &from, Contents *into) {
   const auto worse = [](const CrossCheck &a, CrossCheck *b) {

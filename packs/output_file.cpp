@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "kiln/packs/format.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {

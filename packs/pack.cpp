@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kiln/packs/pack.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -25,6 +26,31 @@ Status no_memory() { return Status::error(Code::io_error, "no memory to open the
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
+// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Each is checked
+// before memory is taken: a false raw size must not cost a gibibyte.
+Status decode_zstd(ZSTD_DCtx *context, View stored, std::uint64_t raw_size, Bytes *out) {
+  const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // not a skippable, not an old frame
+  if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
+    return blob_error("not a zstd frame");
+  }
+  if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
+    return blob_error("the frame does not have the recorded raw size");
+  }
+  if (raw_size / kMaxExpansion > stored.size) {
+    return blob_error("the frame is too small for the recorded raw size");
+  }
+  if (ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
+    return blob_error("not one whole zstd frame");
+  }
+  if (raw_size > out->capacity()) out->clear();  // what it holds need not be moved
+  out->resize(static_cast<std::size_t>(raw_size));
+  const std::size_t got =
+      ZSTD_decompressDCtx(context, out->data(), out->size(), stored.data, stored.size);
+  if (ZSTD_isError(got)) return blob_error(ZSTD_getErrorName(got));
+  if (got != raw_size) return blob_error("the frame ends early");
+  return {};
+}
+
 // Whether the bytes are the blob's already: the variants of a program often share a binary,
 // and a hash costs a tenth of decoding.
 bool holds(const Bytes &bytes, BlobRef blob) {
@@ -44,7 +70,22 @@ auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
 
 }  // namespace
 
-Pack::~Pack() { ZSTD_freeDCtx(spare_decoder_.load()); }
+// What decoding needs, kept from blob to blob.
+struct Pack::Decoder {
+  Decoder() : context(ZSTD_createDCtx()) {}
+  Decoder(const Decoder &) = delete;
+  Decoder &operator=(const Decoder &) = delete;
+  ~Decoder() { ZSTD_freeDCtx(context); }
+
+  ZSTD_DCtx *context;
+  Bytes stored;
+};
+
+Pack::~Pack() {
+  delete spare_decoder_.load();
+  if (storage_.memory() != nullptr || !sections_) return;
+  for (std::size_t i = 0; i < target_count(); ++i) delete[] sections_[i].load();
+}
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
   // O_NONBLOCK is for a pipe at the path: opening one would wait for its writer.
@@ -69,8 +110,8 @@ Status Pack::open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
                              std::shared_ptr<const Pack> *out) {
   std::shared_ptr<Pack> pack(new (std::nothrow) Pack);
   if (!pack) return no_memory();
-  if (Status status = pack->storage_.map(fd, offset, length); !status.ok()) return status;
-  if (Status status = pack->open(pack->storage_.view()); !status.ok()) return status;
+  if (Status status = pack->storage_.open(fd, offset, length); !status.ok()) return status;
+  if (Status status = pack->open(); !status.ok()) return status;
   *out = std::move(pack);
   return {};
 }
@@ -82,49 +123,70 @@ Status Pack::open_memory(View memory, std::shared_ptr<const Pack> *out) {
   std::shared_ptr<Pack> pack(new (std::nothrow) Pack);
   if (!pack) return no_memory();
   pack->storage_.borrow(memory);
-  if (Status status = pack->open(memory); !status.ok()) return status;
+  if (Status status = pack->open(); !status.ok()) return status;
   *out = std::move(pack);
   return {};
 }
 
-Status Pack::open(View view) {
-  if (Status status = decode_superblock(view.data, view.size, &superblock_); !status.ok()) {
+Status Pack::open() {
+  std::uint8_t head[kSuperblockSize] = {};
+  const auto head_size =
+      static_cast<std::size_t>(std::min<std::uint64_t>(storage_.size(), sizeof(head)));
+  if (Status status = storage_.read(0, head_size, head); !status.ok()) return status;
+  if (Status status = decode_superblock(head, storage_.size(), &superblock_); !status.ok()) {
     return status;
   }
-  view_ = {view.data, static_cast<std::size_t>(superblock_.pack_size)};
-  const std::uint8_t *root = view_.data + superblock_.root_offset;
   const auto size = static_cast<std::size_t>(superblock_.root_size);
+  const std::uint8_t *root = storage_.memory() + superblock_.root_offset;
+  if (storage_.memory() == nullptr) {
+    Status status = storage_.own(superblock_.root_offset, size, &own_root_);
+    if (!status.ok()) return status;
+    root = own_root_.get();
+  }
   if (xxh3(root, size) != superblock_.root_xxh3) {
     return Status::error(Code::root_corrupt, "root does not have its recorded hash");
   }
   if (Status status = check_root({root, size}, superblock_, &root_); !status.ok()) return status;
-  section_checked_.reset(new (std::nothrow) std::atomic<bool>[target_count()]());
-  return section_checked_ ? Status{} : no_memory();
+  sections_.reset(new (std::nothrow) std::atomic<const std::uint8_t *>[target_count()]());
+  return sections_ ? Status{} : no_memory();
 }
 
 std::uint64_t Pack::target_key_hash(std::size_t index) const {
   return root_->targets()->Get(static_cast<unsigned>(index))->key_hash();
 }
 
+Status Pack::checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const {
+  const View view{bytes, static_cast<std::size_t>(entry.size())};
+  if (xxh3(view.data, view.size) == entry.xxh3()) return check_section(view, entry, superblock_);
+  return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
+}
+
 Status Pack::target(std::size_t index, TargetRef *out) const {
   if (index >= target_count()) {
     return Status::error(Code::bad_argument, {"no target ", decimal(index)});
   }
-  const fb::TargetEntry &entry = *root_->targets()->Get(static_cast<unsigned>(index));
-  const std::uint8_t *bytes = view_.data + entry.offset();
-  const auto size = static_cast<std::size_t>(entry.size());
-  if (!section_checked_[index].load(std::memory_order_acquire)) {
+  std::atomic<const std::uint8_t *> &kept = sections_[index];
+  const std::uint8_t *bytes = kept.load(std::memory_order_acquire);
+  if (bytes == nullptr) {
+    const fb::TargetEntry &entry = *root_->targets()->Get(static_cast<unsigned>(index));
+    std::unique_ptr<std::uint8_t[]> own;
     Status status;
-    const fb::Section *section = nullptr;
-    if (xxh3(bytes, size) == entry.xxh3()) {
-      status = check_section({bytes, size}, entry, superblock_, &section);
+    if (storage_.memory() != nullptr) {
+      bytes = storage_.memory() + entry.offset();
     } else {
-      status = Status::error(Code::section_corrupt, "its section does not have the recorded hash");
+      status = storage_.own(entry.offset(), static_cast<std::size_t>(entry.size()), &own);
+      bytes = own.get();
     }
+    if (status.ok()) status = checked_section(entry, bytes);
     if (!status.ok()) {
       return Status::error(status.code, {"target ", decimal(index), ": ", status.message});
     }
-    section_checked_[index].store(true, std::memory_order_release);
+    const std::uint8_t *before = nullptr;
+    if (kept.compare_exchange_strong(before, bytes)) {
+      (void)own.release();
+    } else {
+      bytes = before;  // another thread was first
+    }
   }
   *out = TargetRef(flatbuffers::GetRoot<fb::Section>(bytes));
   return {};
@@ -159,57 +221,49 @@ BlobRef Pack::blob(std::uint32_t number) const {
   return number == 0 ? BlobRef() : BlobRef(root_->blobs()->Get(number - 1));
 }
 
-Status Pack::stored_bytes(BlobRef blob, View *out) const {
-  if (Status status = check_blob(blob.schema(), superblock_); !status.ok()) return status;
-  *out = {view_.data + blob.offset(), static_cast<std::size_t>(blob.stored_size())};
-  return {};
+Status Pack::bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const {
+  // Before memory is taken for them.
+  if (size > storage_.size() || offset > storage_.size() - size) {
+    return Status::error(Code::out_of_bounds, "the bytes lie outside of the pack");
+  }
+  const auto count = static_cast<std::size_t>(size);
+  if (storage_.memory() != nullptr) {
+    *out = {storage_.memory() + offset, count};
+    return {};
+  }
+  if (count > scratch->capacity()) scratch->clear();  // what it holds need not be moved
+  scratch->resize(count);
+  *out = {scratch->data(), count};
+  return storage_.read(offset, count, scratch->data());
 }
 
-// Decodes exactly one zstd frame, whose content size must be exactly raw_size. Each is
-// checked before memory is taken: a false raw size must not cost a gibibyte.
-Status Pack::decode_zstd(View stored, std::uint64_t raw_size, Bytes *out) const {
-  const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // not a skippable, not an old frame
-  if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
-    return blob_error("not a zstd frame");
-  }
-  if (ZSTD_getFrameContentSize(stored.data, stored.size) != raw_size) {
-    return blob_error("the frame does not have the recorded raw size");
-  }
-  if (raw_size / kMaxExpansion > stored.size) {
-    return blob_error("the frame is too small for the recorded raw size");
-  }
-  if (ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
-    return blob_error("not one whole zstd frame");
-  }
-  if (raw_size > out->capacity()) out->clear();  // what it holds need not be moved
-  out->resize(static_cast<std::size_t>(raw_size));
-  ZSTD_DCtx *decoder = spare_decoder_.exchange(nullptr);
-  if (decoder == nullptr) decoder = ZSTD_createDCtx();
-  if (decoder == nullptr) return no_memory();
-  const std::size_t got =
-      ZSTD_decompressDCtx(decoder, out->data(), out->size(), stored.data, stored.size);
-  ZSTD_freeDCtx(spare_decoder_.exchange(decoder));
-  if (ZSTD_isError(got)) return blob_error(ZSTD_getErrorName(got));
-  if (got != raw_size) return blob_error("the frame ends early");
-  return {};
+Status Pack::stored_bytes(BlobRef blob, Bytes *scratch, View *out) const {
+  if (Status status = check_blob(blob.schema(), superblock_); !status.ok()) return status;
+  return bytes_at(blob.offset(), blob.stored_size(), scratch, out);
 }
 
 Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
-  View stored;
-  if (Status status = stored_bytes(blob, &stored); !status.ok()) return status;
-  View raw = stored;
+  if (holds(*scratch, blob)) {
+    *out = {scratch->data(), scratch->size()};
+    return {};
+  }
+  View raw;
   switch (blob.codec()) {
-    case Codec::raw: break;
-    case Codec::zstd:
-      if (holds(*scratch, blob)) {
-        *out = {scratch->data(), scratch->size()};
-        return {};
-      }
-      if (Status status = decode_zstd(stored, blob.raw_size(), scratch); !status.ok()) {
-        return status;
-      }
+    case Codec::raw:
+      if (Status status = stored_bytes(blob, scratch, &raw); !status.ok()) return status;
+      break;
+    case Codec::zstd: {
+      std::unique_ptr<Decoder> decoder(spare_decoder_.exchange(nullptr));
+      if (!decoder) decoder.reset(new (std::nothrow) Decoder);
+      if (!decoder || decoder->context == nullptr) return no_memory();
+      View stored;
+      Status status = stored_bytes(blob, &decoder->stored, &stored);
+      if (status.ok()) status = decode_zstd(decoder->context, stored, blob.raw_size(), scratch);
+      decoder.reset(spare_decoder_.exchange(decoder.release()));
+      if (!status.ok()) return status;
       raw = {scratch->data(), scratch->size()};
       break;
+    }
     default:
       return Status::error(Code::unknown_feature,
                            {"blob has the unknown codec ", decimal(blob.schema().codec())});

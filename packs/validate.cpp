@@ -8,12 +8,12 @@
 
 #include "kiln/packs/argument.hpp"
 #include "kiln/packs/hash.hpp"
+#include "packs/verifier.hpp"
 
 namespace kiln::packs {
 namespace {
 
-constexpr unsigned kMaxDepth = 16;
-constexpr unsigned kMaxTables = 1000000;
+using TextVector = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
 
 bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblock) {
   return offset >= kSuperblockSize && offset % kAlignment == 0 && offset <= superblock.pack_size &&
@@ -31,25 +31,6 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
 
 [[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
   return Status::error(Code::section_malformed, {"section: ", what});
-}
-
-// The table that the bytes hold, or null if they break the schema or its limits.
-template <typename Table>
-const Table *verified(View bytes) {
-  flatbuffers::Verifier verifier(bytes.data, bytes.size, kMaxDepth, kMaxTables);
-  if (!verifier.VerifyBuffer<Table>(nullptr)) return nullptr;
-  return flatbuffers::GetRoot<Table>(bytes.data);
-}
-
-// The verifier looks at the alignment of a vector's length, not at that of its structs.
-template <typename Struct>
-bool aligned(const flatbuffers::Vector<const Struct *> &structs) {
-  return structs.size() == 0 ||
-         reinterpret_cast<std::uintptr_t>(structs.Data()) % alignof(Struct) == 0;
-}
-
-bool numbers_aligned(const flatbuffers::Vector<double> &numbers) {
-  return reinterpret_cast<std::uintptr_t>(numbers.Data()) % alignof(double) == 0;
 }
 
 std::string_view view(const flatbuffers::String &text) { return {text.c_str(), text.size()}; }
@@ -100,9 +81,6 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
         argument->type() >= std::size(kTypeNames)) {
       return fault(Code::root_malformed, "unknown role, storage or type of an argument");
     }
-    if (argument->values() != nullptr && !numbers_aligned(*argument->values())) {
-      return fault(Code::root_malformed, "an argument's values are not aligned");
-    }
     if (argument->stage() >= variant.kernels()->size()) {
       return fault(Code::root_malformed, "an argument of no kernel");
     }
@@ -125,9 +103,6 @@ Status check_programs(const fb::Root &root) {
       return Status::error(Code::root_malformed,
                            {"root: variant names of program ", name, " are not sorted and unique"});
     }
-    if (program->sizes() != nullptr && !aligned(*program->sizes())) {
-      return root_error("sizes of a program are not aligned");
-    }
     for (const fb::Variant *variant : *program->variants()) {
       Status status = check_variant(*variant, root.blobs()->size());
       if (!status.ok()) return status;
@@ -137,7 +112,6 @@ Status check_programs(const fb::Root &root) {
 }
 
 Status check_targets(const fb::Root &root, const Superblock &superblock) {
-  if (!aligned(*root.targets())) return root_error("targets are not aligned");
   if (root.targets()->size() > kMaxTargets) {
     return fault(Code::over_limit, "root: over 1,048,576 targets");
   }
@@ -160,7 +134,6 @@ Status check_targets(const fb::Root &root, const Superblock &superblock) {
 
 Status check_cross_checks(const fb::Root &root) {
   if (root.cross_checks() == nullptr) return {};
-  if (!aligned(*root.cross_checks())) return root_error("cross-checks are not aligned");
   if (root.cross_checks()->size() > kMaxCrossChecks) {
     return fault(Code::over_limit, "root: over 1,048,576 cross-checks");
   }
@@ -180,7 +153,7 @@ Status check_cross_checks(const fb::Root &root) {
 }
 
 // Texts must rise strictly: then their indices compare as they do.
-bool texts_rise(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> &texts) {
+bool texts_rise(const TextVector &texts) {
   const flatbuffers::String *previous = nullptr;
   for (const flatbuffers::String *text : texts) {
     if (view(*text).find('\0') != std::string_view::npos) return false;
@@ -220,21 +193,30 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
   return fault(Code::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
-Status check_tunings(const fb::Root &root) {
+// Rows share their texts, but not very long ones.
+constexpr std::size_t kMaxSharing = 16;
+
+Status check_tunings(const fb::Root &root, std::size_t root_size) {
   std::uint32_t texts = 0;
   if (root.texts() != nullptr) {
     if (!texts_rise(*root.texts())) return root_error("texts are not sorted and unique");
     texts = root.texts()->size();
   }
   if (root.tunings() == nullptr) return {};
-  if (!aligned(*root.tunings())) return root_error("tunings are not aligned");
   if (root.tunings()->size() > kMaxTunings) {
     return fault(Code::over_limit, "root: over 262,144 tunings");
   }
   const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
   const fb::Tuning *previous = nullptr;
+  std::size_t left = root_size * kMaxSharing;
   for (const fb::Tuning *row : *root.tunings()) {
     if (Status status = check_tuning(*row, texts, named); !status.ok()) return status;
+    for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),
+                                     row->family(), row->model(), row->conditions()}) {
+      const std::size_t size = root.texts()->Get(text)->size();
+      if (size > left) return fault(Code::over_limit, "root: tunings share long texts");
+      left -= size;
+    }
     if (previous != nullptr && !tunings_rise(*previous, *row)) {
       return root_error("tunings are not sorted and unique");
     }
@@ -291,7 +273,6 @@ Status check_provenance(const Entries *entries, const Provenances *provenances) 
   }
   if (provenances == nullptr) return {};
   for (const fb::Provenance *provenance : *provenances) {
-    if (!aligned(*provenance->kernels())) return section_error("kernel facts are not aligned");
     if (provenance->finality() > static_cast<std::uint8_t>(Finality::no)) {
       return section_error("unknown finality");
     }
@@ -325,31 +306,26 @@ Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
 }
 
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out) {
-  const fb::Root *root = verified<fb::Root>(bytes);
-  if (root == nullptr) return root_error("not a buffer of the schema and its limits");
-  if (!aligned(*root->blobs())) return root_error("blobs are not aligned");
+  if (!verify_buffer(bytes, TableKind::root)) return root_error("not a buffer of the schema");
+  const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data);
   if (Status status = check_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
   if (Status status = check_programs(*root); !status.ok()) return status;
   if (Status status = check_cross_checks(*root); !status.ok()) return status;
-  if (Status status = check_tunings(*root); !status.ok()) return status;
+  if (Status status = check_tunings(*root, bytes.size); !status.ok()) return status;
   *out = root;
   return {};
 }
 
-Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
-                     const fb::Section **out) {
-  const fb::Section *section = verified<fb::Section>(bytes);
-  if (section == nullptr) return section_error("not a buffer of the schema and its limits");
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock) {
+  if (!verify_buffer(bytes, TableKind::section)) return section_error("not a buffer of the schema");
+  const auto *section = flatbuffers::GetRoot<fb::Section>(bytes.data);
   if (xxh3(text_of(*section->key())) != entry.key_hash()) {
     return section_error("its key does not have the hash that the root records");
   }
-  if (!aligned(*section->blobs())) return section_error("blobs are not aligned");
   if (Status status = check_blobs(*section->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_provenance(*section); !status.ok()) return status;
-  if (Status status = check_binaries(*section); !status.ok()) return status;
-  *out = section;
-  return {};
+  return check_binaries(*section);
 }
 
 }  // namespace kiln::packs

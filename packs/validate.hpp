@@ -10,9 +10,9 @@ namespace kiln::packs {
 Status check_blob(const fb::Blob &blob, const Superblock &superblock);
 
 // All rules but the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is set
-// on success only and points into them. The writer holds what it writes against these, too.
+// on success only and points into them. The time and the memory that follow are bounded by their
+// size, whatever they say. The writer holds what it writes against these, too.
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out);
-Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
-                     const fb::Section **out);
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock);
 
 }  // namespace kiln::packs

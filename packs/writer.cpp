@@ -123,7 +123,8 @@ class BlobStream {
     View stored;
     if (Status s = source.pack()->read_blob(blob, &scratch, &raw); !s.ok()) return s;
     if (blake2b(raw) != source.name()) return false_name();
-    if (Status s = source.pack()->stored_bytes(blob, &stored); !s.ok()) return s;
+    Bytes frame;
+    if (Status s = source.pack()->stored_bytes(blob, &frame, &stored); !s.ok()) return s;
     std::uint64_t offset = 0;
     if (Status s = append(stored, &offset); !s.ok()) return s;
     *entry = fb::Blob(blob.schema().name(), offset, blob.stored_size(), blob.raw_size(),
@@ -377,8 +378,7 @@ Status PackWriter::add_target(const Target &target) {
                         to_hash(blake2b(bytes)));
   Superblock so_far;
   so_far.pack_size = file_.size();
-  const fb::Section *section = nullptr;
-  if (Status s = check_section(bytes, targets_.back(), so_far, &section); !s.ok()) {
+  if (Status s = check_section(bytes, targets_.back(), so_far); !s.ok()) {
     return refused(std::move(s));
   }
   return file_.append(bytes);

@@ -3,28 +3,51 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
 namespace {
 
 struct Options {
   std::vector<std::string> inputs;
+  std::string base;
   std::string output;
   packs::WriteOptions write;
   bool json = false;
 };
 
+Status in_pack(const std::string &path, const Status &status) {
+  return {status.code,
+          fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code))};
+}
+
+// The pack's contents with each source that has the hash which the pack says.
+Result<packs::Contents> read_checked(const std::string &path) {
+  auto pack = open_pack(path);
+  if (!pack.ok()) return pack.status();
+  const Status status = packs::check_variant_hashes(pack->contents);
+  if (!status.ok()) return in_pack(path, status);
+  return std::move(pack->contents);
+}
+
 int run(const Options &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   packs::Contents merged;
+  if (!options.base.empty()) {
+    if (Status s = read_checked(options.base).move_to(&merged); !s.ok()) return fail(s);
+  }
   for (const std::string &path : options.inputs) {
-    const auto pack = open_pack(path);
-    if (!pack.ok()) return fail(pack.status());
-    const Status status = packs::merge(pack->contents, &merged);
-    if (!status.ok()) {
-      return fail({status.code, fmt::format("{}: {} [{}]", path, status.message,
-                                            packs::code_name(status.code))});
+    packs::Contents contents;
+    if (Status s = read_checked(path).move_to(&contents); !s.ok()) return fail(s);
+    if (!options.base.empty()) {
+      const std::size_t left_out = packs::keep_contribution(merged, &contents);
+      if (left_out != 0) {
+        complain(fmt::format("{}: left out {}, of variants that the base does not have", path,
+                             count(left_out, "binary")));
+      }
     }
+    const Status status = packs::merge(contents, &merged);
+    if (!status.ok()) return fail(in_pack(path, status));
   }
   if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
@@ -46,6 +69,9 @@ void add_merge(CLI::App &app, Command *command) {
   auto options = std::make_shared<Options>();
   CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
+  sub->add_option("--base", options->base,
+                  "Pack whose programs count; of the others take targets and records alone")
+      ->type_name("PACK");
   sub->add_option("-o,--output", options->output, "Pack to write")->required();
   add_write_options(*sub, &options->write);
   add_json_flag(*sub, &options->json);

@@ -4,6 +4,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -27,6 +28,10 @@ class Verifier {
   std::size_t blobs() const { return blobs_; }
   const nlohmann::json &faults() const { return faults_; }
 
+  void check(const packs::Status &status, const std::string &what) {
+    if (!status.ok()) fail(what, status.code, status.message);
+  }
+
  private:
   void fail(const std::string &what, packs::Code fault, const std::string &why) {
     complain(fmt::format("{}: {}: {} [{}]", path_, what, why, packs::code_name(fault)));
@@ -43,6 +48,9 @@ void check_variant(const std::string &program, const packs::Variant &variant, Ve
   if (variant.source) verifier->check(*variant.source, name + " source");
   if (variant.il32) verifier->check(*variant.il32, name + " SPIR-V, 32-bit");
   if (variant.il64) verifier->check(*variant.il64, name + " SPIR-V, 64-bit");
+  // A source that cannot be read has its fault already.
+  packs::Status hash = packs::check_variant_hash(program, variant);
+  if (hash.code == packs::Code::conflict) verifier->check(hash, name);
 }
 
 // How many of the binaries leave nothing to compile at their first launch.
@@ -92,6 +100,7 @@ int run(const std::string &path, bool as_json) {
   for (const packs::Target &target : open->contents.targets) {
     check_target(open->contents, target, &verifier, &finals);
   }
+  verifier.check(packs::check_layout(*open->pack), "layout");
   const bool sound = verifier.faults().empty();
   if (as_json) {
     print(nlohmann::json{{"schema", 1},
@@ -116,7 +125,8 @@ void add_verify(CLI::App &app, Command *command) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App *sub = app.add_subcommand("verify", "Check every hash of a pack");
+  CLI::App *sub =
+      app.add_subcommand("verify", "Check every hash of a pack, and that it holds nothing else");
   sub->add_option("pack", options->path, "Pack to check")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });

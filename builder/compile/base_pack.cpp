@@ -119,7 +119,7 @@ Status HostStep::compile(const ManifestProgram &program, const ManifestVariant &
   }
   std::vector<std::string> names;
   for (const packs::Kernel &kernel : out->kernels) names.push_back(kernel.name);
-  out->hash = variant_hash(sources.packed, out->options, names);
+  out->hash = packs::variant_hash(sources.packed, out->options, names);
   out->source.emplace(to_bytes(sources.packed));
   return {};
 }
@@ -139,14 +139,6 @@ std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BaseP
 }
 
 }  // namespace
-
-packs::Digest variant_hash(const std::string &source, const std::string &options,
-                           const std::vector<std::string> &kernels) {
-  std::string text =
-      fmt::format("kiln variant 1\n{} {}\n{} {}\n", source.size(), source, options.size(), options);
-  for (const std::string &kernel : kernels) text += kernel + "\n";
-  return packs::blake2b({reinterpret_cast<const std::uint8_t *>(text.data()), text.size()});
-}
 
 BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &manifest_path,
                         const Toolchain &toolchain, const Progress &progress) {

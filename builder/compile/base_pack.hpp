@@ -38,8 +38,4 @@ using Progress = std::function<void(const std::string &what, std::size_t done, s
 BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &manifest_path,
                         const Toolchain &toolchain, const Progress &progress);
 
-// What binaries belong to: BLAKE2b-256 over source, options and kernel names.
-packs::Digest variant_hash(const std::string &source, const std::string &options,
-                           const std::vector<std::string> &kernels);
-
 }  // namespace kiln::builder

@@ -112,7 +112,7 @@ packs::Variant triple_variant(const std::string &word) {
   const std::string source = "/* " + word + " */ " + kSource;
   packs::Variant variant;
   variant.name = "plain";
-  variant.hash = builder::variant_hash(source, "", {"triple"});
+  variant.hash = packs::variant_hash(source, "", {"triple"});
   variant.kernels = {{"triple", 2}};
   variant.source.emplace(bytes(source));
   return variant;
@@ -121,7 +121,7 @@ packs::Variant triple_variant(const std::string &word) {
 packs::Contents triple_program() {
   packs::Variant variant;
   variant.name = "plain";
-  variant.hash = builder::variant_hash(kSource, "", {"triple"});
+  variant.hash = packs::variant_hash(kSource, "", {"triple"});
   variant.kernels = {{"triple", 2}};
   variant.source.emplace(bytes(kSource));
   variant.il64.emplace(spirv());

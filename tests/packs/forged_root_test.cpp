@@ -58,6 +58,20 @@ Code spoiled_variant(Spoil spoil) {
 
 Code finished(const Bytes &root) { return fault_of(Forge().finish(root)); }
 
+flatbuffers::Offset<fb::Variant> forge_variant(
+    flatbuffers::FlatBufferBuilder &builder, const std::string &name,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> requirements,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Argument>>> arguments) {
+  const auto kernel = fb::CreateKernel(builder, builder.CreateString("k"), 1);
+  const auto kernels = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Kernel>>{kernel});
+  const auto text = builder.CreateString(name);
+  const auto options = builder.CreateString("");
+  const fb::Hash hash = hash_of(name_of(name));
+  const fb::Size3 ones(1, 1, 1);
+  return fb::CreateVariant(builder, text, &hash, options, requirements, kernels, 0, 0, 0, 0, &ones,
+                           &ones, arguments);
+}
+
 // A root with `programs` times one program, that with `variants` times one variant, that with
 // `kernels` times one kernel.
 Bytes crowded(std::size_t programs, std::size_t variants, std::size_t kernels) {
@@ -75,6 +89,33 @@ Bytes crowded(std::size_t programs, std::size_t variants, std::size_t kernels) {
   const auto program =
       forge(builder, "p", std::vector<flatbuffers::Offset<fb::Variant>>(variants, variant));
   return forge_root(builder, {}, std::vector<flatbuffers::Offset<fb::Program>>(programs, program));
+}
+
+// A variant, `arguments` times one argument with `values` numbers.
+Bytes shared_argument(std::size_t arguments, std::size_t values) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto numbers = builder.CreateVector(std::vector<double>(values, 1));
+  const auto argument =
+      fb::CreateArgument(builder, 0, 0, 1, builder.CreateString("a"), 0, 0, false, 0, 0, numbers);
+  const auto all =
+      builder.CreateVector(std::vector<flatbuffers::Offset<fb::Argument>>(arguments, argument));
+  const auto none = builder.CreateVectorOfStrings(std::vector<std::string>{});
+  const auto variant = forge_variant(builder, "v", none, all);
+  return forge_root(builder, {}, {forge(builder, "p", {variant})});
+}
+
+// A program with `variants` variants of one vector of `texts` requirements.
+Bytes shared_texts(std::size_t variants, std::size_t texts) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto text = builder.CreateString("cl_khr_fp16");
+  const auto requirements =
+      builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(texts, text));
+  const auto none = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Argument>>{});
+  std::vector<flatbuffers::Offset<fb::Variant>> all;
+  for (std::size_t i = 0; i < variants; ++i) {
+    all.push_back(forge_variant(builder, "v" + std::to_string(100000 + i), requirements, none));
+  }
+  return forge_root(builder, {}, {forge(builder, "p", all)});
 }
 
 }  // namespace
@@ -242,13 +283,43 @@ TEST_CASE("a tolerance is a number that is not negative", "[forged]") {
 }
 
 TEST_CASE("more programs, variants, targets or tables than the limits are refused", "[forged]") {
-  CHECK(finished(crowded(65537, 1, 1)) == Code::over_limit);
-  CHECK(finished(crowded(1, 65537, 1)) == Code::over_limit);
+  ForgedRoot programs;
+  programs.programs.resize(65537);
+  CHECK(finished(forge(programs)) == Code::over_limit);
+  ForgedRoot variants;
+  variants.programs[0].variants.resize(65537);
+  CHECK(finished(forge(variants)) == Code::over_limit);
+  CHECK(finished(crowded(65537, 1, 1)) == Code::root_malformed);
+  CHECK(finished(crowded(1, 65537, 1)) == Code::root_malformed);
   CHECK(finished(crowded(1, 1, 1000000)) == Code::root_malformed);
   CHECK(finished(crowded(1000, 1000, 1)) == Code::root_malformed);
   ForgedRoot root;
   root.targets.resize(kMaxTargets + 1);
   CHECK(finished(forge(root)) == Code::over_limit);
+}
+
+TEST_CASE("what a pack costs to open and to read is bounded by its size", "[forged]") {
+  // Each of 30,000 variants would have 60,000 requirements: 1.8 billion texts to look at.
+  CHECK(finished(shared_texts(30000, 60000)) == Code::root_malformed);
+  CHECK(finished(shared_texts(1, 3)) == Code::ok);
+  // 10,000 arguments, or three, would each have the same numbers: 800 MB from 120 KB.
+  CHECK(finished(shared_argument(10000, 10000)) == Code::root_malformed);
+  CHECK(finished(shared_argument(3, 10000)) == Code::root_malformed);
+  CHECK(finished(shared_argument(1, 10000)) == Code::ok);
+  // Rows of tunings share their texts, as long as those are short.
+  const auto tunings = [](std::size_t rows, std::size_t length) {
+    ForgedRoot root;
+    root.texts = {"", "a", std::string(length, 'b')};
+    for (std::size_t i = 0; i < rows; ++i) {
+      ForgedTuning row;
+      row.key_hash = i + 1;
+      row.conditions = 2;
+      root.tunings.push_back(row);
+    }
+    return finished(forge(root));
+  };
+  CHECK(tunings(1000, 200) == Code::ok);
+  CHECK(tunings(1000, 20000) == Code::over_limit);
 }
 
 TEST_CASE("a root that is no FlatBuffers buffer is malformed", "[forged]") {

@@ -280,3 +280,34 @@ TEST_CASE("a damaged blob is not merged into a pack", "[merge]") {
   CHECK(write_pack(contents, path).code == Code::blob_corrupt);
   CHECK_FALSE(std::filesystem::exists(path));
 }
+
+TEST_CASE("a contribution adds targets and records for the base's variants, and nothing else",
+          "[merge]") {
+  const Contents base = sample();
+  REQUIRE(base.targets.size() > 0);
+  Contents same = base;
+  CHECK(keep_contribution(base, &same) == 0);
+  CHECK(same.programs.empty());
+  CHECK(same.producer.empty());
+  CHECK(same.tunings == base.tunings);
+  CHECK(same.cross_checks == base.cross_checks);
+  CHECK(written([&] {
+          Contents merged = base;
+          REQUIRE(merge(same, &merged).ok());
+          return merged;
+        }()) == written(base));
+
+  Contents other = base;
+  other.programs[0].variants[0].hash[0] ^= 1;  // a source of its own
+  std::size_t binaries = 0;
+  for (Target &target : other.targets) {
+    for (auto *list : {&target.binaries, &target.intermediates}) {
+      for (Binary &binary : *list) {
+        binary.variant[0] ^= 1;
+        ++binaries;
+      }
+    }
+  }
+  CHECK(keep_contribution(base, &other) == binaries);
+  CHECK(other.targets.empty());  // none is left with nothing in it
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a pack: from a file, a descriptor, memory; what is not a pack; what is not touched.
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include <fcntl.h>
@@ -37,6 +39,15 @@ std::string embedded(const TemporaryFolder &folder, std::size_t lead, std::size_
   bytes.resize(bytes.size() + trail, 0xee);
   write_file(folder.path() / "embedded", bytes);
   return (folder.path() / "embedded").string();
+}
+
+std::vector<std::string> names_of(const Pack &pack) {
+  std::vector<std::string> names;
+  for (const ProgramRef program : pack.programs()) {
+    names.emplace_back(program.name());
+    for (const VariantRef variant : program.variants()) names.emplace_back(variant.name());
+  }
+  return names;
 }
 
 Parts sample_parts() {
@@ -264,6 +275,65 @@ TEST_CASE("a blob is decoded again only where the memory no longer holds it", "[
   CHECK(Bytes(view.data, view.data + view.size) == raw);
   Bytes other;
   CHECK(pack->read_blob(BlobRef(blob), &other, &view).code == Code::blob_corrupt);
+}
+
+// What ordinary life does to the file of an open pack.
+TEST_CASE("a pack whose file changes while it is open ends nothing and forgets nothing", "[open]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "p.kiln").string();
+  const Bytes bytes = written(sample());
+  Contents longer = sample();
+  for (int i = 0; i < 40; ++i) longer.targets.push_back(target("T" + std::to_string(i)));
+  const Bytes other = written(longer);
+  const auto in_place = [&](const Bytes &now) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_TRUNC));
+    REQUIRE(write_all(file.get(), {now.data(), now.size()}, 0) == 0);
+  };
+  struct Change {
+    const char *name;
+    std::function<void()> make;
+    std::optional<bool> readable;  // whether what was not read before can be read after it
+  };
+  const Change changes[] = {
+      {"removed", [&] { std::filesystem::remove(path); }, true},
+      {"replaced by rename",
+       [&] {
+         write_file(path + ".new", other);
+         std::filesystem::rename(path + ".new", path);
+       },
+       true},
+      {"cut", [&] { std::filesystem::resize_file(path, 100); }, false},
+      {"emptied", [&] { std::filesystem::resize_file(path, 0); }, false},
+      {"a longer pack written over it", [&] { in_place(other); }, {}},  // parts are the same
+      {"an empty pack written over it", [&] { in_place(written(Contents{})); }, false},
+      {"noise written over it", [&] { in_place(noise(bytes.size(), 7)); }, false},
+  };
+  for (const Change &change : changes) {
+    CAPTURE(change.name);
+    write_file(path, bytes);
+    PackPointer before;
+    PackPointer warm;
+    REQUIRE(Pack::open_file(path.c_str(), &before).ok());
+    REQUIRE(Pack::open_file(path.c_str(), &warm).ok());
+    const Parts all = parts_of(*warm);
+    change.make();
+    CHECK(names_of(*before) == names_of(*warm));  // the root is in memory
+    for (std::size_t i = 0; i < before->target_count(); ++i) {
+      TargetRef fresh;
+      const Status status = before->target(i, &fresh);
+      CHECK(status.ok() == change.readable.value_or(status.ok()));
+      CHECK((status.ok() || !status.message.empty()));
+      TargetRef kept;
+      CHECK(warm->target(i, &kept).ok());
+    }
+    for (const fb::Blob *blob : *before->schema().blobs()) {
+      Bytes scratch;
+      View view;
+      const bool read = before->read_blob(BlobRef(blob), &scratch, &view).ok();
+      CHECK(read == change.readable.value_or(read));
+      if (read) CHECK(blake2b(view) == BlobRef(blob).name());
+    }
+  }
 }
 
 TEST_CASE("four threads use one pack at once", "[open]") {

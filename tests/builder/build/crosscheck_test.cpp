@@ -41,7 +41,7 @@ packs::Variant variant(const std::string &name, const std::string &kernel) {
   v.name = name;
   const std::string source =
       "__kernel void " + kernel + "(__global uint *out) { out[0] = 1; } /* kiln_" + name + " */\n";
-  v.hash = variant_hash(source, "", {kernel});
+  v.hash = kiln::packs::variant_hash(source, "", {kernel});
   v.kernels = {{kernel, 1}};
   v.source.emplace(packs::Bytes{source.begin(), source.end()});
   return v;

@@ -24,7 +24,7 @@ packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()};
 packs::Variant of_source(const std::string &source, const std::string &kernel) {
   packs::Variant v;
   v.name = kernel;
-  v.hash = variant_hash(source, "", {kernel});
+  v.hash = kiln::packs::variant_hash(source, "", {kernel});
   v.kernels = {{kernel, 1}};
   v.source.emplace(bytes(source));
   return v;

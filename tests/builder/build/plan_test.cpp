@@ -16,7 +16,7 @@ packs::Bytes bytes(const std::string &text) { return {text.begin(), text.end()};
 packs::Variant variant(const std::string &name, std::vector<std::string> requirements = {}) {
   packs::Variant v;
   v.name = name;
-  v.hash = builder::variant_hash("source of " + name, "-cl-std=CL1.2", {name});
+  v.hash = packs::variant_hash("source of " + name, "-cl-std=CL1.2", {name});
   v.requirements = std::move(requirements);
   return v;
 }
@@ -225,14 +225,6 @@ TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's b
   CHECK(job.reason == "a work-group size was tuned that it has no code for");
   options.tunings[0].variant = "fast";
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
-}
-
-TEST_CASE("a variant's hash depends on source, options and kernels, and on where they end") {
-  const auto base = builder::variant_hash("ab", "c", {"k"});
-  CHECK(base == builder::variant_hash("ab", "c", {"k"}));
-  CHECK(base != builder::variant_hash("a", "bc", {"k"}));
-  CHECK(base != builder::variant_hash("ab", "c", {"l"}));
-  CHECK(base != builder::variant_hash("ab", "d", {"k"}));
 }
 
 TEST_CASE("the preferred variant is the first of the order that the device can run") {

@@ -49,7 +49,7 @@ packs::Variant copying(const std::string &kernel) {
                              "height, uint threshold) {\n  uint x = get_global_id(0), y = "
                              "get_global_id(1);\n  if (x < width && y < height) out[y * width + x] "
                              "= in[y * width + x];\n}\n";
-  v.hash = variant_hash(source, "", {kernel});
+  v.hash = kiln::packs::variant_hash(source, "", {kernel});
   v.kernels = {{kernel, 5}};
   v.source.emplace(packs::Bytes{source.begin(), source.end()});
   for (const Role role : {Role::input, Role::output, Role::width, Role::height, Role::parameter}) {

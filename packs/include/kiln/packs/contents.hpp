@@ -19,6 +19,10 @@ namespace kiln::packs {
 Digest blake2b(View bytes);
 std::string hex(const Digest &name);
 
+// The hash of a variant, as FORMAT.md has it: what a binary belongs to.
+Digest variant_hash(std::string_view source, std::string_view options,
+                    const std::vector<std::string> &kernels);
+
 // Bytes to be stored: owned raw bytes, or a blob of an open pack, which is copied as stored.
 class BlobSource {
  public:
@@ -182,6 +186,10 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 // (preferred, baseline, sizes) come from one side, from that which has more of them. Records
 // are merged as merge_records does.
 Status merge(const Contents &from, Contents *into);
+
+// Leaves of `contents` what a device may add to `base`: its records, and of its targets the
+// binaries of variants that the base has. Gives the number of binaries that were left out.
+std::size_t keep_contribution(const Contents &base, Contents *contents);
 
 // Unites the cross-checks and tunings alone. Of two results for one device and target the worse
 // is kept; of two tunings of one kernel, size class and device the one with more samples, then

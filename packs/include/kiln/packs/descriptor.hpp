@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kiln/packs/pack.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::packs {
 
@@ -23,6 +23,11 @@ class Descriptor {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
   // Some file systems report only here that data could not be stored.
   int close();
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kiln/packs/atomic_file.hpp"
+#include "kiln/packs/status.hpp"
 
 namespace kiln::packs {
 

@@ -7,48 +7,17 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "kiln/packs/format.hpp"
 #include "kiln/packs/refs.hpp"
-#include "kiln/packs/status.hpp"
-
-struct ZSTD_DCtx_s;
+#include "kiln/packs/storage.hpp"
 
 namespace kiln::packs {
 
-using Bytes = std::vector<std::uint8_t>;
-
-// Bytes that are owned elsewhere.
-struct View {
-  const std::uint8_t *data = nullptr;
-  std::size_t size = 0;
-};
-
-// The memory that a pack is read from: a map or a copy, both owned, or the caller's.
-class Storage {
- public:
-  Storage() = default;
-  Storage(const Storage &) = delete;
-  Storage &operator=(const Storage &) = delete;
-  ~Storage();
-
-  Status map(int fd, std::uint64_t offset, std::uint64_t length);
-  void borrow(View view) { view_ = view; }
-  View view() const { return view_; }
-
- private:
-  Status copy(int fd, std::uint64_t offset, std::uint64_t length);
-
-  View view_;
-  void *map_ = nullptr;
-  std::size_t map_size_ = 0;
-  std::unique_ptr<std::uint64_t[]> copy_;
-};
-
 // An open pack. Immutable: after opening, every member may be called from any thread.
-// References and views that it hands out live as long as the pack. A mapped file must not
-// be shortened while it is open; replace packs by rename, as the writer does.
+// References and views that it hands out live as long as the pack. Its file may be replaced,
+// rewritten, cut or removed meanwhile: what was read is in memory, and what is read later is
+// checked.
 class Pack {
  public:
   ~Pack();
@@ -57,8 +26,7 @@ class Pack {
   // `out` is set on success only.
   static Status open_file(const char *path, std::shared_ptr<const Pack> *out);
   // `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer if
-  // the file ends before. The pack is mapped, or copied if it cannot be (a misaligned offset,
-  // no mmap support).
+  // the file ends before.
   static Status open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
                                 std::shared_ptr<const Pack> *out);
   // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
@@ -74,7 +42,7 @@ class Pack {
   std::size_t target_count() const { return root_->targets()->size(); }
   // The XXH3-64 of a target's key; reads no section.
   std::uint64_t target_key_hash(std::size_t index) const;
-  // Target `index`. Its section is checked when it is first asked for.
+  // Target `index`. Its section is read, checked and kept when it is first asked for.
   Status target(std::size_t index, TargetRef *out) const;
   // Finds the target whose canonical key text is `key`. A pack without one gives ok and
   // `*out` null. A damaged section with that key's hash gives its fault.
@@ -82,29 +50,35 @@ class Pack {
 
   // The blob that a variant gives as its source or IL; null for number 0.
   BlobRef blob(std::uint32_t number) const;
-  // Decodes a blob of this pack and checks the hash of its raw bytes. A raw blob
-  // is a view into the pack; of another, `scratch` owns the decoded bytes. Giving the same
-  // `scratch` again saves memory, and saves decoding if it still holds the blob.
+  // Reads and decodes a blob of this pack and checks the hash of its raw bytes, which `scratch`
+  // owns; those of a raw blob in memory are a view of that. Giving the same `scratch` again saves
+  // memory, and saves reading if it still holds the blob.
   Status read_blob(BlobRef blob, Bytes *scratch, View *out) const;
-  // The blob's bytes as they are stored, bounds checked, not decoded and not hashed.
-  Status stored_bytes(BlobRef blob, View *out) const;
+  // The blob's bytes as they are stored, bounds checked, not decoded and not hashed; of a file
+  // `scratch` owns them.
+  Status stored_bytes(BlobRef blob, Bytes *scratch, View *out) const;
+  // Bytes of the pack as they are, `scratch` owning those of a file.
+  Status bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const;
 
   // The root, for packs/ and its tests alone.
   const fb::Root &schema() const { return *root_; }
 
  private:
+  struct Decoder;
+
   Pack() = default;
-  Status open(View view);
-  Status decode_zstd(View stored, std::uint64_t raw_size, Bytes *out) const;
+  Status open();
+  Status checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const;
 
   Storage storage_;
-  View view_;
   Superblock superblock_;
+  std::unique_ptr<std::uint8_t[]> own_root_;  // null for a pack in memory
   const fb::Root *root_ = nullptr;
-  mutable std::unique_ptr<std::atomic<bool>[]> section_checked_;
-  // A zstd context that no thread is using, or null. Making one costs as much as decoding
-  // a small binary.
-  mutable std::atomic<ZSTD_DCtx_s *> spare_decoder_{nullptr};
+  // The sections that were checked: owned, or in the caller's memory; null until then.
+  mutable std::unique_ptr<std::atomic<const std::uint8_t *>[]> sections_;
+  // A decoder that no thread is using, or null. Making one costs as much as decoding a small
+  // binary.
+  mutable std::atomic<Decoder *> spare_decoder_{nullptr};
 };
 
 }  // namespace kiln::packs

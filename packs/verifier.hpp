@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether bytes are a FlatBuffers buffer of pack.fbs.
+//
+// FlatBuffers brings a verifier. It limits the number of tables, and neither the texts nor the
+// elements of vectors that many tables may refer to, so that a small buffer can keep it busy for
+// hours, and what was read from it can fill the memory; it does not look at the alignment of the
+// structs in a vector; and it is eight times as much code. This one walks over the buffer by a
+// table of the schema's fields. Each part that it comes to takes its size from a budget, which is
+// the buffer's: so nothing is shared (but vtables), and time and memory are bounded by the buffer's
+// size.
+#pragma once
+
+#include "kiln/packs/bytes.hpp"
+
+namespace kiln::packs {
+
+enum class Kind : std::uint8_t {
+  number,   // `size` bytes, aligned to them; a struct has an alignment of its own
+  text,     // ended by a zero byte
+  numbers,  // vector of numbers or structs
+  texts,    // vector of texts
+  tables    // vector of tables
+};
+
+enum class TableKind : std::uint8_t {
+  kernel,
+  argument,
+  variant,
+  program,
+  root,
+  fact,
+  provenance,
+  section
+};
+
+// A field of a table, at its place in the schema.
+struct FieldRule {
+  Kind kind;
+  bool required = false;
+  std::uint8_t size = 0;   // of a number or an element
+  std::uint8_t align = 1;  // of the same
+  TableKind table = TableKind::kernel;
+};
+
+struct TableRule {
+  const FieldRule *fields;
+  std::size_t count;
+};
+
+TableRule rule_of(TableKind table);
+
+// `root` is the kind of the table that the buffer is of.
+bool verify_buffer(View bytes, TableKind root);
+
+}  // namespace kiln::packs
