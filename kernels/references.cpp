@@ -77,7 +77,7 @@ T *out(const kiln_reference_call *call, std::size_t i) {
   return static_cast<T *>(call->outputs[i].data);
 }
 
-// The parameter's components; zeros where it was not given.
+// The parameter's components. A parameter that was not given is all zeros.
 std::vector<float> numbers(const kiln_reference_call *call, const char *name, std::size_t count) {
   std::vector<float> values(count);
   for (std::uint32_t p = 0; p < call->parameter_count; ++p) {

@@ -92,12 +92,12 @@ VariantMeasurement not_checked(const Status &status, std::size_t sizes) {
   return measured;
 }
 
-// Why the device cannot run the variant, in the runtime's words; empty when nothing is known.
-std::string unavailable(const packs::Variant &variant, const DeviceInfo &device) {
-  if (auto missing = runtime::missing_requirement(variant.requirements, device.capabilities)) {
-    return *missing;
+// Why the device cannot run the variant, in the runtime's words, if that is known.
+std::optional<std::string> unavailable(const packs::Variant &variant, const DeviceInfo &device) {
+  if (auto missing = runtime::first_missing(variant.requirements, device.capabilities)) {
+    return missing;
   }
-  return not_launched(variant).value_or("");
+  return not_launched(variant);
 }
 
 std::vector<ProblemSize> sizes_of(const packs::Program &program,
@@ -151,7 +151,7 @@ class DeviceBench {
 
   bool measured(const packs::Variant &variant) const {
     if (!options_.variant.empty() && variant.name != options_.variant) return false;
-    return unavailable(variant, device_).empty();
+    return !unavailable(variant, device_);
   }
 
   ProgramRow bench(const packs::Program &program) {
@@ -182,12 +182,12 @@ class DeviceBench {
     base.published = published_ratios(program.name, variant.name);
     base.reason = unavailable(variant, device_);
     VariantMeasurement measured;
-    if (base.reason.empty()) {
+    if (!base.reason) {
       measured = measure(program, variant, found, problems, *row);
-      base.reason = measured.status.message;
       base.failed = !measured.status.ok();
+      if (base.failed) base.reason = measured.status.message;
     }
-    base.available = base.reason.empty();
+    base.available = !base.reason;
     base.rung = measured.rung;
     for (std::size_t i = 0; i < row->sizes.size(); ++i) {
       row->sizes[i].variants.push_back(base);

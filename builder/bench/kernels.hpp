@@ -20,8 +20,8 @@ namespace kiln::builder {
 struct VariantRow {
   std::string variant;
   bool available = false;
-  std::string reason;   // why it is not available, or why there are no figures
-  bool failed = false;  // and that is a fault: of the driver, the variant or the pack
+  std::optional<std::string> reason;  // why it is not available, or why there are no figures
+  bool failed = false;                // and that is a fault: of the driver, the variant or the pack
   std::string rung;
   VariantTime measured;
   std::vector<Published> published;

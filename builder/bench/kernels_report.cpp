@@ -36,7 +36,7 @@ json variant_json(const DeviceRow &device, const ProgramRow &program, const Size
                   const VariantRow &row) {
   json out = {
       {"variant", row.variant}, {"available", row.available}, {"published", published_json(row)}};
-  if (!row.reason.empty()) out["reason"] = row.reason;
+  if (row.reason) out["reason"] = *row.reason;
   if (!row.available) return out;
   const VariantTime &m = row.measured;
   out["rung"] = row.rung;
@@ -106,8 +106,8 @@ std::string row_text(const DeviceRow &device, const ProgramRow &program, const S
   const std::string name =
       fmt::format("{} {:{}}", size.best() == &row ? '*' : ' ', row.variant, width);
   if (!row.available)
-    return fmt::format("{}  not available on this device: {}\n", name, row.reason);
-  if (!row.has_figures()) return fmt::format("{}  no figures: {}\n", name, row.reason);
+    return fmt::format("{}  not available on this device: {}\n", name, row.reason.value_or(""));
+  if (!row.has_figures()) return fmt::format("{}  no figures: {}\n", name, row.reason.value_or(""));
   const VariantTime &m = row.measured;
   return fmt::format("{} {:12.1f} {:6.1f}% {:8.2f} {:>8} {:>8} {:>9}  {}, {}, {}{}\n", name,
                      m.time.median / 1e3, 100 * m.time.spread, size.gigabytes_per_second(row),

@@ -74,10 +74,10 @@ class LoadedVariant {
       return {};
     }
     Status status = find_limit(problem.size, &out->reason);
-    if (!status.ok() || !out->reason.empty()) return status;
+    if (!status.ok() || out->reason) return status;
     status = bind(problem.size, *problem.inputs, 0);
     if (status.ok()) status = warm_up(out);
-    if (status.ok() && out->reason.empty()) status = sample(out);
+    if (status.ok() && !out->reason) status = sample(out);
     if (out->time.samples != 0) per_element_ = out->time.median / pixels;
     return status;
   }
@@ -88,11 +88,13 @@ class LoadedVariant {
   }
 
   // What of the problem is too large for the device, if anything is.
-  Status find_limit(const ProblemSize &size, std::string *reason) const {
+  Status find_limit(const ProblemSize &size, std::optional<std::string> *reason) const {
     Workload workload;
     Status status = plan(size, &workload);
-    if (status.ok()) *reason = over_limits(bench_.cl(), bench_.device.cl(), workload).message;
-    return status;
+    if (!status.ok()) return status;
+    const Status limits = over_limits(bench_.cl(), bench_.device.cl(), workload);
+    if (!limits.ok()) *reason = limits.message;
+    return {};
   }
 
   Status bind(const ProblemSize &size, const std::vector<Plane> &inputs, std::uint8_t fill) {
@@ -189,7 +191,7 @@ class LoadedVariant {
 };
 
 json to_json(const VariantTime &time) {
-  return {{"reason", time.reason},
+  return {{"reason", time.reason ? json(*time.reason) : json()},
           {"failed", time.failed},
           {"check", static_cast<int>(time.check)},
           {"checked", {time.checked.width, time.checked.height, time.checked.depth}},
@@ -205,7 +207,7 @@ json to_json(const VariantTime &time) {
 
 VariantTime time_from(const json &in) {
   VariantTime time;
-  time.reason = in["reason"];
+  if (!in["reason"].is_null()) time.reason = in["reason"].get<std::string>();
   time.failed = in["failed"];
   time.check = static_cast<Check>(in["check"].get<int>());
   time.checked = {in["checked"][0], in["checked"][1], in["checked"][2]};

@@ -2,6 +2,7 @@
 // Measuring one variant in a process that may die: checked first, then launched again and again.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ struct VariantTask {
 
 // What one variant did with one problem.
 struct VariantTime {
-  std::string reason;   // why there are no figures; empty when there are
-  bool failed = false;  // and that is a fault: a wrong result, an error, a death
+  std::optional<std::string> reason;  // why there are no figures
+  bool failed = false;                // and that is a fault: a wrong result, an error, a death
   Check check = Check::unchecked;
   ProblemSize checked;        // the problem's size at the check
   std::vector<NDSize> local;  // of each stage, as launched

@@ -44,7 +44,7 @@ std::string row_text(const builder::StartupRow &row) {
 Status write_items(const std::string &path, const nlohmann::json &devices) {
   if (path.empty()) return {};
   const nlohmann::json all{{"schema", 1}, {"devices", devices}};
-  return as_failed(builder::write_whole_file(path, all.dump(2) + "\n"));
+  return as_failed(builder::write_whole_file(path, json_text(all)));
 }
 
 int run_startup(const Options &options) {

@@ -71,12 +71,16 @@ void print(const std::string &text) {
   if (!written && output_error == 0) output_error = errno;
 }
 
-void print(const nlohmann::json &json) {
-  print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+std::string json_text(const nlohmann::json &json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+void print(const nlohmann::json &json) { print(json_text(json)); }
+
 std::string count(std::size_t n, const std::string &noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  if (n == 1) return "1 " + noun;
+  const bool y = noun.ends_with("ry");  // a binary, an entry
+  return fmt::format("{} {}{}", n, y ? noun.substr(0, noun.size() - 1) : noun, y ? "ies" : "s");
 }
 
 void complain(const std::string &text) {

@@ -59,6 +59,8 @@ void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
 void add_warm(CLI::App &app, Command *command);
 
+// As Kiln writes it; what is no UTF-8, as some devices' names, becomes U+FFFD.
+std::string json_text(const nlohmann::json &json);
 // A result, on standard output.
 void print(const std::string &text);
 void print(const nlohmann::json &json);

@@ -112,7 +112,7 @@ int run(const Options &options) {
     }
   }
   if (!files.status().ok()) return fail(files.status());
-  files.write_text("index.json", index.dump(2) + "\n");
+  files.write_text("index.json", json_text(index));
   if (!files.status().ok()) return fail(files.status());
   if (options.json) {
     print(index);

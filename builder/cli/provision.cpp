@@ -115,10 +115,9 @@ int provision(const Options &options) {
     print(fmt::format("{}: nothing for Mesa's shader cache\n", options.pack));
     return kDone;
   }
-  std::string text =
-      fmt::format("{}: {} of {} bytes in {}, {} written\n", options.folder,
-                  result.entries == 1 ? "1 entry" : fmt::format("{} entries", result.entries),
-                  result.bytes, count(result.places, "database"), result.written);
+  std::string text = fmt::format("{}: {} of {} bytes in {}, {} written\n", options.folder,
+                                 count(result.entries, "entry"), result.bytes,
+                                 count(result.places, "database"), result.written);
   for (const auto &device : devices) {
     text += fmt::format("  {}: {}\n", device["device"].get<std::string>(),
                         device["served"] ? "served"

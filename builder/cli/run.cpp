@@ -300,8 +300,8 @@ void summarise(const Options &options, const Selection &subject, const builder::
 
 Status write_report(const Options &options, const builder::RunResult &result) {
   if (options.report.empty() || result.report.is_null()) return {};
-  return as_failed(builder::write_whole_file(
-      options.report, nlohmann::json::array({result.report}).dump(2) + "\n"));
+  return as_failed(
+      builder::write_whole_file(options.report, json_text(nlohmann::json::array({result.report}))));
 }
 
 // Compares and tells what was launched, and writes the outputs.

@@ -132,7 +132,7 @@ class Planner {
     }
     const auto sides = evaluate(*terms, workload_.size);
     memory.columns = sides[0];
-    memory.rows = sides[1] * sides[2];
+    memory.rows = product({sides[1], sides[2]});
     if (memory.rows > kMaxBytes || memory.columns > kMaxBytes ||
         memory.bytes() / memory.rows != memory.row_bytes() || memory.bytes() > kMaxBytes) {
       return {Code::over_limit,
@@ -156,10 +156,10 @@ class Planner {
                           memory->role == Role::input ? "input" : "output", memory->shape.name)};
     }
     const auto sides = evaluate(parse_terms(found->extent).value(), workload_.size);
-    const std::uint64_t row = sides[0] * found->channels * size_of(found->type);
-    const std::uint64_t rows = sides[1] * sides[2];
+    const std::uint64_t row = product({sides[0], found->channels, size_of(found->type)});
+    const std::uint64_t rows = product({sides[1], sides[2]});
     const bool fits = memory->storage == Storage::buffer
-                          ? row * rows <= memory->bytes()
+                          ? product({row, rows}) <= memory->bytes()
                           : row <= memory->row_bytes() && rows <= memory->rows;
     if (!fits) {
       return {Code::bad_input,
@@ -255,7 +255,9 @@ std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size
   const ProgramShape shape = program_shape(program);
   std::uint64_t bytes = 0;
   for (const auto *planes : {&shape.inputs, &shape.outputs}) {
-    for (const PlaneShape &plane : *planes) bytes += bytes_of(plane, size);
+    for (const PlaneShape &plane : *planes) {
+      if (__builtin_add_overflow(bytes, bytes_of(plane, size), &bytes)) return ~std::uint64_t{0};
+    }
   }
   return bytes;
 }

@@ -43,9 +43,14 @@ Status read_file(const std::string &path, std::string *bytes) {
   if (std::filesystem::is_directory(path, ignored)) return system_failure(path, EISDIR);
   std::ifstream file(path, std::ios::binary);
   if (!file) return system_failure(path, errno);
-  bytes->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (bytes->empty()) return {Code::failed, path + ": not a PNG image that can be read: empty"};
+  // In parts: what is no file may have no end.
+  std::string part(std::size_t{1} << 20, '\0');
+  do {
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    bytes->append(part, 0, static_cast<std::size_t>(file.gcount()));
+  } while (file && bytes->size() <= INT_MAX);
   if (bytes->size() > INT_MAX) return {Code::failed, path + ": larger than 2 GiB"};
+  if (bytes->empty()) return {Code::failed, path + ": not a PNG image that can be read: empty"};
   const auto *data = reinterpret_cast<const stbi_uc *>(bytes->data());
   const int size = static_cast<int>(bytes->size());
   int width = 0;
@@ -89,6 +94,10 @@ Result<Plane> read_png(const std::string &path, std::uint32_t channels) {
 }
 
 Status write_png(const Plane &image, const std::string &path) {
+  // What stb counts in an int: each row with a byte before it.
+  if ((image.row_bytes() + 1) * image.height > INT_MAX) {
+    return {Code::over_limit, fmt::format("{}: an image of more than 2 GiB", path)};
+  }
   std::string bytes;
   const int written = stbi_write_png_to_func(
       append, &bytes, static_cast<int>(image.width), static_cast<int>(image.height),

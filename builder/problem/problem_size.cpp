@@ -60,6 +60,14 @@ std::optional<ProblemSize> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
+std::uint64_t product(std::initializer_list<std::uint64_t> factors) {
+  std::uint64_t result = 1;
+  for (const std::uint64_t factor : factors) {
+    if (__builtin_mul_overflow(result, factor, &result)) return ~std::uint64_t{0};
+  }
+  return result;
+}
+
 std::uint64_t Term::operator()(const ProblemSize &size) const {
   std::uint64_t base = 1;
   if (of == Of::width) base = size.width;

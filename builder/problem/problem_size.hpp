@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,8 +20,13 @@ struct ProblemSize {
   std::uint32_t depth = 1;
   bool operator==(const ProblemSize &) const = default;
 
-  std::uint64_t elements() const { return std::uint64_t{width} * height * depth; }
+  std::uint64_t elements() const;
 };
+
+// 2^64 - 1 if it is that or more: sizes come from people and packs, and a product that wraps is
+// small.
+std::uint64_t product(std::initializer_list<std::uint64_t> factors);
+inline std::uint64_t ProblemSize::elements() const { return product({width, height, depth}); }
 
 // "7680x4320", and with a depth "64x64x64".
 std::string size_text(const ProblemSize &size);

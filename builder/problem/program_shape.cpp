@@ -50,7 +50,7 @@ std::vector<PlaneShape> memory_shapes(const std::vector<packs::Argument> &argume
 
 std::uint64_t bytes_of(const PlaneShape &shape, const ProblemSize &size) {
   const auto sides = sides_of(shape, size);
-  return sides[0] * sides[1] * sides[2] * shape.channels * size_of(shape.type);
+  return product({sides[0], sides[1], sides[2], shape.channels, size_of(shape.type)});
 }
 
 Plane blank_plane(const PlaneShape &shape, const ProblemSize &size) {

@@ -44,10 +44,10 @@ std::uint64_t bytes_of(const PlaneShape &shape, const ProblemSize &size);
 // A plane of that shape for a problem of that size, filled with zeros.
 Plane blank_plane(const PlaneShape &shape, const ProblemSize &size);
 
-// What the host holds for a program whose variants take and give memory of those shapes: the
-// planes of the first variant, each as the plainest variant of the same type has it. That is one
-// with an element for each width and height, else the one with the least memory: texels that pack
-// several pixels reach beyond the end of a row.
+// The planes that the host holds for a program whose variants have those shapes. Their names and
+// types are the first variant's. Each has the extent of a variant with one element per pixel, or,
+// if there is none, the smallest extent: an image whose texels pack several pixels is padded at the
+// end of each row.
 ProgramShape common_shape(const std::vector<ProgramShape> &variants);
 
 }  // namespace kiln::builder

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device/device.hpp"
 
+#include <algorithm>
+
 #include <pthread.h>
 
 namespace kiln::runtime {
 namespace {
+
+// Of platforms, and of devices of one: more are a driver's mistake.
+constexpr cl_uint kMaxCount = 4096;
 
 // PoCL 3.1 kills the process when two threads are the first to ask it for its devices. Not a
 // std::mutex: with some standard libraries a global one has a destructor.
@@ -26,6 +31,7 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
             packs::concat({"no OpenCL platform: clGetPlatformIDs returned ", cl_error_text(code),
                            " and ", packs::decimal(count), " platforms"})};
   }
+  count = std::min(count, kMaxCount);
   std::vector<cl_platform_id> platforms(count);
   code = cl.clGetPlatformIDs(count, platforms.data(), nullptr);
   if (code != CL_SUCCESS) return {Code::no_device, code, "clGetPlatformIDs failed"};
@@ -34,6 +40,7 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
     if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) {
       continue;
     }
+    devices = std::min(devices, kMaxCount);
     std::vector<cl_device_id> ids(devices);
     if (cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr) !=
         CL_SUCCESS) {

@@ -170,3 +170,16 @@ TEST_CASE("A difference is counted in elements, and measured against what is all
   x.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(difference(x, y, 1e30).within);
 }
+
+TEST_CASE("Memory whose rows are more than a number holds is refused, and not divided by") {
+  packs::Program program = two_stages();
+  for (packs::Argument &a : program.variants[0].arguments) {
+    if (a.role == Role::scratch) a.extent = "width 65536*height 65536*height";
+  }
+  CHECK(refusal(program, {4, 65536, 1}) ==
+        "blur/two_pass: size 4x65536 needs memory of more than 64 GiB");
+  CHECK(bytes_moved(two_stages(), {1u << 31, 1u << 31, 1}) == std::uint64_t{2} << 62);
+  packs::Program large = two_stages();
+  for (packs::Argument &a : large.variants[0].arguments) a.channels = 4;
+  CHECK(bytes_moved(large, {1u << 31, 1u << 31, 1u << 31}) == ~std::uint64_t{0});
+}

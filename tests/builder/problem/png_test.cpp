@@ -56,3 +56,13 @@ TEST_CASE("an output that cannot be written leaves nothing behind") {
   }
   CHECK(entries == 1);
 }
+
+TEST_CASE("a picture that PNG cannot hold is refused before it is encoded") {
+  const kiln::test::TemporaryFolder folder;
+  const std::string path = (folder.path() / "large.png").string();
+  // 4 GiB with the bytes between its rows, which an int counts as 65,536; no pixel is read.
+  const Plane image{65535, 65537, 1, "", {}};
+  const auto status = write_png(image, path);
+  CHECK(status.code == kiln::packs::Code::over_limit);
+  CHECK_FALSE(std::filesystem::exists(path));
+}

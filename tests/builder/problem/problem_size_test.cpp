@@ -47,3 +47,13 @@ TEST_CASE("Sizes are read as they are written") {
     CHECK_FALSE(parse_size(text).has_value());
   }
 }
+
+TEST_CASE("A product that would wrap is as large as can be said") {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  CHECK(product({}) == 1);
+  CHECK(product({3, 5, 7}) == 105);
+  CHECK(product({1u << 16, 1u << 16, 1u << 16}) == std::uint64_t{1} << 48);
+  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32}) == kMost);
+  CHECK(product({std::uint64_t{1} << 32, std::uint64_t{1} << 32, 5}) == kMost);
+  CHECK(ProblemSize{1u << 31, 1u << 31, 1u << 31}.elements() == kMost);
+}
