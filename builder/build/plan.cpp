@@ -89,7 +89,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
            const std::vector<packs::Target> &earlier, const PlanOptions &options) {
   Job job;
-  if (const auto lacks = runtime::missing_requirement(variant.requirements, device.capabilities)) {
+  if (const auto lacks = runtime::first_missing(variant.requirements, device.capabilities)) {
     job.need = Need::skip;
     job.reason = "the variant " + *lacks + ", which the device lacks";
     return job;
@@ -114,7 +114,7 @@ void keep_preferred(const packs::Program &program, const DeviceInfo &device, std
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device) {
   const auto serves = [&](const packs::Variant &variant) {
-    return !runtime::missing_requirement(variant.requirements, device.capabilities);
+    return !runtime::first_missing(variant.requirements, device.capabilities);
   };
   const auto &all = program.variants;
   for (const std::string &name : program.preferred) {

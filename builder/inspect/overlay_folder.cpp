@@ -77,6 +77,7 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   binary.program = take(&*facts, "program");
   binary.variant = take(&*facts, "variant");
   (void)take(&*facts, "final");
+  (void)take(&*facts, "driver_number");
   packs::Target &target = binary.target;
   target.key = std::string(entry.key);
   target.profile = take(&*facts, "profile");

@@ -35,7 +35,7 @@ json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   for (const packs::Program &program : bench.contents.programs) {
     runtime::Choice choice;
     const Status status = runtime::choose_variant(bench.file(), *bench.child.device, program.name,
-                                                  {}, packs::SizeClass::small, &choice);
+                                                  {}, packs::SizeClass::small, {}, &choice);
     if (status.ok()) chosen[program.name] = choice.variant.name();
   }
   return {{"chosen", chosen}};

@@ -127,8 +127,7 @@ class Tuning {
 
   std::optional<std::string> why_not(const packs::Program &program, const packs::Variant &variant,
                                      const ProblemSize &size) const {
-    if (auto missing =
-            runtime::missing_requirement(variant.requirements, result_.device.capabilities)) {
+    if (auto missing = runtime::first_missing(variant.requirements, result_.device.capabilities)) {
       return missing;
     }
     const auto workload = plan_workload(program, variant, size, {});

@@ -32,13 +32,30 @@ Status take_context(const kiln_loader_options &options, Loader *loader) {
   return {};
 }
 
+// Null, or what is wrong with one of the application's.
+const char *read_notes(const kiln_loader_options &options, Loader *loader) {
+  constexpr unsigned kFlags =
+      KILN_DRIVER_NEVER_GIVE | KILN_DRIVER_NEVER_ASK | KILN_DRIVER_NEVER_COMPARE;
+  const Device &device = *loader->device;
+  loader->notes = known_driver_notes(device.identity, device.description);
+  const auto *at = reinterpret_cast<const char *>(options.driver_notes);
+  for (size_t i = 0; at != nullptr && i < options.driver_note_count; ++i) {
+    kiln_driver_note note = {};
+    if (const char *wrong = read_options(at, sizeof(note), &note); wrong != nullptr) return wrong;
+    if ((note.flags & ~kFlags) != 0) return "unknown bits in flags";
+    add_driver_note(note, device.identity, device.description, &loader->notes);
+    at += note.size;
+  }
+  return nullptr;
+}
+
 // An overlay that cannot be used is no error; the report and a notice say why.
 void open_overlay(const kiln_loader_options &options, Loader *loader) {
   loader->no_overlay = "no overlay";
   if (options.overlay == nullptr) return;
   std::vector<Death> deaths;
   const Status status = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
-                                      &loader->overlay, &deaths);
+                                      loader->notes.options, &loader->overlay, &deaths);
   if (!status.ok()) {
     loader->no_overlay += ": " + status.message;
     notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
@@ -130,6 +147,9 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   loader->check = given.check;
   loader->check_user = given.check_user;
   if (given.check != nullptr) loader->passes_check = passes_check;
+  if (const char *wrong = read_notes(given, loader.get()); wrong != nullptr) {
+    return refuse_options("kiln_driver_note", wrong, error);
+  }
   if (Status e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
   open_overlay(given, loader.get());
   *out = new kiln_loader{loader, Programs(loader)};
@@ -167,6 +187,18 @@ kiln_status kiln_load(kiln_loader *loader, const char *program, const char *vari
   *out = new kiln_program{std::move(result.program)};
   return KILN_OK;
 }
+
+kiln_status kiln_loader_verdict(kiln_loader *loader, const char *program, const char *variant,
+                                unsigned flags, kiln_report **report, kiln_error *error) {
+  KILN_REQUIRE(loader != nullptr && program != nullptr && report != nullptr, error);
+  if (Status e = check_flags("kiln_loader_verdict", flags); !e.ok()) return report_error(e, error);
+  LoadResult result =
+      loader->programs.load(program, variant == nullptr ? "" : variant, flags | kForesee);
+  *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
+  return report_error(result.error, error);
+}
+
+void kiln_process_ending(void) { clear_live_markers(false); }
 
 kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
                           unsigned flags, kiln_progress_function progress, void *user,

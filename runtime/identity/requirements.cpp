@@ -62,7 +62,7 @@ bool is_extension_name(std::string_view name) {
   });
 }
 
-// A requirement, taken apart by its rule; the rule is null where there is none for it.
+// A requirement split by its rule. The rule is null for an unknown requirement.
 struct Parsed {
   const Rule *rule = nullptr;
   std::string_view operand;
@@ -102,7 +102,10 @@ bool has(const Capabilities &device, const Parsed &needed) {
   return false;
 }
 
-std::optional<std::string> missing_one(const std::string &requirement, const Capabilities &device) {
+}  // namespace
+
+std::optional<std::string> missing_requirement(std::string_view requirement,
+                                               const Capabilities &device) {
   const Parsed needed = parse(requirement);
   if (needed.rule == nullptr) {
     return concat({"needs \"", requirement, "\", which this version does not know"});
@@ -123,8 +126,6 @@ std::optional<std::string> missing_one(const std::string &requirement, const Cap
   return text;
 }
 
-}  // namespace
-
 std::uint32_t parse_compute_capability(std::string_view text) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return 0;
@@ -142,14 +143,6 @@ std::uint32_t compute_capability_of(const Facts &key) {
 
 bool Capabilities::has_extension(std::string_view name) const {
   return std::binary_search(extensions.begin(), extensions.end(), name);
-}
-
-std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
-                                               const Capabilities &device) {
-  for (const std::string &requirement : requirements) {
-    if (auto missing = missing_one(requirement, device)) return missing;
-  }
-  return std::nullopt;
 }
 
 bool is_known_requirement(std::string_view requirement) {

@@ -38,17 +38,25 @@ struct Capabilities {
   bool has_extension(std::string_view name) const;
 };
 
-// The first of the requirements that the device lacks, as a sentence without a full stop
-// ("needs the extension cl_khr_fp16"), or std::nullopt. The table in requirements.cpp has every
-// requirement:
+// What the device lacks for a requirement, as a sentence without a full stop ("needs the extension
+// cl_khr_fp16"), or std::nullopt. The table in requirements.cpp has every requirement:
 //   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
 //   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
 // Any other text counts as missing: a later builder may know more requirements than this runtime.
-std::optional<std::string> missing_requirement(const std::vector<std::string> &requirements,
+std::optional<std::string> missing_requirement(std::string_view requirement,
                                                const Capabilities &device);
+// The first that is missing; the elements are texts.
+template <typename Requirements>
+std::optional<std::string> first_missing(const Requirements &requirements,
+                                         const Capabilities &device) {
+  for (const auto &requirement : requirements) {
+    if (auto missing = missing_requirement(requirement, device)) return missing;
+  }
+  return std::nullopt;
+}
 
 // 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; else 0.
 std::uint32_t parse_compute_capability(std::string_view text);

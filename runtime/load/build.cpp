@@ -9,6 +9,7 @@ namespace {
 
 // More than this is a driver's mistake and not a log.
 constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
+constexpr cl_uint kMaxDevices = 256;  // of a program
 
 Status create_from_binary(const Device &device, cl_context context, packs::View bytes,
                           cl_program *out) {
@@ -152,6 +153,9 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   cl_int code =
       device.cl->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  if (count > kMaxDevices) {
+    return Status::error(Code::opencl, {"the driver reports ", decimal(count), " devices"});
+  }
   std::vector<cl_device_id> devices(count);
   std::vector<std::size_t> sizes(count);
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
@@ -163,11 +167,13 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   // Other devices of the context get memory too: a driver may ignore a null pointer.
   std::vector<packs::Bytes> binaries(count);
   std::vector<unsigned char *> places(count);
+  std::uint64_t left = packs::kMaxBlobSize;
   for (cl_uint i = 0; i < count; ++i) {
-    if (sizes[i] > packs::kMaxBlobSize) {
+    if (sizes[i] > left) {
       return Status::error(Code::opencl,
                            {"the driver reports a binary of ", decimal(sizes[i]), " bytes"});
     }
+    left -= sizes[i];
     binaries[i].resize(sizes[i]);
     places[i] = binaries[i].data();
   }

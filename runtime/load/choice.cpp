@@ -15,14 +15,6 @@ using packs::SizeClass;
 using packs::TuningRef;
 using packs::VariantRef;
 
-std::optional<std::string> missing(VariantRef variant, const Capabilities &device) {
-  std::vector<std::string> requirements;
-  for (const std::string_view requirement : variant.requirements()) {
-    requirements.push_back(std::string(requirement));
-  }
-  return missing_requirement(requirements, device);
-}
-
 // How far `size_class` is from the one that is asked for: smaller ones are nearer.
 unsigned distance(SizeClass size_class, SizeClass wanted) {
   const auto have = static_cast<unsigned>(size_class);
@@ -135,7 +127,7 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
   if (!found) {
     return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
-  if (const auto lacks = missing(found, device.capabilities)) {
+  if (const auto lacks = first_missing(found.requirements(), device.capabilities)) {
     return Status::error(Code::requirement, {"program ", program, ", variant ", variant, " ",
                                              *lacks, ", which this device lacks"});
   }
@@ -161,7 +153,8 @@ const char *size_class_name(SizeClass size_class) {
 }
 
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
-                      const std::string &variant, SizeClass wanted, Choice *out) {
+                      const std::string &variant, SizeClass wanted,
+                      const std::vector<VariantRef> &failed, Choice *out) {
   const packs::ProgramRef found = pack.find_program(program);
   if (!found) {
     return Status::error(Code::not_in_pack, {"the pack has no program ", program});
@@ -171,7 +164,10 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
   VariantRef first;  // by preference, then by name
   std::uint32_t place = 0;
   for (const VariantRef candidate : found.variants()) {
-    if (missing(candidate, device.capabilities)) continue;
+    if (std::find(failed.begin(), failed.end(), candidate) != failed.end() ||
+        first_missing(candidate.requirements(), device.capabilities)) {
+      continue;
+    }
     measurements.add(candidate);
     const std::uint32_t here = preference(found, candidate);
     if (first && here >= place) continue;
@@ -182,11 +178,15 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
     return Status::error(Code::requirement,
                          {"program ", program, " has no variant that this device can run"});
   }
-  if (measurements.choose(out)) return {};
-  const bool preferred = place < found.preferred().size();
-  out->variant = first;
-  out->by = preferred ? KILN_CHOICE_PREFERENCE : KILN_CHOICE_ORDER;
-  out->reason = preferred ? "preferred by the pack" : "first by name";
+  if (!measurements.choose(out)) {
+    const bool preferred = place < found.preferred().size();
+    out->variant = first;
+    out->by = preferred ? KILN_CHOICE_PREFERENCE : KILN_CHOICE_ORDER;
+    out->reason = preferred ? "preferred by the pack" : "first by name";
+  }
+  for (const VariantRef variant_failed : failed) {
+    out->reason += concat({"; no rung could load ", variant_failed.name()});
+  }
   return {};
 }
 

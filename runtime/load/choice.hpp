@@ -29,9 +29,10 @@ struct Choice {
 //    else the next smaller, else the next larger, the device with the most variants measured,
 //    then with the most samples, then the pack's first.
 //  * else the first of Program.preferred, else the first by name.
-// `*out` is set on success.
+// None of `failed`, which no rung could load, is chosen again. `*out` is set on success.
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
-                      const std::string &variant, packs::SizeClass wanted, Choice *out);
+                      const std::string &variant, packs::SizeClass wanted,
+                      const std::vector<packs::VariantRef> &failed, Choice *out);
 
 const char *size_class_name(packs::SizeClass size_class);
 

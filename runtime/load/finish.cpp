@@ -21,7 +21,7 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
   if (Status s = guard.check(given); !s.ok()) return s;
   if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
   int no_marker = 0;
-  const bool known = guard.fate(given.id) != Verdict::untried;
+  const bool known = is_known(guard.fate(given.id));
   const int slot = known ? -1 : guard.begin(given, loader.deadline_milliseconds, &no_marker);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
@@ -73,8 +73,9 @@ Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes
   packs::Bytes scratch;
   packs::View bytes;
   if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
-  BuildOutcome outcome = build_program(*loader.device, loader.context.get(), form, bytes,
-                                       variant.options(), expected_kernels(variant));
+  BuildOutcome outcome =
+      build_program(*loader.device, loader.context.get(), form, bytes,
+                    concat({variant.options(), loader.notes.options}), expected_kernels(variant));
   if (!outcome.error.ok()) return std::move(outcome.error);
   return own_binary(loader, variant, outcome.built.program.get(), binary);
 }
@@ -90,20 +91,30 @@ Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
 
 }  // namespace
 
-Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
-                  packs::Bytes *out) {
+Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                      packs::Bytes *out) {
+  if ((loader.notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
+    return Status::error(Code::failed, "a driver note: never ask it for binaries");
+  }
+  if (loader.overlay == nullptr) return program_binary(*loader.device, program, out);
   Quarantine &guard = loader.overlay->quarantine();
   const BlobUse asking{work_id(variant, 2), KILN_RUNG_ERROR};
   if (!guard.check(asking).ok()) {
     return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
   }
   int no_marker = 0;  // the attempt itself has notified the application
-  const bool known = guard.fate(asking.id) != Verdict::untried;
+  const bool known = is_known(guard.fate(asking.id));
   const int slot = known ? -1 : guard.begin(asking, loader.deadline_milliseconds, &no_marker);
   const Status status = program_binary(*loader.device, program, out);
   guard.end(slot, asking, Verdict::binary_read);
-  if (!status.ok()) return status;
-  return guard.check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
+  return status;
+}
+
+Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                  packs::Bytes *out) {
+  if (Status s = ask_for_binary(loader, variant, program, out); !s.ok()) return s;
+  return loader.overlay->quarantine().check(
+      {packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
 }
 
 packs::Finality stored_finality(const Device &device) {

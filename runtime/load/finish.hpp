@@ -7,8 +7,11 @@
 
 namespace kiln::runtime {
 
-// Asks the driver for its binary of `program`, which some do not survive: behind a marker. Fails if
-// the driver gives none, or one that must not be stored. The loader must have an overlay.
+// Asks the driver for its binary of `program`, which some do not survive: behind a marker, where
+// the loader has an overlay. Code::failed if an earlier start did not survive it.
+Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                      packs::Bytes *out);
+// The same for the overlay: fails too if the binary must not be stored.
 Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                   packs::Bytes *out);
 

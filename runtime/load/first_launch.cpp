@@ -35,9 +35,10 @@ std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
   return packs::xxh3(words, sizeof(words));
 }
 
-Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels, bool last) {
+Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels, bool last,
+                      bool foresee) {
   for (unsigned i = 0; i < kernels && i < kMaxKernels; ++i) {
-    if (guard.passes_over({launch_id(subject, i), subject.rung}, last)) {
+    if (guard.passes_over({launch_id(subject, i), subject.rung}, last, foresee)) {
       return Status::error(Code::failed,
                            "an earlier process ended while it launched this for the first time");
     }
@@ -75,6 +76,7 @@ FirstLaunch::~FirstLaunch() {
 
 void FirstLaunch::end_with(cl_event event) {
   if (slot_ < 0 || event == nullptr) return;
+  program_.loader->overlay->quarantine().leave(slot_);
   auto waiting = std::make_unique<Waiting>(Waiting{program_.loader->overlay, subject_, slot_});
   const cl_int code =
       program_.loader->device->cl->clSetEventCallback(event, CL_COMPLETE, complete, waiting.get());

@@ -12,9 +12,9 @@ namespace kiln::runtime {
 std::uint64_t launch_id(const BlobUse &subject, unsigned index);
 
 // Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
-// `last` is as Quarantine::check() has it.
+// `last` and `foresee` are as Quarantine::check() has them.
 Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels,
-                      bool last = false);
+                      bool last = false, bool foresee = false);
 
 // Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
 void expect_first_launches(LoadedProgram *program);

@@ -59,6 +59,13 @@ Attempt attempt_of(Form form, kiln_rung rung, const Offer &offer, VariantRef var
   return attempt;
 }
 
+// By the compiler, which would do so again; and not for lack of memory, say.
+bool was_refused(const Status &error) {
+  return error.cl_error == CL_BUILD_PROGRAM_FAILURE ||
+         error.cl_error == CL_COMPILE_PROGRAM_FAILURE ||
+         error.cl_error == CL_LINK_PROGRAM_FAILURE || error.cl_error == CL_INVALID_BUILD_OPTIONS;
+}
+
 class Ladder {
  public:
   Ladder(const std::shared_ptr<const Loader> &loader, VariantRef variant, unsigned flags,
@@ -67,7 +74,8 @@ class Ladder {
         variant_(variant),
         flags_(flags),
         report_(*report),
-        overlay_(loader->overlay.get()) {}
+        overlay_(loader->overlay.get()),
+        foresee_((flags & kForesee) != 0) {}
 
   bool climb(std::shared_ptr<LoadedProgram> *out) {
     const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
@@ -77,7 +85,8 @@ class Ladder {
         try_overlay(out) || try_exact(out) || try_compatible(out) || try_intermediate(out) ||
         try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
         try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
-    if (loaded && overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0) keep(**out);
+    const bool with_overlay = overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
+    if (loaded && with_overlay && !foresee_) keep(**out);
     return loaded;
   }
 
@@ -97,10 +106,14 @@ class Ladder {
   }
 
   bool off(kiln_rung rung, unsigned flag) {
-    return (flags_ & flag) != 0 && !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+    if ((flags_ & flag) != 0) return !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+    return (flag & KILN_LOAD_NO_BINARY) != 0 &&
+           (loader_->notes.flags & KILN_DRIVER_NEVER_GIVE) != 0 &&
+           !skip(rung, KILN_OUTCOME_SKIPPED, "a driver note: never give it binaries");
   }
 
   void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
+    if (foresee_) return;
     notify(*loader_, {kind, result.rung, result.outcome, report_.program.c_str(),
                       report_.variant.c_str(), text, 0});
   }
@@ -184,18 +197,41 @@ class Ladder {
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
       const bool last = is_last(result->rung);
-      Status s = guard->check(attempt.subject, last);
-      if (s.ok()) s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last);
-      if (!s.ok()) return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(s.message));
+      Status s = guard->check(attempt.subject, last, foresee_);
+      if (s.ok()) {
+        s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last, foresee_);
+      }
+      if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
     }
-    const int slot = guard != nullptr && !is_known(before) ? mark(attempt, *result) : -1;
+    if (foresee_) {
+      finish_report(attempt, before, result);
+      return true;
+    }
+    slot_ = guard != nullptr && !is_known(before) ? mark(attempt, *result) : -1;
     Verdict after = Verdict::untried;
     const bool loaded = build(attempt, before, result, &after, out);
-    if (guard != nullptr) guard->end(slot, attempt.subject, after);
+    end(attempt, after);
     return loaded;
+  }
+
+  // What the compiler refused at an earlier start has failed, and its log is still there.
+  bool pass_over(const Attempt &attempt, RungResult *result, std::string why) {
+    const History history = overlay_->quarantine().history(attempt.subject.id);
+    if (history.deaths != 0 || history.refusals == 0) {
+      return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
+    }
+    result->log = overlay_->refusal(attempt.subject.id, &why);
+    return give_up(result, KILN_OUTCOME_FAILED,
+                   concat({"the driver refused it at an earlier start: ", why}));
+  }
+
+  // The driver is done with the attempt; again with a later verdict.
+  void end(const Attempt &attempt, Verdict verdict) {
+    if (overlay_ != nullptr) overlay_->quarantine().end(slot_, attempt.subject, verdict);
+    slot_ = -1;
   }
 
   // Whether the pack has nothing for the rungs below.
@@ -225,10 +261,14 @@ class Ladder {
 
   bool build(const Attempt &attempt, Verdict before, RungResult *result, Verdict *after,
              std::shared_ptr<LoadedProgram> *out) {
-    BuildOutcome outcome =
-        build_program(*loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
-                      variant_.options(), expected_kernels(variant_));
+    BuildOutcome outcome = build_program(
+        *loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
+        concat({variant_.options(), loader_->notes.options}), expected_kernels(variant_));
     if (!outcome.error.ok()) {
+      if (overlay_ != nullptr && attempt.form != Form::binary && was_refused(outcome.error)) {
+        end(attempt, Verdict::refused);  // a process that is ended from here on has not died of it
+        overlay_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
+      }
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
     }
@@ -248,11 +288,19 @@ class Ladder {
       report_.recompiled = true;
       tell(KILN_NOTICE_RECOMPILED, *result, "the driver silently recompiled the binary");
     }
+    finish_report(attempt, *after, result);
+    program->subject = attempt.subject;
+    if (overlay_ != nullptr) expect_first_launches(program.get());
+    *out = std::move(program);
+    return true;
+  }
+
+  void finish_report(const Attempt &attempt, Verdict verdict, RungResult *result) {
     report_.rungs.push_back(std::move(*result));
     report_.rung = report_.rungs.back().rung;
     report_.final = static_cast<kiln_finality>(attempt.finality);
     report_.why_not_final = attempt.why_not_final;
-    if (*after == Verdict::recompiled) {
+    if (verdict == Verdict::recompiled) {
       report_.final = KILN_FINAL_NO;
       report_.why_not_final = "the driver compiled it anew";
     }
@@ -261,24 +309,26 @@ class Ladder {
       report_.final = KILN_FINAL_UNKNOWN;
       report_.why_not_final = "it is where Mesa's cache has the pack's entries";
     }
-    program->subject = attempt.subject;
-    if (overlay_ != nullptr) expect_first_launches(program.get());
-    *out = std::move(program);
-    return true;
   }
 
   // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
   // is asked once for each binary and driver.
   Verdict fate_of_binary(const Attempt &attempt, Verdict before, cl_program program) {
-    const bool known = is_known(before);
+    const bool known = is_known(before) && before != Verdict::taken;
     const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
                        attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
       report_.recompiled = before == Verdict::recompiled;
       return before;
     }
+    constexpr unsigned kNever = KILN_DRIVER_NEVER_COMPARE | KILN_DRIVER_NEVER_ASK;
+    if (!asked || (loader_->notes.flags & kNever) != 0) return Verdict::proven;
+    // It has survived being given; being asked is another matter.
+    end(attempt, Verdict::untried);
     packs::Bytes now;
-    if (!asked || !program_binary(*loader_->device, program, &now).ok()) return Verdict::proven;
+    const Status status = ask_for_binary(*loader_, variant_, program, &now);
+    if (status.code == Code::failed) return Verdict::taken;  // not asked
+    if (!status.ok()) return Verdict::proven;
     report_.recompiled = now.size() != attempt.bytes.size ||
                          std::memcmp(now.data(), attempt.bytes.data, now.size()) != 0;
     return *report_.recompiled ? Verdict::recompiled : Verdict::proven;
@@ -334,7 +384,9 @@ class Ladder {
   unsigned flags_;
   Report &report_;
   Overlay *overlay_;
+  bool foresee_;
   packs::Bytes *scratch_ = nullptr;
+  int slot_ = -1;  // of the attempt that the driver is at
 };
 
 std::string summary(const Report &report) {
@@ -357,13 +409,14 @@ Status climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, un
   report->milliseconds = milliseconds_since(start);
   Status error;
   if (!loaded) error = Status::error(Code::no_rung, summary(*report));
+  if ((flags & kForesee) != 0) return error;
   notify(*loader, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report->rung,
                    loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report->program.c_str(),
                    report->variant.c_str(), error.message.c_str(), report->milliseconds});
   return error;
 }
 
-std::vector<ExpectedKernel> expected_kernels(VariantRef variant) {
+std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant) {
   std::vector<ExpectedKernel> kernels;
   for (const packs::KernelRef kernel : variant.kernels()) {
     kernels.push_back({std::string(kernel.name()), kernel.arguments()});

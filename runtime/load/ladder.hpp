@@ -37,6 +37,10 @@ struct LoadedProgram {
 Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef variant, unsigned flags,
              std::shared_ptr<LoadedProgram> *out, Report *report);
 
+// Among the flags: without the driver, what the rungs would come to, down to the first that would
+// be tried. Nothing is recorded, the application is told nothing, and `*out` stays as it is.
+inline constexpr unsigned kForesee = 1u << 31;
+
 // The variant's kernels as the driver must show them.
 std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant);
 

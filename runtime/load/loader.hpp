@@ -8,6 +8,7 @@
 
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/load/driver_notes.hpp"
 #include "runtime/overlay/overlay.hpp"
 
 namespace kiln::runtime {
@@ -20,6 +21,7 @@ struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
   Handle<cl_context> context;
+  DriverNotes notes;
   unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own
 
   std::shared_ptr<Overlay> overlay;  // null: none

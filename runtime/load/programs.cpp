@@ -32,9 +32,10 @@ LoadResult with_choice(LoadResult result, Choice choice) {
 }  // namespace
 
 Programs::Slot *Programs::find_slot(const std::string &program, const std::string &variant,
-                                    unsigned flags, LoadResult *result) {
+                                    unsigned flags, const std::vector<packs::VariantRef> &failed,
+                                    LoadResult *result) {
   result->error = choose_variant(*loader_->pack, *loader_->device, program, variant,
-                                 wanted_class(flags), &result->choice);
+                                 wanted_class(flags), failed, &result->choice);
   const packs::VariantRef chosen = result->choice.variant;
   flags &= ~kChoiceFlags;
   if (!result->error.ok()) {
@@ -64,13 +65,31 @@ const LoadResult &Programs::load_slot(const std::string &program, Slot *slot) {
 
 LoadResult Programs::load(const std::string &program, const std::string &variant, unsigned flags) {
   LoadResult result;
-  Slot *slot = find_slot(program, variant, flags, &result);
+  Slot *slot = find_slot(program, variant, flags, {}, &result);
   if (slot == nullptr) return result;
+  result = load_one(program, slot, std::move(result.choice));
+  const bool done = result.error.ok() || !variant.empty();
+  return done ? result : load_next(program, flags, std::move(result));
+}
+
+LoadResult Programs::load_one(const std::string &program, Slot *slot, Choice choice) {
   const unsigned before = slot->loads;
   const std::lock_guard<std::mutex> lock(slot->mutex);
   // Loaded, or failed while this thread waited.
   const bool done = slot->last.program != nullptr || slot->loads != before;
-  return with_choice(done ? slot->last : load_slot(program, slot), std::move(result.choice));
+  return with_choice(done ? slot->last : load_slot(program, slot), std::move(choice));
+}
+
+LoadResult Programs::load_next(const std::string &program, unsigned flags, LoadResult first) {
+  std::vector<packs::VariantRef> failed{first.choice.variant};
+  for (;;) {
+    LoadResult result;
+    Slot *slot = find_slot(program, {}, flags, failed, &result);
+    if (slot == nullptr) return first;
+    failed.push_back(slot->variant);
+    result = load_one(program, slot, std::move(result.choice));
+    if (result.error.ok()) return result;
+  }
 }
 
 void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags,
@@ -78,7 +97,7 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
   std::vector<Slot *> others;  // that another thread is loading
   for (std::size_t i = 0; i < programs.size(); ++i) {
     LoadResult asked;
-    Slot *slot = find_slot(programs[i], {}, flags, &asked);
+    Slot *slot = find_slot(programs[i], {}, flags, {}, &asked);
     if (slot == nullptr) {
       if (progress != nullptr && !progress->loaded(programs[i], asked, i + 1)) return;
       continue;
@@ -89,8 +108,9 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
       continue;
     }
     if (slot->loads != 0) continue;
-    const LoadResult result = with_choice(load_slot(programs[i], slot), std::move(asked.choice));
+    LoadResult result = with_choice(load_slot(programs[i], slot), std::move(asked.choice));
     lock.unlock();
+    if (!result.error.ok()) result = load_next(programs[i], flags, std::move(result));
     if (progress != nullptr && !progress->loaded(programs[i], result, i + 1)) return;
   }
   for (Slot *slot : others) const std::lock_guard<std::mutex> wait(slot->mutex);

@@ -29,7 +29,9 @@ class Programs {
   const std::shared_ptr<const Loader> &loader() const { return loader_; }
 
   // Loads, or waits for the thread that is loading the same, or gives what was loaded before.
-  // A load that failed is tried again by the next call.
+  // A load that failed is tried again by the next call. With an empty `variant` the next best is
+  // loaded where one fails on every rung; if all do, the error and the report are of the best.
+  // With kForesee among the flags the program is null.
   LoadResult load(const std::string &program, const std::string &variant, unsigned flags);
 
   // Called with what this thread loaded; true goes on.
@@ -60,8 +62,11 @@ class Programs {
   // The slot of what is asked for, `result->choice`; null if the pack has no such variant, and
   // then `*result` has the error.
   Slot *find_slot(const std::string &program, const std::string &variant, unsigned flags,
-                  LoadResult *result);
+                  const std::vector<packs::VariantRef> &failed, LoadResult *result);
   const LoadResult &load_slot(const std::string &program, Slot *slot);
+  // The next best after the variant that `first` could not load.
+  LoadResult load_next(const std::string &program, unsigned flags, LoadResult first);
+  LoadResult load_one(const std::string &program, Slot *slot, Choice choice);
 
   std::shared_ptr<const Loader> loader_;
   std::mutex mutex_;  // guards `slots_`, not what they point to

@@ -12,6 +12,7 @@
 #endif
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
 #include "runtime/overlay/driver_number.hpp"
 #include "runtime/overlay/private_folder.hpp"
 
@@ -37,11 +38,28 @@ const char *driver_library(const Device &device) {
 
 }  // namespace
 
+// Intel's compiler is a package of its own, which the driver opens when it first compiles; its
+// libraries are in the driver's folder or the one above.
+void append_intel_compiler(const char *driver, std::string *out) {
+  if (driver == nullptr) return;
+  std::string folder = driver;
+  for (int level = 0; level < 2; ++level) {
+    const std::size_t slash = folder.rfind('/');
+    if (slash == std::string::npos) return;
+    folder.resize(slash);
+    for (const char *name : {"libigc.so.1", "libigc.so.2", "libigdfcl.so.1", "libigdfcl.so.2"}) {
+      append_file(packs::concat({folder, "/", name}).c_str(), out);
+    }
+  }
+}
+
 // The key is not enough: a driver or one of its libraries may be replaced without a change of any
 // string.
 std::uint64_t driver_number(const Device &device) {
   std::string facts = device.key().text() + device.identity.text(Field::driver_version);
   append_file(driver_library(device), &facts);
+  if (std::string_view(device.description.profile) == "intel")
+    append_intel_compiler(driver_library(device), &facts);
 #ifdef __ANDROID__
   char fingerprint[PROP_VALUE_MAX] = {};
   __system_property_get("ro.build.fingerprint", fingerprint);

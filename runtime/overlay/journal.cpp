@@ -20,6 +20,21 @@ void put_check(std::uint8_t *record) {
   }
 }
 
+std::uint16_t limited(unsigned count) {
+  return static_cast<std::uint16_t>(std::min(count, 0xffffu));
+}
+
+// Whether the records have that subject already.
+bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
+  for (const Record &record : records) {
+    if (record.id == id) return true;
+  }
+  return false;
+}
+
+// Compiling takes so long that the application is often ended meanwhile.
+bool is_slow(kiln_rung rung) { return rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE; }
+
 }  // namespace
 
 void encode_record(const Record &record, std::uint8_t *out) {
@@ -37,9 +52,9 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  if (bytes[8] > static_cast<std::uint8_t>(Verdict::passed_over) || bytes[9] > kNoLoad) {
-    return record;  // of a newer version
-  }
+  // Of a newer version, or of an earlier one that banned what was slow (4) or hung (6).
+  constexpr unsigned kKnown = 0x7ae;  // 1, 2, 3, 5, 7 to 10
+  if (bytes[8] > 10 || (kKnown >> bytes[8] & 1) == 0 || bytes[9] > kNoLoad) return record;
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
   record.fate = static_cast<Verdict>(bytes[8]);
   record.rung = static_cast<kiln_rung>(bytes[9]);
@@ -72,15 +87,17 @@ History Journal::history(std::uint64_t id) const {
   for (const Record &record : records_) {
     if (record.id != id || history.last == Verdict::wrong_result) continue;
     switch (record.fate) {
-      case Verdict::too_slow: continue;
-      case Verdict::hung: history.stuck |= is_stuck(record); continue;
-      case Verdict::passed_over: ++history.passed_over; continue;
+      case Verdict::stuck: history.stuck = true; continue;
+      case Verdict::passed_over:
+        history.passed_over += std::max<unsigned>(record.marker, 1);
+        continue;
       case Verdict::crashed:
         // Two starts may have found one marker.
         history.deaths += history.deaths != 0 && record.marker == history.marker ? 0 : 1;
         history.marker = record.marker;
         break;
-      default: history.deaths = 0;
+      case Verdict::refused: history.refusals = std::max<unsigned>(record.marker, 1); break;
+      default: history.deaths = history.refusals = 0;
     }
     history.passed_over = 0;
     history.last = record.fate;
@@ -88,25 +105,68 @@ History Journal::history(std::uint64_t id) const {
   return history;
 }
 
-bool Journal::rung_quarantined(kiln_rung rung) const {
-  if (rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE) return false;
-  const Record *first = nullptr;
-  for (const Record &record : records_) {
-    if (record.fate != Verdict::crashed || record.rung != rung) continue;
-    if (history(record.id).deaths == 0) continue;
-    if (first == nullptr) first = &record;
-    const bool same_death = record.marker != 0 && record.marker == first->marker;
-    if (record.id != first->id && !same_death) return true;
-  }
-  return false;
+bool Journal::is_new_death(const Record &death, std::vector<std::uint64_t> *found) const {
+  if (std::find(found->begin(), found->end(), death.id) != found->end()) return false;
+  found->push_back(death.id);
+  const History before = history(death.id);
+  return !is_known(before.last) && (before.deaths == 0 || before.marker != death.marker);
 }
 
-bool passes_over(const History &history, kiln_rung rung, bool last) {
-  if (history.last == Verdict::wrong_result) return true;
-  const unsigned patience = rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE ? 3 : 1;
-  if (history.deaths < patience) return false;
-  constexpr unsigned kMaxDoublings = 6;
-  return !last || history.passed_over < 1u << std::min(history.deaths - patience, kMaxDoublings);
+bool Journal::rung_quarantined(kiln_rung rung) const {
+  if (is_slow(rung) || rung == kNoLoad) return false;
+  std::vector<std::uint16_t> deaths;
+  std::uint64_t first = 0;
+  bool two = false;
+  for (const Record &record : records_) {
+    if (record.rung != rung) continue;
+    if (is_known(record.fate)) return false;
+    if (record.fate != Verdict::crashed) continue;
+    if (deaths.empty()) first = record.id;
+    two |= record.id != first;
+    if (std::find(deaths.begin(), deaths.end(), record.marker) == deaths.end()) {
+      deaths.push_back(record.marker);
+    }
+  }
+  return two && deaths.size() >= 3;
+}
+
+std::vector<Record> Journal::folded() const {
+  Journal folded;
+  std::vector<Record> &kept = folded.records_;
+  unsigned rungs = 0;  // bits of those on which something was taken
+  for (const Record &record : records_) {
+    if (has_subject(record.id, kept)) continue;
+    const History now = history(record.id);
+    Record out = record;
+    out.marker = 0;
+    out.fate = now.last;
+    if (is_known(now.last) && (rungs >> record.rung & 1) != 0) continue;
+    if (is_known(now.last)) rungs |= 1u << record.rung;
+    if (is_known(now.last) || now.last == Verdict::wrong_result) folded.add(out);
+    if (now.refusals != 0) {
+      folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
+    }
+    for (unsigned i = 0; i < now.deaths;
+         ++i) {  // different numbers, the last one the last marker's
+      folded.add({record.id, Verdict::crashed, record.rung,
+                  static_cast<std::uint16_t>(now.marker - now.deaths + 1 + i)});
+    }
+    if (now.passed_over != 0) {
+      folded.add({record.id, Verdict::passed_over, record.rung, limited(now.passed_over)});
+    }
+  }
+  return std::move(folded.records_);
+}
+
+unsigned starts_to_skip(const History &history, kiln_rung rung, bool last) {
+  if (history.last == Verdict::wrong_result) return kForGood;
+  const unsigned patience = is_slow(rung) ? 3 : 2;
+  if (history.deaths < patience) {
+    return history.refusals == 0 ? 0 : 8u << std::min(history.refusals - 1, 3u);
+  }
+  const unsigned retries = history.deaths - patience;
+  if (last) return 1u << std::min(retries, 6u);
+  return retries < 3 ? 8u << 3 * retries : kForGood;
 }
 
 }  // namespace kiln::runtime

@@ -17,11 +17,12 @@ enum class Verdict : std::uint8_t {
   proven = 1,        // loaded as it is (a binary: the driver gave back the same bytes)
   recompiled = 2,    // loaded, after the driver compiled it anew
   crashed = 3,       // a process ended inside the driver
-  too_slow = 4,      // of earlier versions, which banned slow binaries; passed over when read
   binary_read = 5,   // asked for its own binary for the overlay, it answered
-  hung = 6,          // likewise; without a marker, in memory alone: see is_stuck()
+  stuck = 6,         // in memory alone: another living process is in the driver past its deadline
   wrong_result = 7,  // the application's check found wrong results
-  passed_over = 8    // not given to the driver at one load, because of the deaths before
+  passed_over = 8,   // not given to the driver at one start, because of what happened before
+  taken = 9,         // loaded; the driver was not asked whether it took a binary as it is
+  refused = 10       // its compiler refused it in good order
 };
 
 // Counts against a subject until it is proven.
@@ -31,23 +32,32 @@ inline bool is_final(Verdict fate) {
 
 // The driver did it and lived: what follows needs no marker.
 inline bool is_known(Verdict fate) {
-  return fate == Verdict::proven || fate == Verdict::recompiled || fate == Verdict::binary_read;
+  return fate == Verdict::proven || fate == Verdict::recompiled || fate == Verdict::binary_read ||
+         fate == Verdict::taken;
 }
 
 // What is known of one subject.
 struct History {
   Verdict last = Verdict::untried;  // without passed_over
   unsigned deaths = 0;              // since it was last proven; one for each process
-  unsigned passed_over = 0;         // times since the last death
+  unsigned passed_over = 0;         // starts since the last death or refusal
+  unsigned refusals = 0;            // since it was last proven
   std::uint16_t marker = 0;         // that told of the last death
-  bool stuck = false;               // is_stuck()
+  bool stuck = false;               // as Verdict::stuck
 };
 
-// Whether to pass a subject over at this load. A binary is passed over after one death: the rungs
-// below it serve. IL and source take long to compile, so that an application is often ended then,
-// for reasons of its own: they need three. The last thing that a pack can offer is never given up,
-// but tried again after it was passed over once, twice, four times, and so on to 64.
-bool passes_over(const History &history, kiln_rung rung, bool last);
+inline constexpr unsigned kForGood = ~0u;
+
+// At how many starts a subject is passed over before it is tried again; 0: at none. A ban needs two
+// deaths of a binary, since the rungs below it serve. IL and source need three: they take long to
+// compile, and an application is ended meanwhile for reasons of its own. With something below it a
+// subject is tried again after 8 starts, then 64, then 512, and then with this driver no more. The
+// last thing that a pack has to offer is never given up: after 1, 2, 4 starts, and so on to 64.
+// What the compiler refused in good order is tried again after 8, 16, 32 and 64 starts.
+unsigned starts_to_skip(const History &history, kiln_rung rung, bool last);
+inline bool passes_over(const History &history, kiln_rung rung, bool last) {
+  return history.passed_over < starts_to_skip(history, rung, last);
+}
 
 // In place of a rung, for what is no load: linking for the overlay, first launches.
 inline constexpr kiln_rung kNoLoad = static_cast<kiln_rung>(KILN_RUNG_INTERMEDIATE + 1);
@@ -57,14 +67,9 @@ struct Record {
   Verdict fate = Verdict::untried;
   kiln_rung rung = KILN_RUNG_ERROR;
   // Of a death: the marker that recorded it. One death may find many threads in the
-  // driver.
+  // driver. Of a refusal its number since the last success, of passed_over how often, 0 as 1.
   std::uint16_t marker = 0;
 };
-
-// Whether another living process has been given the subject for longer than its deadline.
-inline bool is_stuck(const Record &record) {
-  return record.fate == Verdict::hung && record.marker == 0;
-}
 
 inline constexpr std::size_t kRecordSize = 16;
 inline constexpr std::size_t kJournalHeaderSize = 256;
@@ -85,9 +90,18 @@ class Journal {
   // What became of the subject. A wrong result stays for good.
   History history(std::uint64_t id) const;
   Verdict fate(std::uint64_t id) const { return history(id).last; }
-  // Whether two different binaries or more ended a process on that rung and were not proven since;
-  // what was in the driver at one death counts as one. Never of IL and source.
+  // Whether a rung is out of use as a whole: the driver has taken nothing on it yet, and ended
+  // three processes over two different binaries. Never of IL and source, which are slow by nature,
+  // nor of what is no load.
   bool rung_quarantined(kiln_rung rung) const;
+  // What a new journal starts with: what still counts, in few records.
+  std::vector<Record> folded() const;
+
+  // Whether the death of a process that was found dead is to be recorded. Not if another start has
+  // told of it, if the subject was proven meanwhile, or if it is one of `found`, to which it is
+  // added: processes that ended since the last start may have been ended together, and count as
+  // one.
+  bool is_new_death(const Record &death, std::vector<std::uint64_t> *found) const;
 
   void add(const Record &record);
   const std::vector<Record> &records() const { return records_; }

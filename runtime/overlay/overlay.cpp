@@ -19,6 +19,8 @@ namespace {
 constexpr time_t kTemporarySeconds = 3600;
 // A use is written down at most this often, so that most starts write nothing.
 constexpr time_t kUseSeconds = 24 * 3600;
+// Of a compiler's log that is kept.
+constexpr std::size_t kMaxLog = 64u << 10;
 // How many drivers, the present one among them, are remembered.
 constexpr std::size_t kMaxJournals = 32;
 
@@ -42,13 +44,22 @@ std::string device_facts(const Device &device) {
   return facts;
 }
 
-// The least recently used first.
-void sort_by_use(std::vector<File> *files) {
-  const auto before = [](const File &a, const File &b) {
-    return a.used != b.used ? a.used < b.used : a.name < b.name;
-  };
-  std::make_heap(files->begin(), files->end(), before);  // smaller than std::sort
-  std::sort_heap(files->begin(), files->end(), before);
+packs::View view_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+}
+
+// Removes the file that was used least recently. Returns the bytes that were freed.
+std::uint64_t remove_oldest(const Folder &folder, std::vector<File> *files) {
+  File *oldest = files->data();
+  for (File &file : *files) {
+    if (file.used < oldest->used || (file.used == oldest->used && file.name < oldest->name)) {
+      oldest = &file;
+    }
+  }
+  const std::uint64_t size = folder.remove(oldest->name) == 0 ? oldest->size : 0;
+  *oldest = std::move(files->back());
+  files->pop_back();
+  return size;
 }
 
 void note_use(int fd, const struct stat &info) {
@@ -62,24 +73,29 @@ std::string system_error_text(int error) {
   switch (error) {
     case ELOOP: return "it is a symbolic link";
     case EPERM: return "another user owns it or may write to it";
+    case EMLINK: return "it has a second name";
     default: return std::strerror(error);
   }
 }
 
 Status Overlay::open(const char *path, std::uint64_t limit, const Device &device,
-                     std::shared_ptr<Overlay> *out, std::vector<Death> *deaths) {
+                     std::string_view options, std::shared_ptr<Overlay> *out,
+                     std::vector<Death> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
   if (error != 0) return Status::error(Code::io_error, {path, ": ", system_error_text(error)});
   overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
   overlay->key_ = device.key().text();
-  overlay->key_hash_ = device.key().hash();
+  const std::uint64_t with = options.empty() ? 0 : packs::xxh3(options);
+  overlay->key_hash_ = device.key().hash() ^ with;
   overlay->driver_ = device.identity.text(Field::driver_version);
   overlay->made_for_any_driver_ = device.description.finishing == Finishing::linker;
+  const std::uint64_t number = driver_number(device) ^ with;
+  overlay->driver_number_ = hex64(number);
   overlay->facts_ = device_facts(device);
   const std::string label = device_label(device.identity.text(Field::device_name),
                                          device.identity.text(Field::driver_version));
-  overlay->quarantine_.open(&overlay->folder_, driver_number(device), label, deaths);
+  overlay->quarantine_.open(&overlay->folder_, number, label, deaths);
   *out = std::move(overlay);
   return {};
 }
@@ -109,8 +125,35 @@ Status Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEn
     return Status::error(Code::not_found, {"the overlay's binary was made by the later driver ",
                                            made_by, ", and this one is ", driver_});
   }
+  // What an earlier driver made is the last thing that this one is to be given.
+  if (!made_for_any_driver_ && entry->fact("driver_number") != driver_number_) {
+    return Status::error(Code::not_found,
+                         "the overlay's binary was made before the driver or the system changed");
+  }
   note_use(descriptor.get(), info);
   return {};
+}
+
+std::string Overlay::refusal_name(std::uint64_t id) const {
+  return packs::concat({kRefusalPrefix, driver_number_, "-", hex64(id)});
+}
+
+void Overlay::keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const {
+  const std::string text = packs::concat({why, "\n", std::string_view(log).substr(0, kMaxLog)});
+  evict(text.size());
+  const packs::View bytes = view_of(text);
+  (void)folder_.write_file(refusal_name(id), &bytes, 1);
+}
+
+std::string Overlay::refusal(std::uint64_t id, std::string *why) const {
+  packs::Bytes file;
+  struct stat info {};
+  Descriptor descriptor;
+  const std::string name = refusal_name(id);
+  if (folder_.read_file(name, 2 * kMaxLog, &file, &info, &descriptor) != 0) return {};
+  const auto end = std::find(file.begin(), file.end(), '\n');
+  why->assign(file.begin(), end);
+  return {end == file.end() ? end : end + 1, file.end()};
 }
 
 Status Overlay::store(const packs::Digest &variant, packs::View binary, const std::string &program,
@@ -118,6 +161,7 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
   std::string facts = facts_;
   append_fact("program", program, &facts);
   append_fact("variant", variant_name, &facts);
+  append_fact("driver_number", driver_number_, &facts);
   if (finality != packs::Finality::not_launched) {
     append_fact("final", finality == packs::Finality::yes ? "yes" : "no", &facts);
   }
@@ -134,10 +178,8 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
   evict(size);
   std::uint8_t header[kEntryHeaderSize];
   encode_entry_header(entry, header);
-  const auto view = [](std::string_view text) {
-    return packs::View{reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
-  };
-  const packs::View parts[] = {{header, sizeof(header)}, view(entry.key), view(facts), binary};
+  const packs::View parts[] = {
+      {header, sizeof(header)}, view_of(entry.key), view_of(facts), binary};
   const int error = folder_.write_file(entry_name(key_hash_, variant), parts, 4);
   if (error == 0) return {};
   return Status::error(Code::io_error, system_error_text(error));
@@ -153,21 +195,17 @@ void Overlay::evict(std::uint64_t room) const {
   for (const std::string &name : names) {
     struct stat info {};
     if (folder_.status(name, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-    if (is_name(name, kTemporaryPrefix, 1) && time(nullptr) - info.st_mtime > kTemporarySeconds) {
-      folder_.remove(name);
+    if (is_name(name, kTemporaryPrefix, 1)) {
+      const bool left = time(nullptr) - info.st_mtime > kTemporarySeconds;
+      if (!left || folder_.remove(name) != 0) total += static_cast<std::uint64_t>(info.st_size);
     }
     if (is_name(name, kJournalPrefix, 1)) journals.push_back({name, info.st_mtime, 0});
-    if (!is_name(name, kEntryPrefix, 2)) continue;
+    if (!is_name(name, kEntryPrefix, 2) && !is_name(name, kRefusalPrefix, 2)) continue;
     entries.push_back({name, info.st_mtime, static_cast<std::uint64_t>(info.st_size)});
     total += entries.back().size;
   }
-  sort_by_use(&journals);
-  for (std::size_t i = 0; i + kMaxJournals < journals.size(); ++i) folder_.remove(journals[i].name);
-  sort_by_use(&entries);
-  for (const File &entry : entries) {
-    if (total <= limit_) return;
-    if (folder_.remove(entry.name) == 0) total -= entry.size;
-  }
+  while (journals.size() > kMaxJournals) remove_oldest(folder_, &journals);
+  while (total > limit_ && !entries.empty()) total -= remove_oldest(folder_, &entries);
 }
 
 int clear_overlay(const char *path) {
@@ -179,12 +217,13 @@ int clear_overlay(const char *path) {
   if (int error = folder.list(&names); error != 0) return error;
   int first = 0;
   for (const std::string &name : names) {
-    const bool ours = is_name(name, kEntryPrefix, 2) || is_name(name, kJournalPrefix, 1) ||
-                      is_name(name, kTemporaryPrefix, 1) ||
-                      (is_name(name, kMarkerPrefix, 1) && !marker_is_alive(folder, name));
-    if (!ours) continue;
-    const int error = folder.remove(name);
-    if (first == 0 && error != ENOENT) first = error;
+    const bool marker = is_name(name, kMarkerPrefix, 1);
+    const bool ours = is_name(name, kEntryPrefix, 2) || is_name(name, kRefusalPrefix, 2) ||
+                      is_name(name, kJournalPrefix, 1) || is_name(name, kTemporaryPrefix, 1);
+    if (!ours && !marker) continue;
+    const int error = marker ? remove_dead_marker(folder, name) : folder.remove(name);
+    const bool left_alone = error == ENOENT || (marker && error == EBUSY);
+    if (first == 0 && !left_alone) first = error;
   }
   return first;
 }

@@ -15,6 +15,7 @@
 namespace kiln::runtime {
 
 inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
+inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<subject>"
 inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
 // "Permission denied", for a number of errno.
@@ -22,9 +23,12 @@ std::string system_error_text(int error);
 
 class Overlay {
  public:
-  // Opens or makes the folder, and reads what is known of the device's driver.
+  // Opens or makes the folder, and reads what is known of the device's driver. `options` are build
+  // options that every program gets besides its own: with others the driver counts as another one,
+  // and has other entries.
   static Status open(const char *path, std::uint64_t limit, const Device &device,
-                     std::shared_ptr<Overlay> *out, std::vector<Death> *deaths);
+                     std::string_view options, std::shared_ptr<Overlay> *out,
+                     std::vector<Death> *deaths);
 
   // This device's binary of the variant. `*file` owns the bytes that the entry's views point into.
   // Code::not_found if the overlay has none that this driver takes; another code if its file is
@@ -36,17 +40,24 @@ class Overlay {
   Status store(const packs::Digest &variant, packs::View binary, const std::string &program,
                const std::string &variant_name, packs::Finality finality) const;
 
+  // Remembers what the compiler said when it refused a subject, and gives the log, and in `why` the
+  // reason, of an earlier start; "" and `why` as it was if they are gone.
+  void keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const;
+  std::string refusal(std::uint64_t id, std::string *why) const;
+
   Quarantine &quarantine() { return quarantine_; }
 
  private:
   void evict(std::uint64_t room) const;
+  std::string refusal_name(std::uint64_t id) const;
 
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;
   std::string key_;                   // text of the device's binary key
-  std::uint64_t key_hash_ = 0;        // its hash
+  std::uint64_t key_hash_ = 0;        // its hash, with that of the options
   std::string driver_;                // its driver's version
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
+  std::string driver_number_;         // of the driver and the system, as it is now
   std::string facts_;                 // of the device, as entries carry them
   Quarantine quarantine_;
 };

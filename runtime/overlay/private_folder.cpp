@@ -11,7 +11,23 @@
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {
-int Folder::open(const char *path, Folder *out) {
+namespace {
+
+// Whether only this user can have written it. A group with the user's own number has no other
+// members, by convention.
+bool is_private(const struct stat &info) {
+  const bool own_group = info.st_gid == static_cast<gid_t>(info.st_uid);
+  return info.st_uid == geteuid() && (info.st_mode & S_IWOTH) == 0 &&
+         ((info.st_mode & S_IWGRP) == 0 || own_group);
+}
+
+}  // namespace
+
+int Folder::open(const char *given, Folder *out) {
+  // A slash at the end would follow a link.
+  std::string name = given;
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  const char *path = name.c_str();
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   Descriptor fd(::open(path, kFlags));
   if (!fd && errno == ENOENT) {
@@ -26,7 +42,7 @@ int Folder::open(const char *path, Folder *out) {
   }
   struct stat info {};
   if (fstat(fd.get(), &info) != 0) return errno;
-  if ((info.st_mode & S_IWOTH) != 0 || info.st_uid != geteuid()) return EPERM;
+  if (!is_private(info)) return EPERM;
   out->fd_ = std::move(fd);
   return 0;
 }
@@ -38,6 +54,8 @@ int Folder::open_file(const std::string &name, int flags, Descriptor *out,
   if (!fd || fstat(fd.get(), info) != 0) return errno;
   if (S_ISDIR(info->st_mode)) return EISDIR;
   if (!S_ISREG(info->st_mode)) return EINVAL;
+  if (!is_private(*info)) return EPERM;
+  if (info->st_nlink > 1) return EMLINK;
   *out = std::move(fd);
   return 0;
 }

@@ -23,14 +23,15 @@ using packs::write_all;
 class Folder {
  public:
   // Opens `path`, and makes it (0700) if only it is missing. ELOOP if it is a symbolic link,
-  // EPERM if it is another user's or any user may write to it: what lies in it is given
+  // EPERM if it is another user's or another user may write to it: what lies in it is given
   // to the driver.
   static int open(const char *path, Folder *out);
 
   explicit operator bool() const { return static_cast<bool>(fd_); }
 
   // Opens a regular file to read (flags O_RDONLY) or as `flags` say, never through a
-  // symbolic link. ENOENT: absent; EISDIR, EINVAL: the name is not a regular file's.
+  // symbolic link. ENOENT: absent; EISDIR, EINVAL: the name is not a regular file's; EPERM: as for
+  // the folder; EMLINK: it has another name somewhere.
   int open_file(const std::string &name, int flags, Descriptor *out, struct stat *info) const;
 
   // The whole of a regular file of at most `limit` bytes; EFBIG beyond that. `*file` is left

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 // A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
 // (0: none), a record whose fate is none yet, and a hash of all that. Zeros: a free slot.
 using Slot = MarkerSlot;
-constexpr std::size_t kSlotSize = 40;
+constexpr std::size_t kSlotSize = kMarkerSlotSize;
 constexpr std::size_t kMarkerSize = kSlotSize * Quarantine::kSlots;
 
 std::uint64_t now_milliseconds() {
@@ -47,8 +48,9 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   return true;
 }
 
-// By a living process. A file system without locks counts every marker as not locked.
-bool is_locked(int fd) { return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
+// Whether no living process holds the marker. While `fd` is open none can take it. False on a file
+// system without locks, where no marker is written.
+bool is_dead(int fd) { return flock(fd, LOCK_SH | LOCK_NB) == 0; }
 
 void add_record(const Record &record, packs::Bytes *bytes) {
   bytes->resize(bytes->size() + kRecordSize);
@@ -73,15 +75,18 @@ packs::Status refusal(const char *why) { return packs::Status::error(packs::Code
 
 }  // namespace
 
-bool marker_is_alive(const Folder &folder, const std::string &name) {
+int remove_dead_marker(const Folder &folder, const std::string &name) {
   Descriptor marker;
   struct stat info {};
-  return folder.open_file(name, O_RDONLY, &marker, &info) == 0 && is_locked(marker.get());
+  if (int error = folder.open_file(name, O_RDONLY, &marker, &info); error != 0) return error;
+  return is_dead(marker.get()) ? folder.remove(name) : EBUSY;
 }
 
 Quarantine::~Quarantine() {
   // A forked child's copy leaves the parent's marker alone.
-  if (marker_ && owner_ == getpid()) folder_->remove(marker_name_);
+  if (!marker_ || owner_ != getpid()) return;
+  folder_->remove(marker_name_);
+  if (!remove_live_marker(marker_.get())) marker_.release();
 }
 
 void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::string &label,
@@ -91,11 +96,22 @@ void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::str
   label_ = label;
   std::vector<std::string> names;
   folder->list(&names);
+  std::vector<std::string_view> markers;
+  for (const std::string &name : names) {
+    if (is_name(name, kMarkerPrefix, 1)) markers.push_back(name);
+  }
+  packs::sort_names(&markers);
   // After the listing: what another process collects before it is in the journal. What it collects
   // later is seen by the next start.
   journal_ = read_journal(driver);
-  for (const std::string &name : names) {
-    if (is_name(name, kMarkerPrefix, 1)) collect(name, deaths);
+  // Those that tell of the same deaths go together, the one that the journal names last: whoever
+  // finds some of them finds that one, too, and counts nothing twice.
+  Found found{deaths};
+  for (std::string_view &name : markers) {
+    if (!collect(std::string(name), &found)) name = {};
+  }
+  for (std::size_t i = markers.size(); i-- > 0;) {
+    if (!markers[i].empty()) (void)remove_dead_marker(*folder, std::string(markers[i]));
   }
 }
 
@@ -109,14 +125,14 @@ Journal Quarantine::read_journal(std::uint64_t driver) const {
 }
 
 // Turns the slots of a dead process's marker into records of their drivers' journals, and notes the
-// overdue slots of a living one's.
-void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
+// overdue slots of a living one's. Whether the marker is to be removed.
+bool Quarantine::collect(const std::string &name, Found *found) {
   Descriptor marker;
   struct stat info {};
-  if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return;
-  const bool alive = is_locked(marker.get());
+  if (folder_->open_file(name, O_RDONLY, &marker, &info) != 0) return false;
+  const bool alive = !is_dead(marker.get());
   std::uint8_t bytes[kMarkerSize] = {};
-  if (pread(marker.get(), bytes, sizeof(bytes), 0) < 0) return;
+  if (pread(marker.get(), bytes, sizeof(bytes), 0) < 0) return false;
   Slot slots[kSlots];
   unsigned used = 0;
   const std::uint64_t now = now_milliseconds();
@@ -130,43 +146,51 @@ void Quarantine::collect(const std::string &name, std::vector<Death> *deaths) {
     const BlobUse &subject = slots[i].subject;
     if (!alive) {
       const Record death{subject.id, Verdict::crashed, subject.rung, marker_number(name)};
-      recorded &= record_death(slots[i].driver, death, deaths);
+      recorded &= record_death(slots[i].driver, death, found);
     } else if (slots[i].driver == driver_ && !is_known(journal_.fate(subject.id))) {
-      journal_.add({subject.id, Verdict::hung, subject.rung});
-      deaths->push_back({rung_of(subject), kStuck});
+      journal_.add({subject.id, Verdict::stuck, subject.rung});
+      found->deaths->push_back({rung_of(subject), kStuck});
     }
   }
-  if (!alive && recorded) folder_->remove(name);
+  return !alive && recorded;
 }
 
-bool Quarantine::record_death(std::uint64_t driver, const Record &record,
-                              std::vector<Death> *deaths) {
+bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found *found) {
   const bool ours = driver == driver_;
-  // Told by another start; or another process has proven meanwhile that it can be done.
-  const History history = journal_.history(record.id);
-  const bool told = history.deaths != 0 && history.marker == record.marker;
-  if (ours && (told || is_known(history.last))) return true;
+  // What became of another driver's subjects is not known here, and they are not this one's.
+  Record subject = record;
+  if (!ours) subject.id ^= driver;
+  if (!(ours ? journal_ : Journal()).is_new_death(subject, &found->ids)) return true;
   // The label of another driver is in its journal already, or unknown.
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
-  deaths->push_back(
+  found->deaths->push_back(
       {rung_of({record.id, record.rung}), "an earlier process ended inside the driver"});
   return true;
 }
 
-bool Quarantine::passes_over(const BlobUse &subject, bool last) {
+bool Quarantine::passes_over(const BlobUse &subject, bool last, bool foresee) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const bool passed = runtime::passes_over(journal_.history(subject.id), subject.rung, last);
-  if (passed && last) note({subject.id, Verdict::passed_over, subject.rung});
-  return passed;
+  // At one start the same answer, however often it is asked.
+  const auto same = std::find(passed_over_.begin(), passed_over_.end(), subject.id);
+  if (same != passed_over_.end()) return true;
+  const History history = journal_.history(subject.id);
+  if (!runtime::passes_over(history, subject.rung, last)) return false;
+  if (foresee) return true;
+  passed_over_.push_back(subject.id);
+  if (starts_to_skip(history, subject.rung, last) != kForGood) {
+    note({subject.id, Verdict::passed_over, subject.rung});
+  }
+  return true;
 }
 
-packs::Status Quarantine::check(const BlobUse &subject, bool last) {
-  const bool passed = passes_over(subject, last);
+packs::Status Quarantine::check(const BlobUse &subject, bool last, bool foresee) {
+  const bool passed = passes_over(subject, last, foresee);
   const std::lock_guard<std::mutex> lock(mutex_);
   const History history = journal_.history(subject.id);
   if (passed) {
+    if (history.deaths == 0 && history.refusals != 0) return refusal("its compiler refused it");
     return refusal(history.last == Verdict::wrong_result
                        ? "its results were wrong when it was first used"
                        : "an earlier process ended inside the driver while it was given this");
@@ -177,9 +201,9 @@ packs::Status Quarantine::check(const BlobUse &subject, bool last) {
   return refusal("the driver died on this rung with two programs");
 }
 
-Verdict Quarantine::fate(std::uint64_t id) const {
+History Quarantine::history(std::uint64_t id) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return journal_.fate(id);
+  return journal_.history(id);
 }
 
 // Makes this process's marker, all zeros, as long as it will ever be: writing a slot later
@@ -190,9 +214,13 @@ int Quarantine::open_marker() {
   struct stat info {};
   int error = folder_->open_file(name, O_RDWR | O_CREAT | O_EXCL, &marker, &info);
   if (error != 0) return error;
-  // A loader that opens the folder just now may take the file for a dead process's. Without
-  // locks at all, see is_locked.
-  if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EAGAIN;
+  // A loader that opens the folder just now may take the file for a dead process's. Without locks
+  // every start would, so there is no marker then.
+  if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0) {
+    error = errno;
+    if (error != EWOULDBLOCK) folder_->remove(name);
+    return error;
+  }
   const std::uint8_t zeros[kMarkerSize] = {};
   error = write_all(marker.get(), {zeros, sizeof(zeros)}, 0);
   if (error == 0 && fstat(marker.get(), &info) == 0 && info.st_nlink == 0) error = EAGAIN;
@@ -200,6 +228,7 @@ int Quarantine::open_marker() {
     folder_->remove(name);
     return error;
   }
+  add_live_marker(marker.get());
   marker_ = std::move(marker);
   marker_name_ = name;
   owner_ = getpid();
@@ -210,8 +239,8 @@ int Quarantine::open_marker() {
 int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const bool first = !marker_ || owner_ != getpid();
-  *error = 0;
-  if (first) {
+  *error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
+  if (first && *error == 0) {
     constexpr int kTries = 4;
     *error = EAGAIN;
     for (int i = 0; i < kTries && *error == EAGAIN; ++i) *error = open_marker();
@@ -233,8 +262,11 @@ int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error
     return -1;
   }
   *free = true;
+  enter_driver(marker_.get(), static_cast<unsigned>(index));
   return index;
 }
+
+void Quarantine::leave(int slot) { leave_driver(marker_.get(), static_cast<unsigned>(slot)); }
 
 int Quarantine::write_slot(int slot, const std::uint8_t *bytes) {
   return write_all(marker_.get(), {bytes, kSlotSize}, static_cast<std::size_t>(slot) * kSlotSize);
@@ -243,7 +275,11 @@ int Quarantine::write_slot(int slot, const std::uint8_t *bytes) {
 // A slot that cannot be cleared would be a death that never was.
 void Quarantine::clear_slot(int slot) {
   const std::uint8_t zeros[kSlotSize] = {};
-  if (write_slot(slot, zeros) != 0) folder_->remove(marker_name_);
+  if (write_slot(slot, zeros) != 0) {
+    folder_->remove(marker_name_);
+    broken_ = true;
+  }
+  leave(slot);
   busy_[static_cast<std::size_t>(slot)] = false;
 }
 
@@ -263,22 +299,37 @@ void Quarantine::record(const Record &record) {
 }
 
 void Quarantine::note(const Record &record) {
-  if (journal_.fate(record.id) == record.fate) return;  // never of passed_over
-  journal_.add(record);
-  append(driver_, label_, record, is_final(record.fate));
+  const History history = journal_.history(record.id);
+  if (is_known(record.fate) && history.last == record.fate) return;
+  Record numbered = record;
+  if (record.fate == Verdict::refused) {
+    numbered.marker = static_cast<std::uint16_t>(std::min(history.refusals + 1, 0xffffu));
+  }
+  journal_.add(numbered);
+  append(driver_, label_, numbered, is_final(record.fate));
 }
 
 // Appending is atomic between processes. A journal whose last record is torn (a full disk), or
-// that has grown too long, is started anew with what is final.
+// that has grown too long, is started anew with what still counts. Its lock is for that: who
+// appends shares it, who starts it anew has it alone.
 int Quarantine::append(std::uint64_t driver, const std::string &label, const Record &record,
                        bool sync) const {
   Descriptor file;
   struct stat info {};
   const std::string name = journal_name(driver);
-  int error = folder_->open_file(name, O_RDWR | O_APPEND | O_CREAT, &file, &info);
-  if (error != 0) return error;
+  constexpr int kTries = 4;
+  for (int i = 0; i < kTries; ++i) {
+    const int error = folder_->open_file(name, O_RDWR | O_APPEND | O_CREAT, &file, &info);
+    if (error != 0) return error;
+    const bool anew = info.st_size % static_cast<off_t>(kRecordSize) != 0 ||
+                      info.st_size >= static_cast<off_t>(kMaxJournalSize);
+    (void)flock(file.get(), anew ? LOCK_EX : LOCK_SH);  // where there are locks
+    if (fstat(file.get(), &info) != 0) return errno;
+    if (info.st_nlink == 0) continue;  // another process has started it anew
+    if (anew) return rewrite(driver, label, record);
+    break;
+  }
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (size % kRecordSize != 0 || size >= kMaxJournalSize) return rewrite(driver, label, record);
   packs::Bytes bytes;
   if (size == 0) {
     bytes.resize(kJournalHeaderSize);
@@ -294,9 +345,7 @@ int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Re
   const Journal old = read_journal(driver);
   packs::Bytes bytes(kJournalHeaderSize);
   encode_journal_header(old.label().empty() ? label : old.label(), bytes.data());
-  for (const Record &record : old.records()) {
-    if (is_final(record.fate) && is_final(old.fate(record.id))) add_record(record, &bytes);
-  }
+  for (const Record &record : old.folded()) add_record(record, &bytes);
   add_record(last, &bytes);
   const packs::View whole{bytes.data(), bytes.size()};
   return folder_->write_file(journal_name(driver), &whole, 1);

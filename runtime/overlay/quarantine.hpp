@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quarantine: a marker is on disk while a driver handles bytes that it has not yet proven to
+// A marker is on disk while a driver handles bytes that it has not yet proven to
 // survive, so that a process that ends there leaves a trace for the next one.
 //
 // A process with something unproven owns one marker file, locked (flock) while it lives; its
@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "runtime/overlay/journal.hpp"
+#include "runtime/overlay/live_markers.hpp"
 #include "runtime/overlay/private_folder.hpp"
 
 namespace kiln::runtime {
@@ -43,7 +44,7 @@ struct Death {
 // Of the loads of one loader. Any thread may call.
 class Quarantine {
  public:
-  static constexpr unsigned kSlots = 32;  // attempts at once; more go unguarded
+  static constexpr unsigned kSlots = kMarkerSlots;  // attempts at once; more go unguarded
 
   Quarantine() = default;
   Quarantine(const Quarantine &) = delete;
@@ -58,15 +59,20 @@ class Quarantine {
             std::vector<Death> *deaths);
 
   // Ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is left to
-  // try, so that it is passed over for some starts only (journal.hpp).
-  packs::Status check(const BlobUse &subject, bool last = false);
+  // try (journal.hpp has the rule). What is passed over is recorded, once for this object.
+  // With `foresee` nothing is.
+  packs::Status check(const BlobUse &subject, bool last = false, bool foresee = false);
   // The same for what happened to the subject alone, whatever others did on its rung.
-  bool passes_over(const BlobUse &subject, bool last);
-  Verdict fate(std::uint64_t id) const;
+  bool passes_over(const BlobUse &subject, bool last, bool foresee);
+  History history(std::uint64_t id) const;
+  Verdict fate(std::uint64_t id) const { return history(id).last; }
 
-  // Before the driver sees an unproven subject. `deadline` in milliseconds, 0 for none.
-  // Returns the slot, or -1 with `*error` set if no marker could be written.
+  // Before the driver sees an unproven subject, on the thread that calls it. `deadline` in
+  // milliseconds, 0 for none. Returns the slot, or -1 with `*error` set if no marker could be
+  // written.
   int begin(const BlobUse &subject, std::uint32_t deadline, int *error);
+  // This thread has left the driver, whose work goes on.
+  void leave(int slot);
   // After it. A fate other than none is recorded; none is for what failed in good order.
   void end(int slot, const BlobUse &subject, Verdict fate);
   // Records a fate without an attempt.
@@ -77,8 +83,14 @@ class Quarantine {
   int write_slot(int slot, const std::uint8_t *bytes);
   void clear_slot(int slot);
   Journal read_journal(std::uint64_t driver) const;
-  void collect(const std::string &name, std::vector<Death> *deaths);
-  bool record_death(std::uint64_t driver, const Record &record, std::vector<Death> *deaths);
+  // What one open() finds.
+  struct Found {
+    std::vector<Death> *deaths;
+    std::vector<std::uint64_t> ids{};  // of the subjects of the deaths, told before or not
+  };
+
+  bool collect(const std::string &name, Found *found);
+  bool record_death(std::uint64_t driver, const Record &record, Found *found);
   void note(const Record &record);
   int append(std::uint64_t driver, const std::string &label, const Record &record, bool sync) const;
   int rewrite(std::uint64_t driver, const std::string &label, const Record &last) const;
@@ -88,17 +100,20 @@ class Quarantine {
   std::string label_;
   mutable std::mutex mutex_;  // guards what follows
   Journal journal_;
+  std::vector<std::uint64_t> passed_over_;  // at this start
   Descriptor marker_;
   std::string marker_name_;
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kSlots> busy_{};
+  bool broken_ = false;  // the marker's file could not be written to, and is gone
 };
 
 // "d-<driver>", a journal's name; "a-<number>", a marker's.
 inline constexpr char kJournalPrefix[] = "d-";
 inline constexpr char kMarkerPrefix[] = "a-";
 
-// Whether a living process holds that marker.
-bool marker_is_alive(const Folder &folder, const std::string &name);
+// Removes a marker that no living process holds, and while it is held that none can take it.
+// ENOENT, EBUSY and other numbers of errno.
+int remove_dead_marker(const Folder &folder, const std::string &name);
 
 }  // namespace kiln::runtime

@@ -44,7 +44,15 @@ std::string triple_file(const ScriptedDriver &driver);
 // where the build fails.
 std::string build_pack(const ScriptedDriver &driver, const packs::Contents &base);
 
-// What a start does beside loading "triple".
+struct LaunchWishes {
+  bool retry = false;   // a launch that fails is tried once more
+  bool abrupt = false;  // exits with code 0 as soon as the result is there
+};
+
+// In a child: launches "triple" and checks every value; throws what fails.
+bool launch_triple(const Loader &loader, const Program &program, const LaunchWishes &wishes = {});
+
+// What a start does besides loading "triple".
 struct Wishes {
   unsigned flags = 0;          // as kiln_load takes them
   std::string overlay;         // empty: none

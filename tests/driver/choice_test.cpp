@@ -90,8 +90,9 @@ json choose_everywhere(const std::string &path, const std::string &variant) {
     const kiln::runtime::Device &device = *handle->get()->device;
     for (const packs::ProgramRef program : pack->programs()) {
       kiln::runtime::Choice choice;
-      const auto error = kiln::runtime::choose_variant(*pack, device, std::string(program.name()),
-                                                       variant, packs::SizeClass::large, &choice);
+      const auto error =
+          kiln::runtime::choose_variant(*pack, device, std::string(program.name()), variant,
+                                        packs::SizeClass::large, {}, &choice);
       rows.push_back({kiln_device_info(handle->get(), "device_name"), std::string(program.name()),
                       error.ok() ? std::string(choice.variant.name()) : error.message,
                       choice.reason});

@@ -88,8 +88,6 @@ void check_recovery(const std::string &rest, const std::string &pack, const Wish
   CHECK(snapshot(wishes.overlay) == proven);
 }
 
-std::string once(const std::string &overlay) { return "once = \"" + overlay + ".died\"\n"; }
-
 }  // namespace
 
 TEST_CASE("a driver that dies at any call on the pack's binary is passed over from then on") {
@@ -105,16 +103,16 @@ TEST_CASE("a driver that dies at any call on the pack's binary is passed over fr
               {"clBuildProgram", "exit"},
               {"clCreateKernel", "segv"},
               {"clGetKernelInfo", "abort"},
-              {"clGetProgramBuildInfo", "exit"},
-              {"clGetProgramInfo", "segv"}};
+              {"clGetProgramBuildInfo", "exit"}};
   for (const auto &row : rows) {
     const Wishes wishes = with(machine().new_overlay());
-    const std::string death =
-        fault(row.call, row.way, "form = \"binary\"\n" + once(wishes.overlay));
-    const Start first = machine().start_with(death, machine().full(), wishes);
-    INFO(row.call << " " << row.way << ": " << first.child.reason());
-    CHECK(died_as(first.child, row.way));
-    check_recovery(death, machine().full(), wishes, "exact", "il");
+    const std::string death = fault(row.call, row.way, "form = \"binary\"\n");
+    for (int i = 0; i < 2; ++i) {
+      const Start first = machine().start_with(death, machine().full(), wishes);
+      INFO(row.call << " " << row.way << ": " << first.child.reason());
+      CHECK(died_as(first.child, row.way));
+    }
+    check_recovery("", machine().full(), wishes, "exact", "il");
   }
 }
 
@@ -170,7 +168,9 @@ TEST_CASE("deaths go down the ladder start by start, until a rung computes") {
   const Wishes wishes = with(machine().new_overlay());
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"") +
                             fault("clBuildProgram", "exit", "form = \"il\"");
-  CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "segv"));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "segv"));
+  }
   for (int i = 0; i < 3; ++i) {
     CHECK(died_as(machine().start_with(death, machine().full(), wishes).child, "exit"));
   }
@@ -188,25 +188,30 @@ TEST_CASE("a driver that dies when its binary is wanted computes without being a
     const char *form;
     unsigned flags;
     const char *rung;
-  } rows[] = {{"form = \"il\"\n", 0, "il"}, {"form = \"source\"\n", KILN_LOAD_NO_IL, "source"}};
+    bool binary;  // which is not compared, and not stored
+  } rows[] = {{"form = \"binary\"\n", 0, "exact", true},
+              {"form = \"il\"\n", KILN_LOAD_NO_BINARY, "il", false},
+              {"form = \"source\"\n", KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL, "source", false}};
   for (const auto &row : rows) {
     const Wishes wishes = with(machine().new_overlay(), row.flags);
     const std::string death = fault("clGetProgramInfo", "segv", row.form);
-    const Start first = machine().start_with(death, machine().base(), wishes);
-    INFO(row.rung << ": " << first.child.reason());
-    CHECK(died_as(first.child, "segv"));
-    const Start second = machine().start_with(death, machine().base(), wishes);
+    for (int i = 0; i < 2; ++i) {
+      const Start first = machine().start_with(death, machine().full(), wishes);
+      INFO(row.rung << ": " << first.child.reason());
+      CHECK(died_as(first.child, "segv"));
+    }
+    const Start second = machine().start_with(death, machine().full(), wishes);
     INFO("second: " << second.child.reason() << second.report);
     CHECK(second.rung == row.rung);
     CHECK(second.right);
     CHECK(second.notice(KILN_NOTICE_DEATH) == kNoticed);
-    CHECK(second.has_note(kNotAsked));
-    const std::string before = snapshot(wishes.overlay);
-    const Start third = machine().start_with(death, machine().base(), wishes);
+    CHECK(second.has_note(kNotAsked) == !row.binary);
+    const std::string before = snapshot(wishes.overlay, false);
+    const Start third = machine().start_with(death, machine().full(), wishes);
     CHECK(third.rung == row.rung);
     CHECK(third.right);
-    CHECK(third.has_note(kNotAsked));
-    CHECK(snapshot(wishes.overlay) == before);
+    CHECK(third.has_note(kNotAsked) == !row.binary);
+    CHECK(snapshot(wishes.overlay, false) == before);
   }
 }
 
@@ -217,15 +222,16 @@ TEST_CASE("a driver that dies over an entry of the overlay gets a new one in its
     const char *way;
   } rows[] = {{"clCreateProgramWithBinary", "abort"},
               {"clBuildProgram", "exit"},
-              {"clCreateKernel", "segv"},
-              {"clGetProgramInfo", "segv"}};
+              {"clCreateKernel", "segv"}};
   for (const auto &row : rows) {
     const Wishes wishes = with(machine().new_overlay());
     REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
     const std::string death = fault(row.call, row.way, "form = \"binary\"\n");
-    const Start first = machine().start_with(death, machine().base(), wishes);
-    INFO(row.call << " " << row.way << ": " << first.child.reason());
-    CHECK(died_as(first.child, row.way));
+    for (int i = 0; i < 2; ++i) {
+      const Start first = machine().start_with(death, machine().base(), wishes);
+      INFO(row.call << " " << row.way << ": " << first.child.reason());
+      CHECK(died_as(first.child, row.way));
+    }
     // The driver's binary is another one now; the same again would be as deadly.
     const std::string other = "[platform.device.binary]\nrevision = 1\n";
     check_recovery(other, machine().base(), wishes, "overlay", "il");
@@ -238,7 +244,9 @@ TEST_CASE("an entry that killed the driver is not stored once more") {
   const Wishes wishes = with(machine().new_overlay());
   REQUIRE(machine().start_with("", machine().base(), wishes).rung == "il");
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
-  CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, "segv"));
+  for (int i = 0; i < 2; ++i) {
+    CHECK(died_as(machine().start_with(death, machine().base(), wishes).child, "segv"));
+  }
   std::string before;
   for (int i = 0; i < 2; ++i) {
     const Start later = machine().start_with(death, machine().base(), wishes);
@@ -249,8 +257,8 @@ TEST_CASE("an entry that killed the driver is not stored once more") {
     CHECK(
         later.has_note("not stored in the overlay: "
                        "an earlier process ended inside the driver while it was given this"));
-    if (i == 1) CHECK(snapshot(wishes.overlay) == before);
-    before = snapshot(wishes.overlay);
+    if (i == 1) CHECK(snapshot(wishes.overlay, false) == before);
+    before = snapshot(wishes.overlay, false);
   }
 }
 
@@ -259,7 +267,7 @@ TEST_CASE("an application that is killed while its driver hangs counts as a deat
   for (const char *const call : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"}) {
     const Wishes wishes = with(machine().new_overlay());
     INFO(call);
-    Hanging(call, machine().full(), wishes).end();
+    for (int i = 0; i < 2; ++i) Hanging(call, machine().full(), wishes).end();
     check_recovery("", machine().full(), wishes, "exact", "il");
   }
 }

@@ -29,8 +29,9 @@ inline Wishes with(const std::string &overlay, unsigned flags = 0) {
   return wishes;
 }
 
-// Of each file of a folder, and of the folder itself: size and time of the last change.
-inline std::string snapshot(const std::string &folder) {
+// Of each file of a folder, and of the folder itself: size and time of the last change. A journal
+// grows at each start at which something is passed over for the time being.
+inline std::string snapshot(const std::string &folder, bool with_journal = true) {
   std::vector<std::string> lines;
   const auto add = [&](const std::string &path) {
     struct stat info {};
@@ -40,7 +41,10 @@ inline std::string snapshot(const std::string &folder) {
                     std::to_string(info.st_mtim.tv_nsec));
   };
   add(folder);
-  for (const auto &entry : std::filesystem::directory_iterator(folder)) add(entry.path().string());
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    const bool journal = entry.path().filename().string().rfind("d-", 0) == 0;
+    if (with_journal || !journal) add(entry.path().string());
+  }
   std::sort(lines.begin(), lines.end());
   std::string text;
   for (const std::string &line : lines) text += line + "\n";

@@ -72,8 +72,7 @@ struct How {
   bool finish = false;  // kiln_loader_finish()
   bool end = false;     // the process ends, and releases nothing
   std::optional<bool> check{};
-  bool retry = false;   // a launch that fails is tried once more
-  bool abrupt = false;  // exits with code 0 as soon as the result is there
+  LaunchWishes wishes{};
 };
 
 How from(const std::string &overlay, unsigned flags = 0);

@@ -180,6 +180,7 @@ TEST_CASE("sixty damaged cubins with the right hashes cost a process each at mos
       CHECK(first.rung == "intermediate");
     } else {
       ++deaths;
+      CHECK_FALSE(nvidia().start(gpu, pack, from(overlay)).child.ok());
     }
     const Run second = nvidia().start(gpu, pack, from(overlay));
     INFO(i << " " << ways[i % 4]);

@@ -143,9 +143,11 @@ TEST_CASE("a linker that dies in the application is not tried again") {
     }();
     How how = from(overlay);
     how.finish = true;
-    const Run first = nvidia().start(deadly, nvidia().full(), how);
-    INFO(way << first.child.reason());
-    CHECK_FALSE(first.child.ok());
+    for (int i = 0; i < 2; ++i) {
+      const Run first = nvidia().start(deadly, nvidia().full(), how);
+      INFO(way << first.child.reason());
+      CHECK_FALSE(first.child.ok());
+    }
     const Run second = nvidia().start(deadly, nvidia().full(), how);
     {
       SHOW(second);
@@ -157,13 +159,13 @@ TEST_CASE("a linker that dies in the application is not tried again") {
             std::vector<std::string>{"the binary was not finished for the overlay: the driver's "
                                      "linker died or hung over it"});
     }
-    const std::string settled = snapshot(overlay);
+    const std::string settled = snapshot(overlay, false);
     const Run third = nvidia().start(deadly, nvidia().full(), how);
     SHOW(third);
     CHECK(third.rung == "intermediate");
     CHECK(third.right);
     CHECK(third.notice(KILN_NOTICE_DEATH) == "-");
-    CHECK(snapshot(overlay) == settled);
+    CHECK(snapshot(overlay, false) == settled);
   }
 }
 

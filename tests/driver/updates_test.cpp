@@ -114,7 +114,9 @@ TEST_CASE("a replaced driver that dies is seen, and a quarantine ends with the n
   CHECK(start_full("", wishes).rung == "exact");
   install_driver(1);
   const std::string death = fault("clBuildProgram", "segv", "form = \"binary\"\n");
-  CHECK(start_full(death, wishes).child.end == ProcessEnd::signalled);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(start_full(death, wishes).child.end == ProcessEnd::signalled);
+  }
   const Start after = start_full(death, wishes);
   INFO(after.child.reason() << after.report);
   CHECK(after.reason("exact") == kQuarantined);

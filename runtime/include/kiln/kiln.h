@@ -174,9 +174,10 @@ KILN_API const char *kiln_device_info(const kiln_device *device, const char *nam
 
 /** @}
  * @name Packs
- * A pack is mapped, not read, and checked as it is used. So the file of an open pack must never be
- * written to or truncated, by any process: replace a pack by writing a new file and renaming it
- * over the old one, as the command line does. Those who have the old one open keep it.
+ * A pack's file is read as it is used, and checked. Replace it by writing a new file and renaming
+ * that over the old one, as the command line does: those who have the old one open keep it. A file
+ * that is written to, truncated or removed while it is open costs the rungs that are read after
+ * that, and never the process.
  *
  * All functions that open one give #KILN_ERROR_PACK_NOT_FOUND, #KILN_ERROR_PACK_IO,
  * #KILN_ERROR_PACK_BAD and #KILN_ERROR_PACK_NEWER.
@@ -270,6 +271,24 @@ enum {
   KILN_HINT_PERFORMANCE = 8   /**< The performance of a context. */
 };
 
+/** What not to do with a driver, as bits. */
+enum {
+  KILN_DRIVER_NEVER_GIVE = 1,   /**< Binaries: the rungs that give one are left out. */
+  KILN_DRIVER_NEVER_ASK = 2,    /**< For its binary: nothing is stored in the overlay. */
+  KILN_DRIVER_NEVER_COMPARE = 4 /**< What it took with what it has: it always differs. */
+};
+
+/** What is known of a driver's mistakes. Sizes, unknown bytes and unknown bits as for
+ * kiln_loader_options; all notes of an array have one size. */
+typedef struct kiln_driver_note {
+  size_t size;         /**< sizeof(kiln_driver_note) */
+  const char *who;     /**< A profile ("mali") or a platform's name; NULL: any driver. */
+  const char *from;    /**< This driver version and later ones; NULL: any. */
+  const char *below;   /**< Versions earlier than this one; NULL: any. */
+  unsigned flags;      /**< KILN_DRIVER_* bits. */
+  const char *options; /**< More build options, for source and IL; may be NULL. */
+} kiln_driver_note;
+
 /** What a loader may be given besides device and pack. Start from zeros with `size` set to
  * sizeof(kiln_loader_options). A shorter one from an older header is accepted, and what it lacks
  * counts as zero. Of a longer one from a newer header the bytes that this library does not know
@@ -295,6 +314,9 @@ typedef struct kiln_loader_options {
   void *check_user;            /**< For `check`. */
   kiln_level performance;      /**< Of a context that Kiln makes: cl_qcom_perf_hint. */
   kiln_level priority;         /**< Of the same: cl_qcom_priority_hint. */
+  /** `driver_note_count` of them, besides those that Kiln has itself; NULL: none. Copied. */
+  const kiln_driver_note *driver_notes;
+  size_t driver_note_count; /**< Of `driver_notes`. */
 } kiln_loader_options;
 
 /** Makes a loader, with a context, and opens the overlay. The callbacks of the options may be
@@ -339,6 +361,20 @@ KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
+/** What kiln_load() with the same arguments would come to, without giving the driver anything: for
+ * installers, and to show "preparing" before a start that compiles. Records nothing. The report is
+ * set in any case but #KILN_ERROR_ARGUMENT; its rung is the first that would be tried, and the
+ * driver may still refuse what it is given there. #KILN_ERROR_NO_RUNG if there is none. */
+KILN_API kiln_status kiln_loader_verdict(kiln_loader *loader, const char *program,
+                                         const char *variant, unsigned flags, kiln_report **report,
+                                         kiln_error *error);
+
+/** Says that this process is about to end on purpose, so that what its loaders are doing is not
+ * taken for a driver's death at the next start. For a handler of SIGTERM and before _exit(); exit()
+ * and kiln_loader_release() need no such call. Async-signal-safe; what is loaded afterwards is not
+ * guarded. */
+KILN_API void kiln_process_ending(void);
+
 /** Releases the handle; NULL does nothing. The loader keeps what was loaded. */
 KILN_API void kiln_program_release(kiln_program *program);
 /** The OpenCL program, which is not retained for the caller. */

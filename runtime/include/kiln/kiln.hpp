@@ -159,7 +159,7 @@ class OpenCL {
   detail::Owner<kiln_opencl, kiln_opencl_release> handle_;
 };
 
-/// An open pack. Its file must never be written to: replace it by renaming a new one over it.
+/// An open pack. Replace its file by renaming a new one over it.
 class Pack {
  public:
   Pack() = default;
@@ -294,6 +294,17 @@ class Loader {
     });
     return {std::move(made), Report(report)};
   }
+  /// What a load would come to; see kiln_loader_verdict(). The program of the result is empty.
+  Loaded verdict(const std::string &program, const std::string &variant = {},
+                 unsigned flags = 0) const {
+    kiln_report *report = nullptr;
+    Status status = detail::call([&](kiln_error *error) {
+      kiln_loader_verdict(get(), program.c_str(), variant.empty() ? nullptr : variant.c_str(),
+                          flags, &report, error);
+    });
+    Result<Program> none = status.ok() ? Result<Program>(Program()) : Result<Program>(status);
+    return {std::move(none), Report(report)};
+  }
   /// Makes final what this device had to compile, for the next start; see kiln_loader_finish().
   Status finish() const {
     return detail::call([&](kiln_error *error) { kiln_loader_finish(get(), error); });
@@ -315,6 +326,9 @@ class Loader {
  private:
   detail::Owner<kiln_loader, kiln_loader_release> handle_;
 };
+
+/// This process is about to end on purpose; see kiln_process_ending().
+inline void process_ending() { kiln_process_ending(); }
 
 /// Removes everything of Kiln's in an overlay folder; see kiln_overlay_clear().
 inline Status clear_overlay(const std::string &folder) {

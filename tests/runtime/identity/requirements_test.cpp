@@ -9,6 +9,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace kiln::runtime;
+using Requirements = std::vector<std::string>;
 
 namespace {
 
@@ -23,19 +24,20 @@ Capabilities phone() {
 }
 
 std::optional<std::string> missing(const std::string &requirement) {
-  return missing_requirement({requirement}, phone());
+  return first_missing(Requirements{requirement}, phone());
 }
 
 }  // namespace
 
 TEST_CASE("a device that has all it needs misses nothing", "[requirements]") {
-  CHECK_FALSE(missing_requirement({}, phone()));
-  CHECK_FALSE(missing_requirement(
-      {"extension:cl_khr_fp16", "fp16", "images", "unified_memory", "vendor:adreno"}, phone()));
+  CHECK_FALSE(first_missing(Requirements{}, phone()));
+  CHECK_FALSE(first_missing(
+      Requirements{"extension:cl_khr_fp16", "fp16", "images", "unified_memory", "vendor:adreno"},
+      phone()));
 }
 
 TEST_CASE("the first requirement that is missing is named in a sentence", "[requirements]") {
-  CHECK(missing_requirement({"images", "fp64", "subgroups"}, phone()) ==
+  CHECK(first_missing(Requirements{"images", "fp64", "subgroups"}, phone()) ==
         std::string("needs double-precision arithmetic"));
   CHECK(missing("subgroups") == std::string("needs sub-groups"));
   CHECK(missing("opencl_3") == std::string("needs OpenCL 3.0"));
@@ -53,7 +55,7 @@ TEST_CASE("a device that says nothing misses every requirement", "[requirements]
         "extension:cl_khr_icd", "vendor:adreno", "work_group:1", "compute_capability:1.0"}) {
     CAPTURE(requirement);
     CHECK(is_known_requirement(requirement));
-    CHECK(missing_requirement({requirement}, nothing));
+    CHECK(first_missing(Requirements{requirement}, nothing));
   }
 }
 
@@ -150,15 +152,15 @@ TEST_CASE("a requirement that is not known counts as missing", "[requirements]")
 TEST_CASE("a work-group fits where the device's largest has as many work-items", "[requirements]") {
   Capabilities device = phone();
   device.max_work_group_size = 128;
-  CHECK_FALSE(missing_requirement({"work_group:1"}, device));
-  CHECK_FALSE(missing_requirement({"work_group:127"}, device));
-  CHECK_FALSE(missing_requirement({"work_group:128"}, device));
-  CHECK(missing_requirement({"work_group:129"}, device) ==
+  CHECK_FALSE(first_missing(Requirements{"work_group:1"}, device));
+  CHECK_FALSE(first_missing(Requirements{"work_group:127"}, device));
+  CHECK_FALSE(first_missing(Requirements{"work_group:128"}, device));
+  CHECK(first_missing(Requirements{"work_group:129"}, device) ==
         std::string("needs work-groups of 129 work-items"));
-  CHECK(missing_requirement({"work_group:999999"}, device) ==
+  CHECK(first_missing(Requirements{"work_group:999999"}, device) ==
         std::string("needs work-groups of 999999 work-items"));
   device.max_work_group_size = 127;
-  CHECK(missing_requirement({"work_group:128"}, device) ==
+  CHECK(first_missing(Requirements{"work_group:128"}, device) ==
         std::string("needs work-groups of 128 work-items"));
 }
 
@@ -167,16 +169,16 @@ TEST_CASE("a compute capability is compared by its two numbers", "[requirements]
   device.compute_capability = 503;
   for (const char *version : {"1.0", "3.5", "4.99", "5.0", "5.3"}) {
     CAPTURE(version);
-    CHECK_FALSE(missing_requirement({std::string("compute_capability:") + version}, device));
+    CHECK_FALSE(first_missing(Requirements{std::string("compute_capability:") + version}, device));
   }
   for (const char *version : {"5.4", "5.10", "5.30", "6.0", "10.0", "53.0", "99.99"}) {
     CAPTURE(version);
-    CHECK(missing_requirement({std::string("compute_capability:") + version}, device) ==
+    CHECK(first_missing(Requirements{std::string("compute_capability:") + version}, device) ==
           "needs compute capability " + std::string(version) + " (this device has 5.3)");
   }
   device.compute_capability = 1210;
-  CHECK_FALSE(missing_requirement({"compute_capability:12.9"}, device));
-  CHECK(missing_requirement({"compute_capability:12.11"}, device) ==
+  CHECK_FALSE(first_missing(Requirements{"compute_capability:12.9"}, device));
+  CHECK(first_missing(Requirements{"compute_capability:12.11"}, device) ==
         std::string("needs compute capability 12.11 (this device has 12.10)"));
 }
 

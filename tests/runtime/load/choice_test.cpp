@@ -74,7 +74,7 @@ class PackOfThree {
                              Choice *out) {
     bytes_ = written(contents_);
     REQUIRE(kiln::packs::Pack::open_memory({bytes_.data(), bytes_.size()}, &pack_).ok());
-    return choose_variant(*pack_, device, "p", variant, wanted, out);
+    return choose_variant(*pack_, device, "p", variant, wanted, {}, out);
   }
   // The variant and the reason; both live until the next choice.
   Choice choose(const Device &device = kHere, SizeClass wanted = SizeClass::large) {

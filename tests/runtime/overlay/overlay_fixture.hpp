@@ -109,6 +109,17 @@ inline packs::Contents without_targets(packs::Contents contents) {
   return contents;
 }
 
+// A machine with a fresh fake driver and a folder for its overlay.
+struct OverlayFixture {
+  OverlayFixture() { reset_fake(); }
+  ~OverlayFixture() { CHECK(fake().live == 0); }
+
+  TemporaryFolder folder;
+  std::filesystem::path overlay = folder.path() / "overlay";
+  packs::Bytes pack = written(three_programs());
+  packs::Bytes base = written(without_targets(three_programs()));
+};
+
 // Names in a folder that begin with `start`, sorted.
 inline std::vector<std::string> names_in(const std::filesystem::path &folder,
                                          const std::string &start) {

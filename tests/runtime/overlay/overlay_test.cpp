@@ -23,15 +23,7 @@ bool mentions(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-struct Fixture {
-  Fixture() { reset_fake(); }
-  ~Fixture() { CHECK(fake().live == 0); }
-
-  TemporaryFolder folder;
-  fs::path overlay = folder.path() / "overlay";
-  packs::Bytes base = written(without_targets(three_programs()));
-  packs::Bytes pack = written(three_programs());
-
+struct Fixture : OverlayFixture {
   fs::path entry() const {
     const auto names = names_in(overlay, "e-");
     REQUIRE(names.size() == 1);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a journal's records come to: which offers are passed over, and for how many starts.
+#include "runtime/overlay/journal.hpp"
+
+#include <initializer_list>
+
+#include "tests/support/catch.hpp"
+
+using namespace kiln;
+
+TEST_CASE("what is passed over depends on the rung, the deaths and what else there is",
+          "[journal]") {
+  using runtime::Verdict;
+  const struct {
+    runtime::History history;
+    kiln_rung rung;
+    bool last;
+    unsigned starts;
+  } rows[] = {
+      {{}, KILN_RUNG_EXACT, false, 0},
+      {{Verdict::proven}, KILN_RUNG_EXACT, false, 0},
+      // A binary with something below it, and without.
+      {{Verdict::crashed, 1}, KILN_RUNG_EXACT, false, 0},
+      {{Verdict::crashed, 2}, KILN_RUNG_EXACT, false, 8},
+      {{Verdict::crashed, 3}, KILN_RUNG_OVERLAY, false, 64},
+      {{Verdict::crashed, 4}, KILN_RUNG_COMPATIBLE, false, 512},
+      {{Verdict::crashed, 5}, KILN_RUNG_EXACT, false, runtime::kForGood},
+      {{Verdict::crashed, 99}, KILN_RUNG_INTERMEDIATE, false, runtime::kForGood},
+      {{Verdict::crashed, 1}, KILN_RUNG_EXACT, true, 0},
+      {{Verdict::crashed, 2}, KILN_RUNG_EXACT, true, 1},
+      {{Verdict::crashed, 3}, KILN_RUNG_EXACT, true, 2},
+      // IL and source.
+      {{Verdict::crashed, 2}, KILN_RUNG_IL, false, 0},
+      {{Verdict::crashed, 3}, KILN_RUNG_IL, false, 8},
+      {{Verdict::crashed, 6}, KILN_RUNG_IL, false, runtime::kForGood},
+      {{Verdict::crashed, 2}, KILN_RUNG_SOURCE, true, 0},
+      {{Verdict::crashed, 3}, KILN_RUNG_SOURCE, true, 1},
+      {{Verdict::crashed, 4}, KILN_RUNG_SOURCE, true, 2},
+      {{Verdict::crashed, 99}, KILN_RUNG_SOURCE, true, 64},
+      // Asking for a binary, linking.
+      {{Verdict::crashed, 1}, KILN_RUNG_ERROR, false, 0},
+      {{Verdict::crashed, 2}, runtime::kNoLoad, false, 8},
+      // Refused in good order.
+      {{Verdict::refused, 0, 0, 1}, KILN_RUNG_SOURCE, true, 8},
+      {{Verdict::refused, 0, 0, 2}, KILN_RUNG_IL, false, 16},
+      {{Verdict::refused, 0, 0, 99}, KILN_RUNG_SOURCE, true, 64},
+      {{Verdict::refused, 3, 0, 1}, KILN_RUNG_SOURCE, true, 1},
+      {{Verdict::wrong_result}, KILN_RUNG_COMPATIBLE, false, runtime::kForGood},
+      {{Verdict::wrong_result}, KILN_RUNG_COMPATIBLE, true, runtime::kForGood},
+  };
+  for (const auto &row : rows) {
+    CAPTURE(row.history.deaths, row.history.refusals, row.rung, row.last);
+    CHECK(runtime::starts_to_skip(row.history, row.rung, row.last) == row.starts);
+    runtime::History history = row.history;
+    if (row.starts != 0) {
+      history.passed_over = row.starts - 1;
+      CHECK(runtime::passes_over(history, row.rung, row.last));
+    }
+    history.passed_over = row.starts;
+    CHECK(runtime::passes_over(history, row.rung, row.last) == false);
+  }
+}
+
+TEST_CASE("records of earlier versions that banned what was slow count for nothing", "[journal]") {
+  for (const std::uint8_t fate : {std::uint8_t{4}, std::uint8_t{6}}) {
+    std::uint8_t bytes[runtime::kRecordSize];
+    runtime::encode_record({7, static_cast<runtime::Verdict>(fate), KILN_RUNG_EXACT, 3}, bytes);
+    CHECK(runtime::decode_record(bytes).fate == runtime::Verdict::untried);
+  }
+}
+
+TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {
+  using runtime::Verdict;
+  runtime::Journal journal;
+  journal.add({1, Verdict::crashed, KILN_RUNG_EXACT, 3});
+  journal.add({1, Verdict::proven, KILN_RUNG_EXACT});
+  journal.add({2, Verdict::proven, KILN_RUNG_EXACT});
+  for (const std::uint16_t marker : std::initializer_list<std::uint16_t>{5, 5, 7, 9}) {
+    journal.add({3, Verdict::crashed, KILN_RUNG_SOURCE, marker});
+  }
+  for (int i = 0; i < 600; ++i) journal.add({3, Verdict::passed_over, KILN_RUNG_SOURCE});
+  journal.add({4, Verdict::wrong_result, KILN_RUNG_COMPATIBLE});
+  journal.add({5, Verdict::refused, KILN_RUNG_IL, 1});
+  journal.add({5, Verdict::refused, KILN_RUNG_IL, 2});
+  journal.add({6, Verdict::crashed, KILN_RUNG_SOURCE, 11});
+  runtime::Journal anew;
+  for (const runtime::Record &record : journal.folded()) anew.add(record);
+  CHECK(anew.records().size() < 12);
+  for (std::uint64_t id = 3; id <= 6; ++id) {
+    CAPTURE(id);
+    CHECK(anew.history(id).last == journal.history(id).last);
+    CHECK(anew.history(id).deaths == journal.history(id).deaths);
+    CHECK(anew.history(id).refusals == journal.history(id).refusals);
+    CHECK(anew.history(id).passed_over == journal.history(id).passed_over);
+  }
+  CHECK(anew.history(1).deaths == 0);
+  CHECK(anew.rung_quarantined(KILN_RUNG_EXACT) == journal.rung_quarantined(KILN_RUNG_EXACT));
+}
