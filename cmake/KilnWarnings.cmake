@@ -5,6 +5,10 @@ function(kiln_warnings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict)  # false alarms in std::string
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^13")
+    # The same in the big numbers of fmt 9.
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
+  endif()
   if(KILN_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
@@ -19,9 +23,12 @@ function(kiln_no_exceptions target)
 endfunction()
 
 # kiln_small_code(TARGET): small before fast, for the code that applications ship. What takes
-# time there is the driver.
+# time there is the driver. -Oz is GCC's from version 12 on.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-Oz KILN_HAVE_OZ)
 function(kiln_small_code target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
+  set(small $<IF:$<BOOL:${KILN_HAVE_OZ}>,-Oz,-Os>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:${small}>)
 endfunction()
 
 # kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC twice as long at
