@@ -187,8 +187,12 @@ bool better(const Tuning &a, const Tuning &b) {
 
 std::size_t keep_contribution(const Contents &base, Contents *contents) {
   std::set<Digest> known;
+  std::set<std::pair<std::string, std::string>> names;
   for (const Program &program : base.programs) {
-    for (const Variant &variant : program.variants) known.insert(variant.hash);
+    for (const Variant &variant : program.variants) {
+      known.insert(variant.hash);
+      names.emplace(program.name, variant.name);
+    }
   }
   std::size_t left_out = 0;
   const auto unknown = [&](const Binary &binary) { return known.count(binary.variant) == 0; };
@@ -198,6 +202,10 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   }
   std::erase_if(contents->targets, [](const Target &target) {
     return target.binaries.empty() && target.intermediates.empty();
+  });
+  // No device measures for every other.
+  std::erase_if(contents->tunings, [&](const Tuning &row) {
+    return row.profile.empty() || names.count({row.program, row.variant}) == 0;
   });
   contents->programs.clear();
   contents->producer.clear();

@@ -2,6 +2,7 @@
 #include "kiln/packs/output_file.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -29,12 +30,18 @@ std::string folder_of(const std::string &path) {
 Status OutputFile::open(const std::string &path) {
   path_ = path;
   struct stat info {};
+  // A symbolic link stays, and what it names is replaced.
+  const bool link = lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  char *const target = link ? realpath(path.c_str(), nullptr) : nullptr;
+  if (link && target == nullptr) return system_error(path + ": a symbolic link", errno);
+  target_ = link ? target : path;
+  std::free(target);
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
     return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
   }
   // Not mkstemp: its file is 0600, and the umask cannot be asked for without changing it.
-  const std::string temporary = concat({path, ".", hex64(unique_number()), ".tmp"});
+  const std::string temporary = concat({target_, ".", hex64(unique_number()), ".tmp"});
   const int error = file_.create(AT_FDCWD, temporary, 0666);
   return error == 0 ? Status() : system_error(path, error);
 }
@@ -58,8 +65,8 @@ Status OutputFile::align() {
 Status OutputFile::rewrite_start(View bytes) { return write_at(bytes, 0); }
 
 Status OutputFile::commit() {
-  const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const int error = file_.commit(path_, folder.get());
+  const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int error = file_.commit(target_, folder.get());
   return error == 0 ? Status() : system_error(path_, error);
 }
 

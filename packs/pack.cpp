@@ -137,8 +137,10 @@ Status Pack::open() {
     return status;
   }
   const auto size = static_cast<std::size_t>(superblock_.root_size);
-  const std::uint8_t *root = storage_.memory() + superblock_.root_offset;
-  if (storage_.memory() == nullptr) {
+  const std::uint8_t *root = nullptr;
+  if (storage_.memory() != nullptr) {
+    root = storage_.memory() + superblock_.root_offset;
+  } else {
     Status status = storage_.own(superblock_.root_offset, size, &own_root_);
     if (!status.ok()) return status;
     root = own_root_.get();

@@ -116,6 +116,7 @@ Status check_targets(const fb::Root &root, const Superblock &superblock) {
     return fault(Code::over_limit, "root: over 1,048,576 targets");
   }
   const fb::TargetEntry *previous = nullptr;
+  std::uint64_t left = superblock.pack_size;  // sections do not share bytes
   for (const fb::TargetEntry *entry : *root.targets()) {
     if (entry->size() > kMaxSectionSize) {
       return fault(Code::over_limit, "root: a section is over 64 MiB");
@@ -127,6 +128,8 @@ Status check_targets(const fb::Root &root, const Superblock &superblock) {
         previous == nullptr || previous->key_hash() < entry->key_hash() ||
         (previous->key_hash() == entry->key_hash() && compare(previous->name(), entry->name()) < 0);
     if (!rises) return root_error("targets are not sorted and unique");
+    if (entry->size() > left) return fault(Code::over_limit, "root: sections overlap");
+    left -= entry->size();
     previous = entry;
   }
   return {};

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs whose hashes agree and whose root breaks a rule of FORMAT.md: each gives its fault.
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/packs/forge.hpp"
 
@@ -299,6 +305,20 @@ TEST_CASE("more programs, variants, targets or tables than the limits are refuse
 }
 
 TEST_CASE("what a pack costs to open and to read is bounded by its size", "[forged]") {
+  // Targets that share one section would be a copy of it each.
+  const auto sharing = [](unsigned targets) {
+    Forge forge;
+    ForgedRoot root;
+    const TargetValues section(forge.section({"one", {}, {}, 0}));
+    for (unsigned i = 0; i < targets; ++i) {
+      TargetValues target = section;
+      target.key_hash = section.key_hash + i;
+      root.targets.push_back(target);
+    }
+    return fault_of(forge.finish(root));
+  };
+  CHECK(sharing(1) == Code::ok);
+  CHECK(sharing(1000) == Code::over_limit);
   // Each of 30,000 variants would have 60,000 requirements: 1.8 billion texts to look at.
   CHECK(finished(shared_texts(30000, 60000)) == Code::root_malformed);
   CHECK(finished(shared_texts(1, 3)) == Code::ok);
@@ -320,6 +340,40 @@ TEST_CASE("what a pack costs to open and to read is bounded by its size", "[forg
   };
   CHECK(tunings(1000, 200) == Code::ok);
   CHECK(tunings(1000, 20000) == Code::over_limit);
+}
+
+// A benchmark: what it costs to refuse them, in a process that has done nothing before.
+TEST_CASE("the cost of refusing what claims to be much", "[.cost]") {
+  const struct {
+    const char *what;
+    Bytes root;
+  } packs[] = {
+      {"30,000 variants share 60,000 texts", shared_texts(30000, 60000)},
+      {"10,000 arguments share 10,000 numbers", shared_argument(10000, 10000)},
+      {"1,000 programs share 1,000 variants of 1,000 kernels", crowded(1000, 1000, 1000)},
+  };
+  for (const auto &[what, root] : packs) {
+    const Bytes pack = Forge().finish(root);
+    const pid_t child = fork();
+    if (child == 0) {
+      rusage before{};
+      rusage after{};
+      getrusage(RUSAGE_SELF, &before);
+      const auto start = std::chrono::steady_clock::now();
+      PackPointer out;
+      const bool refused = !open(pack, &out).ok();
+      const std::chrono::duration<double, std::milli> spent =
+          std::chrono::steady_clock::now() - start;
+      getrusage(RUSAGE_SELF, &after);
+      std::printf("%-52s %5zu KB: %.2f ms, %ld KB of memory\n", what, pack.size() / 1024,
+                  spent.count(), after.ru_maxrss - before.ru_maxrss);
+      std::fflush(stdout);
+      _exit(refused ? 0 : 1);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
 }
 
 TEST_CASE("a root that is no FlatBuffers buffer is malformed", "[forged]") {

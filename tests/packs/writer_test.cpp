@@ -350,6 +350,22 @@ TEST_CASE("a pack replaces an older file, which stays readable to whoever has it
   CHECK(files_in(folder.path()) == 1);
 }
 
+TEST_CASE("a symbolic link at the path stays, and the file that it names is replaced", "[writer]") {
+  const TemporaryFolder folder;
+  const auto real = folder.path() / "real" / "a.kiln";
+  const auto link = folder.path() / "link.kiln";
+  std::filesystem::create_directory(real.parent_path());
+  folder.write("real/a.kiln", "old");
+  std::filesystem::create_symlink("real/a.kiln", link);
+  REQUIRE(write_pack(sample(), link.string()).code == Code::ok);
+  CHECK(std::filesystem::is_symlink(link));
+  PackPointer pack;
+  CHECK(Pack::open_file(real.c_str(), &pack).code == Code::ok);
+  std::filesystem::remove(real);
+  CHECK(write_pack(sample(), link.string()).code == Code::io_error);
+  CHECK(std::filesystem::is_symlink(link));
+}
+
 TEST_CASE("a pack may be read and written over in one step", "[writer]") {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "out.kiln").string();

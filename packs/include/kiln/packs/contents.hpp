@@ -187,8 +187,9 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 // are merged as merge_records does.
 Status merge(const Contents &from, Contents *into);
 
-// Leaves of `contents` what a device may add to `base`: its records, and of its targets the
-// binaries of variants that the base has. Gives the number of binaries that were left out.
+// Leaves of `contents` what a device may add to `base`: cross-checks, tunings of the base's
+// variants (not those for any device), and of its targets the binaries of such variants. Gives the
+// number of binaries that were left out.
 std::size_t keep_contribution(const Contents &base, Contents *contents);
 
 // Unites the cross-checks and tunings alone. Of two results for one device and target the worse

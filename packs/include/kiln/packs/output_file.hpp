@@ -13,7 +13,8 @@ namespace kiln::packs {
 // commit. Destroying an uncommitted file removes it. Not thread-safe.
 class OutputFile {
  public:
-  // Creates a temporary file with a unique name in the folder of `path`.
+  // Creates a temporary file with a unique name in the folder of `path`, or, where that is a
+  // symbolic link, of the file that it leads to; there must be one.
   Status open(const std::string &path);
   Status append(View bytes);
   // Zero bytes up to the next multiple of kAlignment.
@@ -27,7 +28,8 @@ class OutputFile {
  private:
   Status write_at(View bytes, std::uint64_t offset);
 
-  std::string path_;
+  std::string path_;    // for messages
+  std::string target_;  // the same, or what it leads to as a symbolic link
   AtomicFile file_;
   std::uint64_t size_ = 0;
 };
