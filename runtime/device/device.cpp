@@ -20,6 +20,22 @@ struct AskingForDevices {
   ~AskingForDevices() { pthread_mutex_unlock(&asking_for_devices); }
 };
 
+struct RetainingDevice : Device {
+  Handle<cl_device_id> sub_device;
+};
+
+// A reference of a device that was made from another; nothing for any other device.
+Handle<cl_device_id> retain_sub_device(const OpenCL &cl, cl_device_id id, unsigned version) {
+  cl_device_id parent = nullptr;
+  if (version < 102 || cl.clRetainDevice == nullptr || cl.clReleaseDevice == nullptr ||
+      cl.clGetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(parent), &parent, nullptr) !=
+          CL_SUCCESS ||
+      parent == nullptr || cl.clRetainDevice(id) != CL_SUCCESS) {
+    return {};
+  }
+  return {id, cl.clReleaseDevice};
+}
+
 }  // namespace
 
 Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
@@ -54,11 +70,13 @@ Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
 }
 
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id) {
-  auto device = std::make_shared<Device>();
+  auto device = std::make_shared<RetainingDevice>();
   device->platform = id.platform;
   device->id = id.device;
   std::vector<std::string> extensions;
   device->identity = query_identity(*cl, id.platform, id.device, &extensions);
+  device->sub_device = retain_sub_device(
+      *cl, id.device, parse_opencl_version(device->identity.text(Field::device_version)));
   device->description = describe(device->identity);
   device->capabilities =
       query_capabilities(*cl, id.device, device->identity, std::move(extensions));

@@ -35,6 +35,7 @@ struct DeviceId {
 // is passed over. No platform or no device is Code::no_device.
 Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out);
 
+// A sub-device is retained.
 std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, DeviceId id);
 
 // A context with that device alone. What the device has no extension for, or the driver

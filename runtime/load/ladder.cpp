@@ -322,7 +322,8 @@ class Ladder {
       return before;
     }
     constexpr unsigned kNever = KILN_DRIVER_NEVER_COMPARE | KILN_DRIVER_NEVER_ASK;
-    if (!asked || (loader_->notes.flags & kNever) != 0) return Verdict::proven;
+    if ((loader_->notes.flags & kNever) != 0) return Verdict::taken;
+    if (!asked) return Verdict::proven;
     // It has survived being given; being asked is another matter.
     end(attempt, Verdict::untried);
     packs::Bytes now;

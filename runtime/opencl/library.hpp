@@ -63,6 +63,8 @@
 // platform or device must be asked before the call, not only the pointer.
 #define KILN_OPENCL_OPTIONAL(X) \
   X(clCreateProgramWithIL)      \
+  X(clRetainDevice)             \
+  X(clReleaseDevice)            \
   X(clSetEventCallback)         \
   X(clCreateCommandQueueWithProperties)
 

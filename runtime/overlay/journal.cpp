@@ -130,6 +130,16 @@ bool Journal::rung_quarantined(kiln_rung rung) const {
   return two && deaths.size() >= 3;
 }
 
+// The last `count` deaths of a subject, each with its marker's number.
+void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
+  std::vector<Record> deaths;
+  for (const Record &record : records_) {
+    if (record.id != id || record.fate != Verdict::crashed) continue;
+    if (deaths.empty() || deaths.back().marker != record.marker) deaths.push_back(record);
+  }
+  for (std::size_t i = deaths.size() - count; i < deaths.size(); ++i) out->add(deaths[i]);
+}
+
 std::vector<Record> Journal::folded() const {
   Journal folded;
   std::vector<Record> &kept = folded.records_;
@@ -146,11 +156,7 @@ std::vector<Record> Journal::folded() const {
     if (now.refusals != 0) {
       folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
     }
-    for (unsigned i = 0; i < now.deaths;
-         ++i) {  // different numbers, the last one the last marker's
-      folded.add({record.id, Verdict::crashed, record.rung,
-                  static_cast<std::uint16_t>(now.marker - now.deaths + 1 + i)});
-    }
+    if (now.deaths != 0) add_deaths(record.id, now.deaths, &folded);
     if (now.passed_over != 0) {
       folded.add({record.id, Verdict::passed_over, record.rung, limited(now.passed_over)});
     }
@@ -162,7 +168,9 @@ unsigned starts_to_skip(const History &history, kiln_rung rung, bool last) {
   if (history.last == Verdict::wrong_result) return kForGood;
   const unsigned patience = is_slow(rung) ? 3 : 2;
   if (history.deaths < patience) {
-    return history.refusals == 0 ? 0 : 8u << std::min(history.refusals - 1, 3u);
+    if (history.refusals < (last ? 2 : 1)) return 0;
+    return last ? 1u << std::min(history.refusals - 2, 6u)
+                : 8u << std::min(history.refusals - 1, 3u);
   }
   const unsigned retries = history.deaths - patience;
   if (last) return 1u << std::min(retries, 6u);

@@ -53,7 +53,9 @@ inline constexpr unsigned kForGood = ~0u;
 // compile, and an application is ended meanwhile for reasons of its own. With something below it a
 // subject is tried again after 8 starts, then 64, then 512, and then with this driver no more. The
 // last thing that a pack has to offer is never given up: after 1, 2, 4 starts, and so on to 64.
-// What the compiler refused in good order is tried again after 8, 16, 32 and 64 starts.
+// What the compiler refused in good order is tried again after 8, 16, 32 and 64 starts; the last
+// thing at once after the first refusal, which a full disk may have been, then after 1, 2, 4
+// ... 64.
 unsigned starts_to_skip(const History &history, kiln_rung rung, bool last);
 inline bool passes_over(const History &history, kiln_rung rung, bool last) {
   return history.passed_over < starts_to_skip(history, rung, last);
@@ -108,6 +110,8 @@ class Journal {
   const std::string &label() const { return label_; }
 
  private:
+  void add_deaths(std::uint64_t id, unsigned count, Journal *out) const;
+
   std::vector<Record> records_;
   std::string label_;
 };

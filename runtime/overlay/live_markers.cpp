@@ -73,8 +73,8 @@ void clear_live_markers(bool keep_own) {
     if (!is_own(entry)) continue;
     const int fd = static_cast<int>(static_cast<std::uint32_t>(entry)) - 1;
     for (unsigned slot = 0; slot < kMarkerSlots; ++slot) {
-      const bool own = inside.fd_plus_one == fd + 1 && (inside.slots >> slot & 1) != 0;
-      if (keep_own && own) continue;
+      // A signal handler keeps none: a thread's first look at `inside` may allocate.
+      if (keep_own && inside.fd_plus_one == fd + 1 && (inside.slots >> slot & 1) != 0) continue;
       (void)!pwrite(fd, zeros, sizeof(zeros), static_cast<off_t>(slot * kMarkerSlotSize));
     }
   }

@@ -140,6 +140,7 @@ std::string Overlay::refusal_name(std::uint64_t id) const {
 
 void Overlay::keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const {
   const std::string text = packs::concat({why, "\n", std::string_view(log).substr(0, kMaxLog)});
+  if (text.size() > limit_) return;
   evict(text.size());
   const packs::View bytes = view_of(text);
   (void)folder_.write_file(refusal_name(id), &bytes, 1);

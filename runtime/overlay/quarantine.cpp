@@ -57,6 +57,36 @@ void add_record(const Record &record, packs::Bytes *bytes) {
   encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
 
+// A lock of an open file, where there are locks. Given back before the file is closed: a process
+// that was forked meanwhile has the file open, too.
+class FileLock {
+ public:
+  FileLock(const Descriptor &file, int how) : fd_(file.get()) {
+    while (flock(fd_, how) != 0 && errno == EINTR) continue;
+  }
+  FileLock(const FileLock &) = delete;
+  FileLock &operator=(const FileLock &) = delete;
+  ~FileLock() { (void)flock(fd_, LOCK_UN); }
+
+ private:
+  int fd_;
+};
+
+// To the end of a journal; atomic between processes.
+int append_to(const Descriptor &file, const struct stat &info, const std::string &label,
+              const Record &record, bool sync) {
+  const auto size = static_cast<std::size_t>(info.st_size);
+  packs::Bytes bytes;
+  if (size == 0) {
+    bytes.resize(kJournalHeaderSize);
+    encode_journal_header(label, bytes.data());
+  }
+  add_record(record, &bytes);
+  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
+  if (written != static_cast<ssize_t>(bytes.size())) return written < 0 ? errno : ENOSPC;
+  return sync && fsync(file.get()) != 0 ? errno : 0;
+}
+
 // Distinguishes the few markers of a folder; never 0.
 std::uint16_t marker_number(const std::string &name) {
   return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
@@ -198,7 +228,7 @@ packs::Status Quarantine::check(const BlobUse &subject, bool last, bool foresee)
   if (last || is_known(history.last)) return {};  // whatever else the rung did
   if (history.stuck) return refusal(kStuck);
   if (!journal_.rung_quarantined(subject.rung)) return {};
-  return refusal("the driver died on this rung with two programs");
+  return refusal("the driver died three times on this rung, with two binaries");
 }
 
 History Quarantine::history(std::uint64_t id) const {
@@ -257,6 +287,7 @@ int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error
   const auto index = static_cast<int>(free - busy_.begin());
   *error = write_slot(index, bytes);
   if (*error == 0 && first && fsync(marker_.get()) != 0) *error = errno;
+  if (process_is_ending()) *error = ECANCELED;  // and has cleared the slots before this one
   if (*error != 0) {
     clear_slot(index);
     return -1;
@@ -309,7 +340,7 @@ void Quarantine::note(const Record &record) {
   append(driver_, label_, numbered, is_final(record.fate));
 }
 
-// Appending is atomic between processes. A journal whose last record is torn (a full disk), or
+// A journal whose last record is torn (a full disk), or
 // that has grown too long, is started anew with what still counts. Its lock is for that: who
 // appends shares it, who starts it anew has it alone.
 int Quarantine::append(std::uint64_t driver, const std::string &label, const Record &record,
@@ -323,22 +354,12 @@ int Quarantine::append(std::uint64_t driver, const std::string &label, const Rec
     if (error != 0) return error;
     const bool anew = info.st_size % static_cast<off_t>(kRecordSize) != 0 ||
                       info.st_size >= static_cast<off_t>(kMaxJournalSize);
-    (void)flock(file.get(), anew ? LOCK_EX : LOCK_SH);  // where there are locks
+    const FileLock lock(file, anew ? LOCK_EX : LOCK_SH);
     if (fstat(file.get(), &info) != 0) return errno;
     if (info.st_nlink == 0) continue;  // another process has started it anew
-    if (anew) return rewrite(driver, label, record);
-    break;
+    return anew ? rewrite(driver, label, record) : append_to(file, info, label, record, sync);
   }
-  const auto size = static_cast<std::size_t>(info.st_size);
-  packs::Bytes bytes;
-  if (size == 0) {
-    bytes.resize(kJournalHeaderSize);
-    encode_journal_header(label, bytes.data());
-  }
-  add_record(record, &bytes);
-  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
-  if (written != static_cast<ssize_t>(bytes.size())) return written < 0 ? errno : ENOSPC;
-  return sync && fsync(file.get()) != 0 ? errno : 0;
+  return EAGAIN;
 }
 
 int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Record &last) const {

@@ -160,7 +160,7 @@ KILN_API kiln_status kiln_device_count(kiln_opencl *opencl, size_t *out, kiln_er
 KILN_API kiln_status kiln_device_open(kiln_opencl *opencl, size_t index, kiln_device **out,
                                       kiln_error *error);
 /** The same for a device that the application chose itself; it is of the OpenCL library of
- * `opencl`. */
+ * `opencl`. A sub-device is retained. */
 KILN_API kiln_status kiln_device_from_cl(kiln_opencl *opencl, cl_device_id device,
                                          kiln_device **out, kiln_error *error);
 /** Releases the handle; NULL does nothing. */

@@ -78,7 +78,8 @@ KILN_API kiln_status kiln_kernel_set_typed(kiln_kernel *kernel, unsigned index, 
  * not checked; see kiln_kernel_set_typed(). */
 KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, const void *value,
                                            size_t size, kiln_error *error);
-/** Sets an argument to a buffer, which must live until the launches that use it are enqueued.
+/** Sets an argument to a buffer, which must live until the launches that use it are enqueued, or
+ * added to a sequence, which keeps it alive.
  * #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else. */
 KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
                                             kiln_buffer *buffer, kiln_error *error);

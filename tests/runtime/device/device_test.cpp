@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
 #include "kiln/packs/contents.hpp"
@@ -257,4 +258,34 @@ TEST_CASE("images go in and out by mapping, rows at their pitch", "[device]") {
     require(to.unmap(queue));
     require(queue.finish());
   }
+}
+
+TEST_CASE("a sub-device lives for as long as what was made from it") {
+  const runtime::Device &whole = *device().get()->device;
+  const auto library = dlopen("libOpenCL.so.1", RTLD_NOW);
+  REQUIRE(library != nullptr);
+  const auto create =
+      reinterpret_cast<decltype(&::clCreateSubDevices)>(dlsym(library, "clCreateSubDevices"));
+  REQUIRE(create != nullptr);
+  const cl_device_partition_property by_counts[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                                    CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+  cl_device_id part = nullptr;
+  if (create(whole.id, by_counts, 1, &part, nullptr) != CL_SUCCESS) {
+    KILN_SKIP("this device cannot be partitioned");
+  }
+  const auto references = [&] {
+    cl_uint count = 0;
+    CHECK(whole.cl->clGetDeviceInfo(part, CL_DEVICE_REFERENCE_COUNT, sizeof(count), &count,
+                                    nullptr) == CL_SUCCESS);
+    return count;
+  };
+  const cl_uint before = references();
+  {
+    const Device opened = take(take(OpenCL::open()).device_from_cl(part));
+    CHECK(references() > before);
+    const Loader loader = take(Loader::create(opened, take(Pack::open_file(kPack))));
+    CHECK(loader.load("scale", "a_plain", kSourceOnly).program);
+  }
+  CHECK(references() == before);
+  CHECK(whole.cl->clReleaseDevice(part) == CL_SUCCESS);
 }

@@ -41,7 +41,9 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
       {{Verdict::crashed, 1}, KILN_RUNG_ERROR, false, 0},
       {{Verdict::crashed, 2}, runtime::kNoLoad, false, 8},
       // Refused in good order.
-      {{Verdict::refused, 0, 0, 1}, KILN_RUNG_SOURCE, true, 8},
+      {{Verdict::refused, 0, 0, 1}, KILN_RUNG_SOURCE, false, 8},
+      {{Verdict::refused, 0, 0, 1}, KILN_RUNG_SOURCE, true, 0},
+      {{Verdict::refused, 0, 0, 2}, KILN_RUNG_SOURCE, true, 1},
       {{Verdict::refused, 0, 0, 2}, KILN_RUNG_IL, false, 16},
       {{Verdict::refused, 0, 0, 99}, KILN_RUNG_SOURCE, true, 64},
       {{Verdict::refused, 3, 0, 1}, KILN_RUNG_SOURCE, true, 1},
@@ -93,6 +95,16 @@ TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {
     CHECK(anew.history(id).refusals == journal.history(id).refusals);
     CHECK(anew.history(id).passed_over == journal.history(id).passed_over);
   }
+  // One marker over two subjects stays one death of the rung.
+  runtime::Journal shared;
+  shared.add({1, Verdict::crashed, KILN_RUNG_EXACT, 900});
+  shared.add({1, Verdict::crashed, KILN_RUNG_EXACT, 17});
+  shared.add({2, Verdict::crashed, KILN_RUNG_EXACT, 900});
+  runtime::Journal folded;
+  for (const runtime::Record &record : shared.folded()) folded.add(record);
+  CHECK(shared.rung_quarantined(KILN_RUNG_EXACT) == false);
+  CHECK(folded.rung_quarantined(KILN_RUNG_EXACT) == false);
+  CHECK(folded.history(1).deaths == 2);
   CHECK(anew.history(1).deaths == 0);
   CHECK(anew.rung_quarantined(KILN_RUNG_EXACT) == journal.rung_quarantined(KILN_RUNG_EXACT));
 }

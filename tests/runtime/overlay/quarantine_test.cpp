@@ -48,7 +48,7 @@ TEST_CASE_METHOD(Fixture, "three deaths over two binaries quarantine a rung that
   for (const char *const program : {"p", "p", "q"}) dies_at_start(pack, overlay, program);
   const Start third(pack, overlay, 0, "r");
   CHECK(third.load.reason(KILN_RUNG_EXACT) ==
-        "quarantined: the driver died on this rung with two programs");
+        "quarantined: the driver died three times on this rung, with two binaries");
   CHECK(third.load.rung() == KILN_RUNG_IL);
 }
 
