@@ -35,23 +35,6 @@ void keep_entries(const std::vector<packs::Binary> &earlier, std::vector<packs::
   }
 }
 
-// What is still of use in the targets of the earlier pack and was not made now.
-void keep_others(const std::vector<packs::Target> &earlier, packs::Contents *contents) {
-  for (packs::Target target : earlier) {
-    const auto gone = [&](const packs::Binary &b) { return !has_variant(*contents, b.variant); };
-    std::erase_if(target.binaries, gone);
-    std::erase_if(target.intermediates, gone);
-    const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
-                                  [&](const packs::Target &t) { return t.key == target.key; });
-    if (now != contents->targets.end()) {
-      keep_entries(target.binaries, &now->binaries);
-      keep_entries(target.intermediates, &now->intermediates);
-    } else if (has_any(target)) {
-      contents->targets.push_back(std::move(target));
-    }
-  }
-}
-
 // A job that compiles, and how far it is.
 struct Task {
   enum class State { waiting, running, over };
@@ -230,6 +213,22 @@ class Collector {
 
 }  // namespace
 
+void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
+  for (packs::Target target : earlier.targets) {
+    const auto gone = [&](const packs::Binary &b) { return !has_variant(*contents, b.variant); };
+    std::erase_if(target.binaries, gone);
+    std::erase_if(target.intermediates, gone);
+    const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
+                                  [&](const packs::Target &t) { return t.key == target.key; });
+    if (now != contents->targets.end()) {
+      keep_entries(target.binaries, &now->binaries);
+      keep_entries(target.intermediates, &now->intermediates);
+    } else if (has_any(target)) {
+      contents->targets.push_back(std::move(target));
+    }
+  }
+}
+
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
                              const JobProgress &progress) {
@@ -256,7 +255,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
     }
   }
   collector.finish();
-  keep_others(earlier.targets, &result.contents);
+  keep_earlier(earlier, &result.contents);
   return result;
 }
 

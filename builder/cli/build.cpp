@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/cpus.hpp"
+#include "builder/base/folder_lock.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
 
@@ -103,6 +104,16 @@ builder::BuildOptions build_options(const Options &options) {
   return build;
 }
 
+// With what stands at the output's place now, to which another command may have added.
+Status write(const Options &options, packs::Contents *contents) {
+  const builder::FolderLock lock(options.output);
+  const auto now = earlier_contents(options);
+  if (!now.ok()) return now.status();
+  builder::keep_earlier(*now, contents);
+  packs::merge_records(*now, contents);  // measurements outlive a build
+  return write_output(*contents, options.output, options.write);
+}
+
 int run(const Options &options) {
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
@@ -123,7 +134,6 @@ int run(const Options &options) {
       base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
-  packs::merge_records(*earlier, &result.contents);  // measurements outlive a build
   for (const builder::JobFailure &failure : result.failures) {
     complain(fmt::format("{}: {}", failure.job, failure.text));
     exit_code = kSomeFailed;
@@ -134,8 +144,7 @@ int run(const Options &options) {
   for (const builder::VariantFailure &failure : base->failures) {  // already told
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
   }
-  if (Status s = write_output(result.contents, options.output, options.write); !s.ok())
-    return fail(s);
+  if (Status s = write(options, &result.contents); !s.ok()) return fail(s);
   summarise(options, result);
   return exit_code;
 }

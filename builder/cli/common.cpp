@@ -233,6 +233,15 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
       "Store binaries as they are: a start decodes nothing, and the pack is larger");
 }
 
+Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
+                                        const packs::Contents &read) {
+  std::error_code ignored;
+  if (!std::filesystem::equivalent(input, output, ignored)) return read;
+  auto open = open_pack(input);
+  if (!open.ok()) return open.status();
+  return std::move(open->contents);
+}
+
 Status write_output(const packs::Contents &contents, const std::string &path,
                     const packs::WriteOptions &options) {
   const Status status = packs::write_pack(contents, path, options);

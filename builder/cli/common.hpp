@@ -134,6 +134,11 @@ Result<Input> read_input(const std::string &path, const HostTools &tools);
 // the folder refuses it.
 Status check_output(const std::string &path, const std::vector<std::string> &inputs);
 
+// The contents to add records to: `read`, or, where the output replaces the input, the input read
+// again, since another command may have added to it. Call it under a FolderLock of the output.
+Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
+                                        const packs::Contents &read);
+
 // Writes the pack. Fails with Code::blob_corrupt where a blob of an input is damaged, and
 // otherwise with Code::failed.
 Status write_output(const packs::Contents &contents, const std::string &path,

@@ -2,6 +2,7 @@
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 
+#include "builder/base/folder_lock.hpp"
 #include "builder/build/crosscheck.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -59,6 +60,17 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
   return list;
 }
 
+// `*rows`: how many cross-checks the output has.
+Status write(const Options &options, const packs::Contents &read, const packs::Contents &records,
+             std::size_t *rows) {
+  const builder::FolderLock lock(options.output);
+  auto latest = latest_contents(options.input, options.output, read);
+  if (!latest.ok()) return latest.status();
+  packs::merge_records(records, &*latest);
+  *rows = latest->cross_checks.size();
+  return write_output(*latest, options.output);
+}
+
 int run(const Options &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   auto open = open_pack(options.input);
@@ -80,8 +92,11 @@ int run(const Options &options) {
     const Code code = status.code == Code::io_error ? Code::failed : status.code;
     return fail({code, fmt::format("{} [{}]", status.message, packs::code_name(status.code))});
   }
-  packs::merge_records(builder::records_of(contents, *devices, outcomes), &contents);
-  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
+  std::size_t rows = 0;
+  if (Status s = write(options, contents, builder::records_of(contents, *devices, outcomes), &rows);
+      !s.ok()) {
+    return fail(s);
+  }
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
@@ -89,8 +104,7 @@ int run(const Options &options) {
   } else {
     print(table(contents, *devices, outcomes) +
           fmt::format("{}: {} checked, {} in the pack\n", options.output,
-                      count(outcomes.size(), "pair"),
-                      count(contents.cross_checks.size(), "record")));
+                      count(outcomes.size(), "pair"), count(rows, "record")));
   }
   return kDone;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/suggest.hpp"
+#include "builder/process/fork_call.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -81,6 +82,7 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
   std::signal(SIGXFSZ, SIG_IGN);
   // Who started this may have it ignored; then children could not be waited for.
   std::signal(SIGCHLD, SIG_DFL);
+  builder::pass_on_interrupts();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &done) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/folder_lock.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -131,6 +132,23 @@ bool failed(const builder::TunedDevice &tuned) {
   return false;
 }
 
+struct Rows {
+  std::size_t measured = 0;
+  std::size_t in_pack = 0;
+};
+
+Status write(const Options &options, const packs::Contents &read,
+             const std::vector<builder::TunedDevice> &results, Rows *rows) {
+  const builder::FolderLock lock(options.output);
+  auto latest = latest_contents(options.input, options.output, read);
+  if (!latest.ok()) return latest.status();
+  for (const builder::TunedDevice &tuned : results) {
+    rows->measured += builder::store_tunings(tuned, &*latest);
+  }
+  rows->in_pack = latest->tunings.size();
+  return write_output(*latest, options.output);
+}
+
 int run(const Options &options) {
   const auto tune = parse(options);
   if (!tune.ok()) return fail(tune.status());
@@ -142,10 +160,10 @@ int run(const Options &options) {
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
   int exit_code = kDone;
-  std::size_t rows = 0;
   std::string text;
   nlohmann::json list = nlohmann::json::array();
   std::set<std::string> seen;
+  std::vector<builder::TunedDevice> results;
   for (const builder::DeviceInfo &device : *devices) {
     if (!seen.insert(device.description.key.text()).second) continue;
     const builder::TunedDevice tuned = builder::tune(
@@ -154,16 +172,17 @@ int run(const Options &options) {
         });
     end_progress();
     if (failed(tuned)) exit_code = kSomeFailed;
-    rows += builder::store_tunings(tuned, &contents);
     if (!options.json) print(table(tuned));
     list.push_back(builder::to_json(tuned));
+    results.push_back(tuned);
   }
-  if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
+  Rows rows;
+  if (Status s = write(options, contents, results, &rows); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1}, {"output", options.output}, {"devices", list}});
   } else {
-    print(fmt::format("{}: {} measured, {} in the pack\n", options.output, count(rows, "row"),
-                      contents.tunings.size()));
+    print(fmt::format("{}: {} measured, {} in the pack\n", options.output,
+                      count(rows.measured, "row"), rows.in_pack));
   }
   return exit_code;
 }

@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/opened_pack.hpp"
 
+#include <csignal>
+
+#include <unistd.h>
+
 #include "runtime/api/api.hpp"
 
 namespace kiln::builder {
+namespace {
+
+void end_on_purpose(int signal) {
+  kiln_process_ending();
+  _exit(128 + signal);
+}
+
+}  // namespace
+
 Status pack_changed() { return {Code::failed, "the pack changed while it was in use"}; }
 
 Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
                         kiln::LoaderOptions options) {
   Status status = child.open(info);
   if (!status.ok()) return status;
+  std::signal(SIGTERM, end_on_purpose);  // pass_on_interrupts() in the parent
   device = kiln::Device(new kiln_device{child.device});
   options.context = child.context.get();
   status = take(kiln::Pack::open_file(pack_path), &pack);

@@ -22,7 +22,8 @@ struct OpenedPack {
   kiln::Queue queue;    // in order, with profiling
   packs::Contents contents;
 
-  // Fails with the code of the first call that fails. For child processes alone.
+  // Fails with the code of the first call that fails. For child processes alone, whose end by
+  // SIGTERM is no death in an overlay from then on.
   Status open(const DeviceInfo &info, const std::string &pack_path,
               kiln::LoaderOptions options = {});
 

@@ -2,6 +2,7 @@
 #include "builder/process/fork_call.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -32,11 +34,27 @@ struct Streams {
   }
 };
 
-// In the child. A group of its own: an interrupt from the terminal ends the parent alone, and no
-// driver outlives that.
+std::atomic<pid_t> child_of_call{0};  // the handler's; 0: there is none
+
+// A signal's handler.
+void end_child_first(int signal) {
+  const pid_t child = child_of_call;
+  bool there = child != 0 && kill(child, SIGTERM) == 0;
+  for (int i = 0; there && i < 100; ++i) {
+    siginfo_t info{};
+    poll(nullptr, 0, 1);
+    there = waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid != child;
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+// In the child. A group of its own: an interrupt from the terminal reaches the parent alone,
+// which passes it on (pass_on_interrupts), and no driver outlives the parent.
 int work_in_child(const std::function<nlohmann::json()> &work, Streams *streams) {
   setpgid(0, 0);
-  for (const int fatal : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGINT, SIGTERM}) {
+  for (const int fatal : {SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGSEGV, SIGTERM}) {
     std::signal(fatal, SIG_DFL);
   }
   streams->answer.read.close();
@@ -81,6 +99,7 @@ ProcessExit end_child(pid_t pid) {
   // answer has ended is at its end, unless a driver closed every file and stays.
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
+  child_of_call = 0;
   return wait_for(pid);
 }
 
@@ -115,6 +134,7 @@ ChildResult fork_call(const std::function<nlohmann::json()> &work,
   if (streams.open() != 0) return result;
   const pid_t pid = fork_child([&] { return work_in_child(work, &streams); });
   if (pid < 0) return result;
+  child_of_call = pid;
   streams.answer.write.close();
   streams.output.write.close();
   std::string answer;
@@ -128,6 +148,12 @@ ChildResult fork_call(const std::function<nlohmann::json()> &work,
     result.answered = true;
   }
   return result;
+}
+
+void pass_on_interrupts() {
+  for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(interrupt, end_child_first) == SIG_IGN) std::signal(interrupt, SIG_IGN);
+  }
 }
 
 TemporaryFolder::TemporaryFolder() {

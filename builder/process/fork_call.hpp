@@ -37,6 +37,11 @@ struct ChildResult : ProcessExit {
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
 
+// SIGINT, SIGTERM and SIGHUP, unless who started this process ignores them, are given to the child
+// of fork_call() as SIGTERM before they end this process; the child has 100 ms to clear its
+// markers.
+void pass_on_interrupts();
+
 // A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction. Making it
 // throws std::system_error.
 class TemporaryFolder {

@@ -2,11 +2,16 @@
 // A driver that dies or hangs inside any call of a load: the next start works, says why, and
 // the one after it is fast.
 #include <csignal>
+#include <functional>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "builder/device/device_list.hpp"
+#include "builder/launch/run_program.hpp"
+#include "builder/process/fork_call.hpp"
 #include "tests/driver/ladder.hpp"
 
 using namespace kiln;
@@ -29,7 +34,9 @@ bool died_as(const builder::ChildResult &child, const std::string &way) {
 // line of it means that the call has begun.
 class Hanging {
  public:
-  Hanging(const std::string &call, const std::string &pack, const Wishes &wishes) {
+  Hanging(const std::string &call, const std::string &pack, const Wishes &wishes)
+      : Hanging(call, [&] { load_and_launch(pack, wishes); }) {}
+  Hanging(const std::string &call, const std::function<void()> &work) {
     const std::string log = machine().driver().path("calls");
     ::unlink(log.c_str());
     REQUIRE(::mkfifo(log.c_str(), 0600) == 0);
@@ -39,7 +46,7 @@ class Hanging {
     child_ = ::fork();
     if (child_ == 0) {
       machine().driver().use();
-      load_and_launch(pack, wishes);
+      work();
       ::_exit(0);
     }
     const std::string line = " " + call + " binary ";
@@ -53,9 +60,9 @@ class Hanging {
   Hanging &operator=(const Hanging &) = delete;
   ~Hanging() { end(); }
 
-  void end() {
+  void end(int signal = SIGKILL) {
     if (child_ <= 0) return;
-    ::kill(child_, SIGKILL);
+    ::kill(child_, signal);
     ::waitpid(child_, nullptr, 0);
     child_ = -1;
   }
@@ -270,6 +277,32 @@ TEST_CASE("an application that is killed while its driver hangs counts as a deat
     for (int i = 0; i < 2; ++i) Hanging(call, machine().full(), wishes).end();
     check_recovery("", machine().full(), wishes, "exact", "il");
   }
+}
+
+TEST_CASE("a command that is interrupted while its driver hangs leaves no death") {
+  KILN_NEEDS_POCL();
+  // The process in the driver is the command's child: it is waited for here, too.
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  for (const int interrupt : {0, SIGINT, SIGTERM, SIGHUP}) {  // 0: killed, which is a death
+    INFO(interrupt);
+    const Wishes wishes = with(machine().new_overlay());
+    Hanging command("clBuildProgram", [&] {
+      builder::pass_on_interrupts();
+      builder::RunRequest request;
+      request.pack_path = machine().full();
+      request.device = builder::list_devices()->at(0);
+      request.program = "triple";
+      request.overlay = wishes.overlay;
+      (void)builder::run_program(request);
+    });
+    CHECK_FALSE(std::filesystem::is_empty(wishes.overlay));  // the marker
+    command.end(interrupt == 0 ? SIGKILL : interrupt);
+    while (::wait(nullptr) > 0) continue;
+    const Start next = machine().start_with("", machine().full(), wishes);
+    CHECK(next.notice(KILN_NOTICE_DEATH) == (interrupt == 0 ? kNoticed : "-"));
+    CHECK(next.rung == "exact");
+  }
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 0) == 0);
 }
 
 TEST_CASE("a process that hangs past its deadline is seen by others while it lives") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/build/plan.hpp"
 
+#include "builder/build/device_build.hpp"
 #include "builder/build/job.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "tests/support/catch.hpp"
@@ -250,4 +251,29 @@ TEST_CASE("the preferred variant is the first of the order that the device can r
   CHECK(built(false).empty());
   const auto plan = builder::make_plan(base, {device("1", true)}, {}, options);
   CHECK(plan.at(1).reason == "the device prefers " + program.variants[0].name);
+}
+
+TEST_CASE("what another build wrote meanwhile is added, and replaces nothing that was made now") {
+  const packs::Variant plain = variant("plain");
+  const auto target = [&](const char *key, const char *binary) {
+    packs::Target made;
+    made.key = key;
+    made.binaries.push_back({plain.hash, packs::BlobSource(bytes(binary)), "", {}});
+    return made;
+  };
+  packs::Contents now;
+  now.programs = {{"blur", "", {plain}}};
+  now.targets = {target("name=A\n", "new")};
+  packs::Contents theirs = now;
+  theirs.targets = {target("name=A\n", "old"), target("name=B\n", "theirs")};
+  theirs.targets[1].binaries.push_back(
+      {variant("gone").hash, packs::BlobSource(bytes("of no variant")), "", {}});
+  for (int again = 0; again < 2; ++again) {
+    builder::keep_earlier(theirs, &now);
+    REQUIRE(now.targets.size() == 2);
+    REQUIRE(now.targets[0].binaries.size() == 1);
+    CHECK(*now.targets[0].binaries[0].blob.raw() == bytes("new"));
+    CHECK(now.targets[1].key == "name=B\n");
+    CHECK(now.targets[1].binaries.size() == 1);
+  }
 }

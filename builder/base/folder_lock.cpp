@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/base/folder_lock.hpp"
+
+#include <cerrno>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+namespace kiln::builder {
+
+FolderLock::FolderLock(const std::string &path) {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error)
+          .parent_path();
+  folder_ = packs::Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_) return;
+  while (flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace kiln::builder

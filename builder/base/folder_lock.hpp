@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps writers of one folder apart while each reads a file again and replaces it. POSIX.
+#pragma once
+
+#include <string>
+
+#include "kiln/packs/descriptor.hpp"
+
+namespace kiln::builder {
+
+// Holds the lock from its construction, which waits for other holders, to its destruction. Where
+// the folder does not exist or its file system has no locks, it holds nothing.
+class FolderLock {
+ public:
+  // The folder that holds the file `path`.
+  explicit FolderLock(const std::string &path);
+
+ private:
+  packs::Descriptor folder_;
+};
+
+}  // namespace kiln::builder
