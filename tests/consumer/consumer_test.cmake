@@ -2,9 +2,9 @@
 # Installs Kiln and builds tests/consumer/project with it in the three ways in which an
 # application can get it; each must open the pack that it made.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         [-DSTRICT=ON] [-DPORTABLE=ON] -P consumer_test.cmake
-# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT and PORTABLE as there, so that a
-# compiler cache can serve add_subdirectory. WORK is emptied first.
+#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DNO_PRECOMPILED=ON] -P consumer_test.cmake
+# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and NO_PRECOMPILED as there, so
+# that a compiler cache can serve add_subdirectory. WORK is emptied first.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -55,7 +55,8 @@ set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
 consume(pkg-config -DKILN_PACK=${pack_file})
 
 consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
-  -DKILN_STATIC_DEPENDENCIES=${PORTABLE})
-if(EXISTS ${WORK}/add_subdirectory/bin/builder_test)
-  message(FATAL_ERROR "Kiln's tests were built inside of another project")
+  -DKILN_STATIC_DEPENDENCIES=${PORTABLE}
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=${NO_PRECOMPILED})
+if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
+  message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
