@@ -146,7 +146,7 @@ def _second_death(fleet, forge):
     for variant in (VARIANT, VARIANT, SECOND):
         row.start(variant, code=1)
     reason = _expect_rung(row.start(("epsilon", "buffer")), "exact", "quarantined")
-    expect("two programs" in reason, reason)
+    expect("with two binaries" in reason, reason)
     return reason
 
 
