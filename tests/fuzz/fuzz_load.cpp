@@ -255,7 +255,7 @@ int fuzz(const char *base_path, const Options &options) {
                     {"loaded", counts.loaded},
                     {"launched", counts.launched}};
       },
-      std::chrono::minutes(9));
+      std::chrono::minutes(2 + options.count / 1000));
   const std::string what = options.overlays ? "overlays" : "packs";
   if (!result.ok() || result.answer["error"] != "") {
     std::printf(
