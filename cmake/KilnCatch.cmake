@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# kiln_catch_test(NAME LABEL label SOURCES files... LIBRARIES targets...)
-# One executable of Catch2 tests and one ctest entry, skipped by exit code 77 (tests/support/
+# kiln_catch_test(NAME LABEL label SOURCES files... [SEPARATE files...] LIBRARIES targets...)
+# SEPARATE are sources too (kiln_unity_build). One executable of Catch2 tests and one ctest entry, skipped by exit code 77 (tests/support/
 # catch.hpp). Catch2 2 and 3 both serve.
 find_path(KILN_CATCH3_INCLUDE_DIR catch2/catch_all.hpp)
 find_path(KILN_CATCH2_INCLUDE_DIR catch2/catch.hpp)
@@ -23,8 +23,9 @@ endif()
 kiln_quick_compilation(kiln_catch_main)
 
 function(kiln_catch_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBRARIES")
-  add_executable(${name} ${arg_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;SEPARATE;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES} ${arg_SEPARATE})
+  kiln_unity_build(${name} SEPARATE ${arg_SEPARATE})
   target_link_libraries(${name} PRIVATE kiln_catch_main ${arg_LIBRARIES})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   kiln_warnings(${name})

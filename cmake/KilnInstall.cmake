@@ -33,6 +33,9 @@ if(TARGET kiln)
   install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
   install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET kiln_layer)
+    install(TARGETS kiln_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)

@@ -9,15 +9,16 @@
 
 namespace kiln::builder {
 
-FolderLock::FolderLock(const std::string &path) {
+FolderLock::FolderLock(const std::string &path, const Waiting &waiting) {
   std::error_code error;
   const std::filesystem::path folder =
       std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error)
           .parent_path();
   folder_ = packs::Descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder_) return;
-  while (flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  if (flock(folder_.get(), LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK && waiting) waiting(folder.string());
+  (void)packs::uninterrupted([&] { return flock(folder_.get(), LOCK_EX); });
 }
 
 }  // namespace kiln::builder

@@ -2,6 +2,7 @@
 // Keeps writers of one folder apart while each reads a file again and replaces it. POSIX.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "kiln/packs/descriptor.hpp"
@@ -12,8 +13,10 @@ namespace kiln::builder {
 // the folder does not exist or its file system has no locks, it holds nothing.
 class FolderLock {
  public:
-  // The folder that holds the file `path`.
-  explicit FolderLock(const std::string &path);
+  using Waiting = std::function<void(const std::string &folder)>;
+
+  // The folder that holds the file `path`. Calls `waiting` first if another holds the lock.
+  explicit FolderLock(const std::string &path, const Waiting &waiting = nullptr);
 
  private:
   packs::Descriptor folder_;

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 33;  // of inputs and outputs
 
-struct Options {
+struct KernelsArguments {
   std::string pack;
   std::string selector;
   std::vector<std::string> programs;
@@ -49,7 +49,7 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
 }
 
 // Whether the pack has what is asked for. Fails with Code::bad_argument.
-Status knows(const packs::Contents &contents, const Options &options) {
+Status knows(const packs::Contents &contents, const KernelsArguments &options) {
   const auto programs = names_of(contents.programs);
   for (const std::string &name : options.programs) {
     if (contains(programs, name)) continue;
@@ -84,7 +84,7 @@ Status fits(const packs::Contents &contents, const builder::KernelBenchOptions &
 }
 
 // What the options ask for. Fails with Code::bad_argument when they ask for nonsense.
-Result<builder::KernelBenchOptions> make_request(const Options &options) {
+Result<builder::KernelBenchOptions> make_request(const KernelsArguments &options) {
   builder::KernelBenchOptions request;
   request.pack_path = options.pack;
   request.programs = options.programs;
@@ -129,7 +129,7 @@ std::string conditions(const builder::KernelBenchOptions &request) {
       KILN_VERSION_TEXT, stop);
 }
 
-int run(const Options &options) {
+int run(const KernelsArguments &options) {
   const auto request = make_request(options);
   if (!request.ok()) return fail(request.status());
   if (options.html.empty() && !(options.tuning.empty() && options.startup.empty())) {
@@ -169,7 +169,7 @@ int run(const Options &options) {
   return status.ok() ? exit_code : fail(as_failed(status));
 }
 
-void add_stop_options(CLI::App *sub, Options *options) {
+void add_stop_options(CLI::App *sub, KernelsArguments *options) {
   CLI::Option *rounds =
       sub->add_option("--rounds", options->rounds, "Launches of each; default: by the precision")
           ->check(CLI::Range(1, 100000));
@@ -185,7 +185,7 @@ void add_stop_options(CLI::App *sub, Options *options) {
 }  // namespace
 
 void add_kernels(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KernelsArguments>();
   CLI::App *sub = app.add_subcommand(
       "kernels", "Every variant: time, bandwidth, correctness, and what was published of it");
   sub->add_option("--pack", options->pack, "Pack to load from")->required();

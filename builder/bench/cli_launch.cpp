@@ -8,7 +8,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options : DeviceOptions {
+struct LaunchArguments : DeviceOptions {
   std::size_t rounds = 100;
 };
 
@@ -21,7 +21,7 @@ std::string row_text(const builder::LaunchRow &row) {
                      row.sequence, row.recording);
 }
 
-int run(const Options &options) {
+int run(const LaunchArguments &options) {
   const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
   builder::LaunchBenchOptions launch;
@@ -54,7 +54,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_launch(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LaunchArguments>();
   CLI::App *sub = app.add_subcommand(
       "launch", "What a launch costs the processor: the bare call, through Kiln, in a sequence");
   add_device_options(*sub, options.get(), "Pack with a program that has arguments",

@@ -46,9 +46,9 @@ std::string too_slow(double nanoseconds) {
 }
 
 // One loaded variant with its memory.
-class LoadedVariant {
+class TimedVariant {
  public:
-  explicit LoadedVariant(const VariantTask &task) : task_(task) {}
+  explicit TimedVariant(const VariantTask &task) : task_(task) {}
 
   Status open(std::string *rung) {
     if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
@@ -230,7 +230,7 @@ std::vector<std::size_t> by_size(const std::vector<MeasuredProblem> &problems) {
 }
 
 json measure_in_child(const VariantTask &task) {
-  LoadedVariant subject(task);
+  TimedVariant subject(task);
   std::string rung;
   if (const Status s = subject.open(&rung); !s.ok()) return builder::to_json(s);
   json times = json::array();

@@ -74,7 +74,7 @@ json compile_job(const JobRequest &request, const std::string &caches) {
 }
 
 // The child's status, with the driver's log in the message.
-Status status_of(const ChildResult &child) {
+Status with_log(const ChildResult &child) {
   Status status = child.status();
   if (status.ok() || !child.ok()) return status;
   const std::string log = child.answer.value("log", "");
@@ -116,7 +116,7 @@ json run_job(const JobRequest &request) {
       made.answer["finisher_died"] = "the process that finished it ended: " + death;
     }
   }
-  if (const Status s = status_of(made); !s.ok()) return to_json(s);
+  if (const Status s = with_log(made); !s.ok()) return to_json(s);
   for (const std::uint32_t compute_capability : request.also) {
     if (also_died.empty()) break;
     json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));

@@ -9,7 +9,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options : DeviceOptions {
+struct BenchArguments : DeviceOptions {
   std::string items;  // file to write
   std::size_t rounds = 30;
 };
@@ -47,7 +47,7 @@ Status write_items(const std::string &path, const nlohmann::json &devices) {
   return as_failed(builder::write_whole_file(path, json_text(all)));
 }
 
-int run_startup(const Options &options) {
+int run_startup(const BenchArguments &options) {
   if (!options.items.empty()) {
     if (Status s = check_output(options.items, {options.pack}); !s.ok()) return fail(s);
   }
@@ -87,7 +87,7 @@ int run_startup(const Options &options) {
 }  // namespace
 
 void add_bench(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   CLI::App *bench = app.add_subcommand("bench", "Measure");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "builder/base/cpus.hpp"
-#include "builder/base/folder_lock.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
 
-struct Options {
+struct BuildArguments {
   std::string input;
   std::string selector;
   std::string output;
@@ -49,7 +48,7 @@ std::string check_architecture(const std::string &text) {
 
 // The pack that stands at the output's place; empty where there is no file. Fails as open_pack()
 // does for any other file: it may hold what cannot be made again.
-Result<packs::Contents> earlier_contents(const Options &options) {
+Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   if (options.fresh || !std::filesystem::exists(options.output)) return packs::Contents{};
   auto open = open_pack(options.output);
   if (open.ok()) return std::move(open->contents);
@@ -64,7 +63,7 @@ bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
   });
 }
 
-void summarise(const Options &options, const builder::BuildResult &result) {
+void summarise(const BuildArguments &options, const builder::BuildResult &result) {
   if (!options.json) {
     print(fmt::format(
         "{}: {}; binaries: {} compiled, {} reused, {} not for the device, "
@@ -92,7 +91,7 @@ void summarise(const Options &options, const builder::BuildResult &result) {
                        {"unfinished", unfinished}});
 }
 
-builder::BuildOptions build_options(const Options &options) {
+builder::BuildOptions build_options(const BuildArguments &options) {
   builder::BuildOptions build;
   build.timeout = in_milliseconds(options.timeout_seconds);
   build.finish = !options.no_finish;
@@ -105,8 +104,8 @@ builder::BuildOptions build_options(const Options &options) {
 }
 
 // With what stands at the output's place now, to which another command may have added.
-Status write(const Options &options, packs::Contents *contents) {
-  const builder::FolderLock lock(options.output);
+Status write(const BuildArguments &options, packs::Contents *contents) {
+  const builder::FolderLock lock = lock_output(options.output);
   const auto now = earlier_contents(options);
   if (!now.ok()) return now.status();
   builder::keep_earlier(*now, contents);
@@ -114,7 +113,7 @@ Status write(const Options &options, packs::Contents *contents) {
   return write_output(*contents, options.output, options.write);
 }
 
-int run(const Options &options) {
+int run(const BuildArguments &options) {
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
                                                               : std::vector<std::string>{});
@@ -152,7 +151,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_build(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BuildArguments>();
   CLI::App *sub = app.add_subcommand(
       "build", "Compile every variant with the drivers of this machine and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();

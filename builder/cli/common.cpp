@@ -233,6 +233,12 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
       "Store binaries as they are: a start decodes nothing, and the pack is larger");
 }
 
+builder::FolderLock lock_output(const std::string &path) {
+  return builder::FolderLock(path, [](const std::string &folder) {
+    complain("waiting for another command that writes to " + folder);
+  });
+}
+
 Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
                                         const packs::Contents &read) {
   std::error_code ignored;

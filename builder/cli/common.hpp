@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/base/folder_lock.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/launch/reference.hpp"
@@ -54,7 +55,9 @@ void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);
 void add_provision(CLI::App &app, Command *command);
+void add_record(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
+void add_serve(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
 void add_warm(CLI::App &app, Command *command);
@@ -66,7 +69,7 @@ void print(const std::string &text);
 void print(const nlohmann::json &json);
 // A diagnostic, on standard error, with "kiln: " before it.
 void complain(const std::string &text);
-// "1 program", "2 programs": the plural is the noun with an s.
+// "1 program", "2 programs", "3 entries".
 std::string count(std::size_t n, const std::string &noun);
 // A text as it is, on standard error: a compiler's message, which names its source itself.
 void pass_on(const std::string &text);
@@ -134,8 +137,12 @@ Result<Input> read_input(const std::string &path, const HostTools &tools);
 // the folder refuses it.
 Status check_output(const std::string &path, const std::vector<std::string> &inputs);
 
+// Keeps other commands from replacing what is in the output's folder, from before the output is
+// read again until it is written; says so where it has to wait.
+builder::FolderLock lock_output(const std::string &path);
+
 // The contents to add records to: `read`, or, where the output replaces the input, the input read
-// again, since another command may have added to it. Call it under a FolderLock of the output.
+// again, since another command may have added to it. Call it under lock_output().
 Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
                                         const packs::Contents &read);
 

@@ -1,27 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln compile: the host step.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct CompileArguments {
   std::string manifest;
   std::string output;
   HostTools tools;
   bool json = false;
 };
 
-int run(const Options &options) {
-  if (!is_manifest(options.manifest)) {
+Result<Input> read_recorded(const std::string &folder) {
+  std::vector<std::string> files;
+  if (Status s = packs::packs_in(folder, &files); !s.ok()) return s;
+  if (files.empty()) {
+    return Status(Code::failed, folder + ": no program was recorded: expected *.kiln files");
+  }
+  packs::Contents all;
+  for (const std::string &file : files) {
+    auto pack = open_pack(file);
+    if (!pack.ok()) return pack.status();
+    pack->contents.targets.clear();
+    if (Status s = packs::merge(pack->contents, &all); !s.ok()) {
+      return Status(s.code, file + ": " + s.message);
+    }
+  }
+  return Input{std::move(all), {}};
+}
+
+int run(const CompileArguments &options) {
+  std::error_code error;
+  const bool manifest = is_manifest(options.manifest);
+  const bool spool = !manifest && std::filesystem::is_directory(options.manifest, error);
+  if (!spool && !manifest) {
     return fail({Code::bad_argument,
-                 fmt::format("{} is not a manifest: expected a file whose name ends in .toml",
+                 fmt::format("{} is neither a manifest, a file whose name ends in .toml, nor a "
+                             "spool, a folder",
                              options.manifest)});
   }
   if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
-  const auto input = read_input(options.manifest, options.tools);
+  const auto input =
+      spool ? read_recorded(options.manifest) : read_input(options.manifest, options.tools);
   if (!input.ok()) return fail(input.status());
   if (!input->failures.empty()) {
     return fail({Code::failed, "nothing was written to " + options.output});
@@ -36,8 +62,9 @@ int run(const Options &options) {
                          {"programs", contents.programs.size()},
                          {"variants", variants}});
   } else {
-    print(fmt::format("{}: {}, {}, source and SPIR-V\n", options.output,
-                      count(contents.programs.size(), "program"), count(variants, "variant")));
+    print(fmt::format("{}: {}, {}, {}\n", options.output,
+                      count(contents.programs.size(), "program"), count(variants, "variant"),
+                      spool ? "source" : "source and SPIR-V"));
   }
   return kDone;
 }
@@ -45,10 +72,12 @@ int run(const Options &options) {
 }  // namespace
 
 void add_compile(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileArguments>();
   CLI::App *sub =
       app.add_subcommand("compile", "Make a base pack: source and validated SPIR-V, no device");
-  sub->add_option("manifest", options->manifest, "Manifest, a .toml file")->required();
+  sub->add_option("manifest", options->manifest,
+                  "Manifest, a .toml file, or spool of kiln record, a folder")
+      ->required();
   sub->add_option("-o,--output", options->output, "Base pack to write")->required();
   add_host_tools(*sub, &options->tools);
   add_json_flag(*sub, &options->json);

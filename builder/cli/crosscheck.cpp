@@ -2,7 +2,6 @@
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 
-#include "builder/base/folder_lock.hpp"
 #include "builder/build/crosscheck.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -13,7 +12,7 @@ namespace {
 using builder::CrossCheckOutcome;
 using Devices = std::vector<builder::DeviceInfo>;
 
-struct Options {
+struct CrosscheckArguments {
   std::string input;
   std::string selector;
   std::string output;
@@ -61,9 +60,9 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
 }
 
 // `*rows`: how many cross-checks the output has.
-Status write(const Options &options, const packs::Contents &read, const packs::Contents &records,
-             std::size_t *rows) {
-  const builder::FolderLock lock(options.output);
+Status write(const CrosscheckArguments &options, const packs::Contents &read,
+             const packs::Contents &records, std::size_t *rows) {
+  const builder::FolderLock lock = lock_output(options.output);
   auto latest = latest_contents(options.input, options.output, read);
   if (!latest.ok()) return latest.status();
   packs::merge_records(records, &*latest);
@@ -71,7 +70,7 @@ Status write(const Options &options, const packs::Contents &read, const packs::C
   return write_output(*latest, options.output);
 }
 
-int run(const Options &options) {
+int run(const CrosscheckArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   auto open = open_pack(options.input);
   if (!open.ok()) return fail(open.status());
@@ -112,7 +111,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_crosscheck(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CrosscheckArguments>();
   CLI::App *sub = app.add_subcommand(
       "crosscheck", "Try which other targets' binaries a device takes, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with targets")->required();

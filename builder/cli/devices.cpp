@@ -75,11 +75,11 @@ int run(const std::string &selector, bool as_json) {
 }  // namespace
 
 void add_devices(CLI::App &app, Command *command) {
-  struct Options {
+  struct DevicesArguments {
     std::string selector;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DevicesArguments>();
   CLI::App *sub = app.add_subcommand(
       "devices", "Show this machine's devices, their identity and what the runtime will try");
   add_device_option(*sub, &options->selector);

@@ -23,11 +23,11 @@ int run(const LoadOptions &options, bool as_json) {
 }  // namespace
 
 void add_explain(CLI::App &app, Command *command) {
-  struct Options {
+  struct ExplainArguments {
     LoadOptions load;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainArguments>();
   CLI::App *sub =
       app.add_subcommand("explain", "Load without launching: which rung, and why not a higher one");
   add_load_options(*sub, &options->load);

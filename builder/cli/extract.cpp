@@ -11,7 +11,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct ExtractArguments {
   std::string pack;
   std::string folder;
   bool json = false;
@@ -84,7 +84,7 @@ bool is_file_name(const std::string &name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
-Status make_folders(const Options &options, const packs::Contents &contents) {
+Status make_folders(const ExtractArguments &options, const packs::Contents &contents) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
       if (is_file_name(program.name) && is_file_name(variant.name)) continue;
@@ -100,7 +100,7 @@ Status make_folders(const Options &options, const packs::Contents &contents) {
   return {};
 }
 
-int run(const Options &options) {
+int run(const ExtractArguments &options) {
   const auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = make_folders(options, open->contents); !s.ok()) return fail(s);
@@ -125,7 +125,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_extract(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExtractArguments>();
   CLI::App *sub = app.add_subcommand(
       "extract", "Write source, SPIR-V and binaries of a pack as files, with an index.json");
   sub->add_option("pack", options->pack, "Pack")->required();

@@ -70,7 +70,7 @@ std::string pack_text(const OpenPack &open) {
   return text + records_text(open.contents);
 }
 
-int run(const std::string &path, bool as_json) {
+int inspect(const std::string &path, bool as_json) {
   const auto open = open_pack(path);
   if (!open.ok()) return fail(open.status());
   if (as_json) {
@@ -84,16 +84,16 @@ int run(const std::string &path, bool as_json) {
 }  // namespace
 
 void add_inspect(CLI::App &app, Command *command) {
-  struct Options {
+  struct InspectArguments {
     std::string path;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectArguments>();
   CLI::App *sub =
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack to look into")->required();
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
+  sub->callback([=] { *command = [=] { return inspect(options->path, options->json); }; });
 }
 
 }  // namespace kiln::cli

@@ -14,6 +14,6 @@ int main(int argc, char **argv) {
       "Compiles OpenCL kernels where they will run, once, and ships the result.",
       {add_devices, add_compile, add_plan, add_build, add_crosscheck, add_tune, add_provision,
        add_warm, add_merge, add_overlay, add_inspect, add_extract, add_verify, add_explain, add_run,
-       add_bench},
+       add_record, add_serve, add_bench},
       argc, argv);
 }

@@ -8,7 +8,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct MergeArguments {
   std::vector<std::string> inputs;
   std::string base;
   std::string output;
@@ -30,7 +30,7 @@ Result<packs::Contents> read_checked(const std::string &path) {
   return std::move(pack->contents);
 }
 
-int run(const Options &options) {
+int run(const MergeArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   packs::Contents merged;
   if (!options.base.empty()) {
@@ -66,7 +66,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_merge(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeArguments>();
   CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
   sub->add_option("--base", options->base,

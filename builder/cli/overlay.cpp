@@ -10,19 +10,19 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct OverlayArguments {
   std::string folder;
   std::string output;
   bool json = false;
 };
 
-Result<builder::OverlayFolder> read(const Options &options) {
+Result<builder::OverlayFolder> read(const OverlayArguments &options) {
   auto folder = builder::read_overlay(options.folder);
   if (folder.ok()) return folder;
   return Status(folder.status().code, options.folder + ": " + folder.status().message);
 }
 
-int show(const Options &options) {
+int show(const OverlayArguments &options) {
   const auto folder = read(options);
   if (!folder.ok()) return fail(folder.status());
   if (options.json) {
@@ -49,7 +49,7 @@ int show(const Options &options) {
   return kDone;
 }
 
-int export_folder(const Options &options) {
+int export_folder(const OverlayArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   const auto folder = read(options);
   if (!folder.ok()) return fail(folder.status());
@@ -77,7 +77,7 @@ int export_folder(const Options &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
-int clear(const Options &options) {
+int clear(const OverlayArguments &options) {
   kiln_error error{};
   if (kiln_overlay_clear(options.folder.c_str(), &error) == KILN_OK) return kDone;
   return fail({Code::failed, error.message});
@@ -86,10 +86,10 @@ int clear(const Options &options) {
 }  // namespace
 
 void add_overlay(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OverlayArguments>();
   CLI::App *sub = app.add_subcommand("overlay", "Look at or clear what a device compiled itself");
   sub->require_subcommand(1);
-  const auto add = [&](const char *name, const char *text, int (*run)(const Options &)) {
+  const auto add = [&](const char *name, const char *text, int (*run)(const OverlayArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);
     action->add_option("folder", options->folder, "The overlay's folder")->required();
     action->callback([=] { *command = [=] { return run(*options); }; });

@@ -46,6 +46,7 @@ std::string explain_extras(const CLI::App &app) {
   const CLI::App &where = chosen_command(app);
   const std::vector<std::string> commands = subcommand_names(where);
   for (const std::string &word : app.remaining(true)) {
+    if (word == "--") break;  // what follows is not ours
     if (word.size() > 1 && word.front() == '-') {
       const std::string name = word.substr(0, word.find('='));
       return fmt::format("unknown option {}: {}", name,
@@ -67,7 +68,24 @@ int misuse(const CLI::App &app, const CLI::ParseError &error) {
   return kUsage;
 }
 
+using Handler = void (*)(int);
+
+// What this process was started with.
+Handler pipe_handler = SIG_DFL;
+Handler file_size_handler = SIG_DFL;
+
+// A failed write is an error like any other.
+void ignore_signals() {
+  pipe_handler = std::signal(SIGPIPE, SIG_IGN);
+  file_size_handler = std::signal(SIGXFSZ, SIG_IGN);
+}
+
 }  // namespace
+
+void restore_signals() {
+  std::signal(SIGPIPE, pipe_handler);
+  std::signal(SIGXFSZ, file_size_handler);
+}
 
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
                      char **argv) {
@@ -78,8 +96,7 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
   app.footer(kExitCodes);
   Command command;
   for (const AddCommand add : commands) add(app, &command);
-  std::signal(SIGPIPE, SIG_IGN);  // a failed write is an error like any other
-  std::signal(SIGXFSZ, SIG_IGN);
+  ignore_signals();
   // Who started this may have it ignored; then children could not be waited for.
   std::signal(SIGCHLD, SIG_DFL);
   builder::pass_on_interrupts();

@@ -16,4 +16,8 @@ using AddCommand = void (*)(CLI::App &app, Command *command);
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
                      char **argv);
 
+// Gives back the signals that run_command_line() ignores, for a program that takes this one's
+// place.
+void restore_signals();
+
 }  // namespace kiln::cli

@@ -9,7 +9,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct PlanArguments {
   std::string input;
   std::string selector;
   std::string output;
@@ -28,7 +28,7 @@ const char *need_name(builder::Need need) {
   return "";
 }
 
-int run(const Options &options) {
+int run(const PlanArguments &options) {
   const auto input = read_input(options.input, options.tools);
   if (!input.ok()) return fail(input.status());
   const packs::Contents &base = input->contents;
@@ -67,7 +67,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_plan(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanArguments>();
   CLI::App *sub =
       app.add_subcommand("plan", "Show the jobs that a build would run, and why each is needed");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();

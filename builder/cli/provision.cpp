@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kTimeout{60};
 constexpr char kEnvironment[] =
     "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
 
-struct Options {
+struct ProvisionArguments {
   std::string pack;
   std::string folder;
   bool remove = false;
@@ -35,7 +35,7 @@ std::string default_folder() {
   return home == nullptr ? "" : std::string(home) + "/.cache";
 }
 
-int remove_all(const Options &options) {
+int remove_all(const ProvisionArguments &options) {
   std::size_t removed = 0;
   const Status status = runtime::remove_provisioned(options.folder.c_str(), &removed);
   if (!status.ok()) return fail(as_failed(status));
@@ -90,7 +90,7 @@ nlohmann::json devices_here(const packs::Contents &contents) {
   return out;
 }
 
-int provision(const Options &options) {
+int provision(const ProvisionArguments &options) {
   const auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   runtime::ProvisionResult result;
@@ -131,7 +131,7 @@ int provision(const Options &options) {
 }  // namespace
 
 void add_provision(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProvisionArguments>();
   CLI::App *sub = app.add_subcommand(
       "provision", "Put a pack's final code for rusticl where Mesa's shader cache is");
   auto *pack = sub->add_option("--pack", options->pack, "Pack that was built on such a device");

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 33;  // of inputs and outputs
 
-struct Options {
+struct RunArguments {
   LoadOptions load;
   std::string image;
   std::string size;
@@ -69,7 +69,7 @@ Status write_planes(const std::vector<builder::Plane> &planes, const std::string
 }
 
 // What the options say to write of the outputs.
-Status write_outputs(const Options &options, const std::vector<builder::Plane> &planes) {
+Status write_outputs(const RunArguments &options, const std::vector<builder::Plane> &planes) {
   if (!options.raw.empty()) {
     std::string bytes;
     for (const builder::Plane &plane : planes) {
@@ -129,7 +129,7 @@ bool is_picture(const builder::PlaneShape &shape) {
 
 // What can be known of the files before a driver is loaded. Fails with Code::bad_argument or
 // Code::failed.
-Status check_files(const Options &options, const packs::Program &program) {
+Status check_files(const RunArguments &options, const packs::Program &program) {
   if (!options.image.empty()) {
     if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
   }
@@ -158,7 +158,7 @@ struct Work {
 };
 
 // Fails with Code::bad_argument or Code::failed.
-Result<Work> make_work(const Options &options, const packs::Program &program,
+Result<Work> make_work(const RunArguments &options, const packs::Program &program,
                        const builder::Reference &reference) {
   const auto size = builder::parse_size(options.size);
   if (!size) {
@@ -178,7 +178,7 @@ Result<Work> make_work(const Options &options, const packs::Program &program,
 
 // A reference that is a file has the outputs of one problem. Fails with Code::bad_argument where
 // it is not the one that the options ask for.
-Status fits_reference(const Options &options, const packs::Program &program,
+Status fits_reference(const RunArguments &options, const packs::Program &program,
                       const builder::Reference &reference) {
   const auto size = reference.only_size();
   if (!size) return {};
@@ -193,7 +193,7 @@ Status fits_reference(const Options &options, const packs::Program &program,
 }
 
 // Fails with Code::bad_argument or Code::failed.
-Result<Work> read_work(const Options &options, const packs::Program &program,
+Result<Work> read_work(const RunArguments &options, const packs::Program &program,
                        const builder::Reference &reference) {
   if (Status s = fits_reference(options, program, reference); !s.ok()) return s;
   if (options.image.empty()) return make_work(options, program, reference);
@@ -212,7 +212,7 @@ Result<Work> read_work(const Options &options, const packs::Program &program,
 }
 
 // Writes what the reference gives: no device. Fails with Code::failed.
-Status run_reference_only(const Options &options, const Selection &subject, const Work &work,
+Status run_reference_only(const RunArguments &options, const Selection &subject, const Work &work,
                           const builder::Parameters &given, const builder::Reference &reference) {
   if (!reference.exists()) {
     return {Code::failed, fmt::format("program {} names no reference", options.load.program)};
@@ -252,7 +252,7 @@ std::string check_text(const builder::Comparison &comparison) {
                      comparison.different, comparison.worst);
 }
 
-std::string stage_text(const Options &options, const kiln_ndrange &range) {
+std::string stage_text(const RunArguments &options, const kiln_ndrange &range) {
   const auto &asked = options.local;
   const bool clamped = !asked.empty() && (asked[0] != range.local[0] || asked[1] != range.local[1]);
   std::string text = fmt::format("{}", range.global[0]);
@@ -272,8 +272,8 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
       {"times", {{"queued", t.queued}, {"submit", t.submit}, {"start", t.start}, {"end", t.end}}}};
 }
 
-void summarise(const Options &options, const Selection &subject, const builder::RunResult &result,
-               const builder::Comparison &comparison) {
+void summarise(const RunArguments &options, const Selection &subject,
+               const builder::RunResult &result, const builder::Comparison &comparison) {
   const builder::Launched &launched = result.launched;
   if (options.json) {
     nlohmann::json stages = nlohmann::json::array();
@@ -298,14 +298,14 @@ void summarise(const Options &options, const Selection &subject, const builder::
   print(check_text(comparison));
 }
 
-Status write_report(const Options &options, const builder::RunResult &result) {
+Status write_report(const RunArguments &options, const builder::RunResult &result) {
   if (options.report.empty() || result.report.is_null()) return {};
   return as_failed(
       builder::write_whole_file(options.report, json_text(nlohmann::json::array({result.report}))));
 }
 
 // Compares and tells what was launched, and writes the outputs.
-int finish(const Options &options, const std::vector<Selection> &subjects, const Work &work,
+int finish(const RunArguments &options, const std::vector<Selection> &subjects, const Work &work,
            const builder::RunRequest &request, const builder::RunResult &result,
            const builder::Reference &reference) {
   const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Selection &s) {
@@ -323,7 +323,7 @@ int finish(const Options &options, const std::vector<Selection> &subjects, const
 }
 
 // What is to be launched. Fails as make_request() of the load options.
-Result<builder::RunRequest> make_request(const Options &options, const Work &work,
+Result<builder::RunRequest> make_request(const RunArguments &options, const Work &work,
                                          const builder::Parameters &parameters) {
   auto request = make_request(options.load);
   if (!request.ok()) return request;
@@ -337,7 +337,7 @@ Result<builder::RunRequest> make_request(const Options &options, const Work &wor
   return request;
 }
 
-int run(const Options &options) {
+int run(const RunArguments &options) {
   const auto parameters = parse_parameters(options.parameters);
   if (!parameters.ok()) return fail(parameters.status());
   if (options.image.empty() && options.size.empty()) {
@@ -373,7 +373,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_run(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   CLI::App *sub = app.add_subcommand("run", "Launch a program and check its result");
   add_load_options(*sub, &options->load);
   CLI::Option *image = sub->add_option("--image", options->image, "PNG to work on");

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/folder_lock.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -14,7 +13,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options {
+struct TuneArguments {
   std::string input;
   std::string selector;
   std::string output;
@@ -27,7 +26,7 @@ struct Options {
   bool json = false;
 };
 
-Result<builder::TuneOptions> parse(const Options &options) {
+Result<builder::TuneOptions> parse(const TuneArguments &options) {
   const auto budget = read_budget(options.budget);
   if (!budget.ok()) return budget.status();
   const auto sizes = read_sizes(options.sizes);
@@ -44,7 +43,7 @@ Result<builder::TuneOptions> parse(const Options &options) {
 }
 
 // Whether the pack has the programs and one of them the variant. Fails with Code::bad_argument.
-Status knows_names(const packs::Contents &contents, const Options &options) {
+Status knows_names(const packs::Contents &contents, const TuneArguments &options) {
   std::vector<std::string> programs;
   std::vector<std::string> variants;
   for (const packs::Program &program : contents.programs) {
@@ -137,9 +136,9 @@ struct Rows {
   std::size_t in_pack = 0;
 };
 
-Status write(const Options &options, const packs::Contents &read,
+Status write(const TuneArguments &options, const packs::Contents &read,
              const std::vector<builder::TunedDevice> &results, Rows *rows) {
-  const builder::FolderLock lock(options.output);
+  const builder::FolderLock lock = lock_output(options.output);
   auto latest = latest_contents(options.input, options.output, read);
   if (!latest.ok()) return latest.status();
   for (const builder::TunedDevice &tuned : results) {
@@ -149,7 +148,7 @@ Status write(const Options &options, const packs::Contents &read,
   return write_output(*latest, options.output);
 }
 
-int run(const Options &options) {
+int run(const TuneArguments &options) {
   const auto tune = parse(options);
   if (!tune.ok()) return fail(tune.status());
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
@@ -190,7 +189,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_tune(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneArguments>();
   CLI::App *sub = app.add_subcommand(
       "tune", "Measure which work-group sizes and variants are fastest, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with programs")->required();

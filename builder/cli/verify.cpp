@@ -89,7 +89,7 @@ void check_target(const packs::Contents &contents, const packs::Target &target, 
   for (const packs::Binary &binary : target.intermediates) check(binary, ", intermediate");
 }
 
-int run(const std::string &path, bool as_json) {
+int verify(const std::string &path, bool as_json) {
   const auto open = open_pack(path);
   if (!open.ok()) return fail(open.status());
   Verifier verifier(path);
@@ -120,16 +120,16 @@ int run(const std::string &path, bool as_json) {
 }  // namespace
 
 void add_verify(CLI::App &app, Command *command) {
-  struct Options {
+  struct VerifyArguments {
     std::string path;
     bool json = false;
   };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyArguments>();
   CLI::App *sub =
       app.add_subcommand("verify", "Check every hash of a pack, and that it holds nothing else");
   sub->add_option("pack", options->path, "Pack to check")->required();
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(options->path, options->json); }; });
+  sub->callback([=] { *command = [=] { return verify(options->path, options->json); }; });
 }
 
 }  // namespace kiln::cli

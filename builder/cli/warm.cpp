@@ -9,7 +9,7 @@
 namespace kiln::cli {
 namespace {
 
-struct Options : DeviceOptions {
+struct WarmArguments : DeviceOptions {
   std::string overlay;
   double timeout_seconds = 120;
 };
@@ -24,7 +24,7 @@ std::string row_text(const builder::WarmRow &row) {
                      row.before - row.after, status.ok() ? "" : "  ", status.message);
 }
 
-int run(const Options &options) {
+int run(const WarmArguments &options) {
   const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
   const builder::WarmOptions warm{options.pack, options.program, options.overlay,
@@ -62,7 +62,7 @@ int run(const Options &options) {
 }  // namespace
 
 void add_warm(CLI::App &app, Command *command) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WarmArguments>();
   CLI::App *sub = app.add_subcommand(
       "warm", "Launch every program of a pack once, so that the drivers' own caches are warm");
   add_device_options(*sub, options.get(), "Pack to start from");

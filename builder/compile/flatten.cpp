@@ -17,7 +17,7 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kDeepest = 64;
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
 
 struct File {
   std::filesystem::path path;
@@ -167,9 +167,9 @@ class Flattener {
   }
 
   Status resume(const File &file, const LogicalLine &line) {
-    if (result_.text.size() > kMaxBytes) {
+    if (result_.text.size() > kMaxTextBytes) {
       return fail("the text with its includes is too large",
-                  fmt::format("expected at most {} bytes", kMaxBytes));
+                  fmt::format("expected at most {} bytes", kMaxTextBytes));
     }
     result_.text += line_directive(line.first_line + line.line_count, request_.name(file.path));
     return {};
@@ -224,7 +224,7 @@ ReadFile read_from_disk() {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
     const auto size = std::filesystem::file_size(path, error);
-    if (error || size > kMaxBytes) return std::nullopt;
+    if (error || size > kMaxTextBytes) return std::nullopt;
     std::ifstream stream(path, std::ios::binary);
     if (!stream.is_open()) return std::nullopt;
     std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/executable_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/plane_json.hpp"
 #include "builder/launch/run_program.hpp"
@@ -22,11 +23,6 @@ namespace fs = std::filesystem;
 using Kind = ReferenceSpec::Kind;
 
 constexpr std::chrono::minutes kTimeout{10};  // of one call of a library
-
-fs::path executable_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
 
 fs::path folder_of(const std::string &path) {
   const fs::path folder = fs::path(path).parent_path();

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 31;  // of a problem
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxManifestBytes = std::size_t{16} << 20;
 
 // The tables below `key`, sorted by name as toml++ keeps them; throws when there is none,
 // when a name is not one, or when a value is not a table.
@@ -185,8 +185,8 @@ Result<Manifest> read_manifest(const std::filesystem::path &path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error) return fault("cannot be read: " + error.message());
-  if (size > kMaxBytes) {
-    return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMaxBytes));
+  if (size > kMaxManifestBytes) {
+    return fault(fmt::format("{} bytes; a manifest has at most {}", size, kMaxManifestBytes));
   }
   std::ifstream stream(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -13,7 +13,7 @@
 namespace kiln::builder {
 namespace {
 
-Position position_of(const toml::source_region &source) {
+Position start_of(const toml::source_region &source) {
   return {std::max<std::size_t>(1, source.begin.line),
           std::max<std::size_t>(1, source.begin.column)};
 }
@@ -40,8 +40,8 @@ bool is_word_character(char c) {
 
 }  // namespace
 
-Position position_of(const toml::node &node) { return position_of(node.source()); }
-Position position_of(const toml::key &key) { return position_of(key.source()); }
+Position position_of(const toml::node &node) { return start_of(node.source()); }
+Position position_of(const toml::key &key) { return start_of(key.source()); }
 
 bool is_name(std::string_view name) {
   return !name.empty() && is_word_character(name.front()) &&

@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxPixels = 4096;     // a work-item computes, in each d
 constexpr std::int64_t kMaxLocalSize = 4096;  // work-items, in each direction
 constexpr std::size_t kMaxStages = 16;
 
-bool is_identifier(std::string_view name) {
+bool is_kernel_name(std::string_view name) {
   return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
          name.find_first_of("-.") == std::string_view::npos;
 }
@@ -41,7 +41,7 @@ std::vector<std::string> read_requirements(const TableReader &table) {
 packs::Kernel read_kernel(const TableReader &table) {
   const auto kernel = table.string("kernel");
   if (!kernel) table.missing("kernel", "expected kernel = \"the entry point's name\"");
-  if (!is_identifier(kernel->value)) {
+  if (!is_kernel_name(kernel->value)) {
     table.fail(kernel->at,
                fmt::format("bad kernel {} in {}", in_quotes(kernel->value), table.label()),
                "expected an OpenCL C identifier");

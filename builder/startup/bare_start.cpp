@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/startup/bare_start.hpp"
 
-#include <chrono>
 #include <cstring>
 
+#include "builder/base/clock.hpp"
 #include "builder/launch/session.hpp"
 #include "runtime/launch/work_group.hpp"
 
@@ -11,12 +11,6 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 // A program with its kernels, in the order of the stages.
 struct Built {
   std::vector<cl_kernel> kernels;

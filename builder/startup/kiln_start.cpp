@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/startup/kiln_start.hpp"
 
-#include <chrono>
-
+#include "builder/base/clock.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "runtime/api/api.hpp"
 
 namespace kiln::builder {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 Status set_arguments(const StartMemory &memory, const std::vector<kiln::Kernel> &kernels) {
   for (std::size_t s = 0; s < kernels.size(); ++s) {

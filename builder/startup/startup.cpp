@@ -337,7 +337,7 @@ class StartupBench {
   StartupRow row_;
 };
 
-json to_json(const StartupTime &time, bool executes) {
+json time_json(const StartupTime &time, bool executes) {
   json out{{"kernels_ms", time.kernels}, {"processes", time.processes}};
   out["results_ms"] = executes ? json(time.results) : json();
   return out;
@@ -370,11 +370,11 @@ json to_json(const StartupRow &row) {
   return {{"device", row.device},
           {"programs", row.programs},
           {"executes", row.executes},
-          {"source", to_json(row.source, row.executes)},
-          {"driver", to_json(row.driver, row.executes)},
-          {"floor", to_json(row.floor, row.executes)},
-          {"kiln", to_json(row.kiln, row.executes)},
-          {"overlay", to_json(row.overlay, row.executes)},
+          {"source", time_json(row.source, row.executes)},
+          {"driver", time_json(row.driver, row.executes)},
+          {"floor", time_json(row.floor, row.executes)},
+          {"kiln", time_json(row.kiln, row.executes)},
+          {"overlay", time_json(row.overlay, row.executes)},
           {"ratio_to_floor", row.ratio(row.kiln)},
           {"overlay_ratio_to_floor", row.ratio(row.overlay)},
           {"microseconds_above_floor_per_program", row.microseconds_above_floor()},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/startup/warm.hpp"
 
+#include "builder/base/clock.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/launch/opened_pack.hpp"
@@ -11,8 +12,6 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
-
 // The runtime's choice, loaded and launched: {"variant", "rung", "ms", "launched"} and maybe a
 // failed status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
@@ -23,7 +22,7 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
   if (!status.ok()) return to_json(status);
   const auto begin = Clock::now();
   kiln::Loaded loaded = bench.loader.load(program.name, {}, KILN_LOAD_FOR_SMALL);
-  const double load = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  const double load = milliseconds_since(begin);
   const runtime::Report &report = report_of(loaded);
   json answer{{"variant", report.variant},
               {"rung", runtime::rung_name(report.rung)},

@@ -62,7 +62,7 @@ void add_record(const Record &record, packs::Bytes *bytes) {
 class FileLock {
  public:
   FileLock(const Descriptor &file, int how) : fd_(file.get()) {
-    while (flock(fd_, how) != 0 && errno == EINTR) continue;
+    (void)packs::uninterrupted([&] { return flock(fd_, how); });
   }
   FileLock(const FileLock &) = delete;
   FileLock &operator=(const FileLock &) = delete;

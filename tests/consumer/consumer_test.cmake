@@ -2,9 +2,9 @@
 # Installs Kiln and builds tests/consumer/project with it in the three ways in which an
 # application can get it; each must open the pack that it made.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DNO_PRECOMPILED=ON] -P consumer_test.cmake
-# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and NO_PRECOMPILED as there, so
-# that a compiler cache can serve add_subdirectory. WORK is emptied first.
+#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DUNITY=ON] -P consumer_test.cmake
+# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and UNITY as there, so that
+# a compiler cache can serve add_subdirectory. WORK is emptied first.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -56,7 +56,7 @@ consume(pkg-config -DKILN_PACK=${pack_file})
 
 consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
   -DKILN_STATIC_DEPENDENCIES=${PORTABLE}
-  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=${NO_PRECOMPILED})
+  -DKILN_UNITY_BUILD=${UNITY})
 if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()

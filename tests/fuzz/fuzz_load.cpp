@@ -15,8 +15,10 @@
 #include "builder/device/device_list.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
+#include "builder/launch/runtime_status.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/fuzz/mutate.hpp"
 #include "tests/fuzz/rehash.hpp"
@@ -28,6 +30,8 @@ using test::Random;
 namespace fs = std::filesystem;
 
 namespace {
+
+using packs::Status;
 
 constexpr char kProgram[] = "laplace";
 constexpr char kVariant[] = "scalar";
@@ -72,27 +76,24 @@ class Fuzzer {
         round_(round),
         random_(options.seed) {}
 
-  // An error, or empty.
-  std::string run(Counts *counts) {
-    if (const packs::Status s = child_.open(info_); !s.ok()) return s.message;
+  Status run(Counts *counts) {
+    if (Status s = child_.open(info_); !s.ok()) return s;
     auto opencl = kiln::OpenCL::open();
-    if (!opencl) return opencl.error().message;
-    auto device = opencl->device_from_cl(child_.device->id);
-    if (!device) return device.error().message;
-    device_ = std::move(*device);
+    if (!opencl) return status_of(opencl.error());
+    if (Status s = take(opencl->device_from_cl(child_.device->id), &device_); !s.ok()) return s;
     pack_ = read_file(folder_ + "/good.kiln");
-    if (std::string error = options_.overlays ? prepare_overlay() : std::string(); !error.empty()) {
-      return error;
+    if (options_.overlays) {
+      if (Status s = prepare_overlay(); !s.ok()) return s;
     }
     for (*round_ = 0; *round_ < options_.count; ++*round_) {
-      const std::string error = options_.overlays ? overlay_round(counts) : pack_round(counts);
-      if (!error.empty()) return "round " + std::to_string(round_->load()) + ": " + error;
+      const Status s = options_.overlays ? overlay_round(counts) : pack_round(counts);
+      if (!s.ok()) return s;
     }
     return {};
   }
 
  private:
-  std::string pack_round(Counts *counts) {
+  Status pack_round(Counts *counts) {
     packs::Bytes bytes = pack_;
     test::mutate(random_, &bytes);
     if (random_() % 2 == 0) test::repair({bytes.data(), bytes.size()});
@@ -106,18 +107,19 @@ class Fuzzer {
   }
 
   // An overlay with an entry and a journal, as the first start leaves it; and a marker.
-  std::string prepare_overlay() {
+  Status prepare_overlay() {
     overlay_ = folder_ + "/overlay";
     auto pack = kiln::Pack::open_file(folder_ + "/base.kiln");
-    if (!pack) return pack.error().message;
+    if (!pack) return status_of(pack.error());
     auto loader = kiln::Loader::create(device_, *pack, overlay_options());
-    if (!loader) return loader.error().message;
+    if (!loader) return status_of(loader.error());
     auto loaded = loader->load(kProgram, kVariant);
-    if (!loaded.program) return loaded.program.error().message;
+    if (!loaded.program) return status_of(loaded.program.error());
     for (const auto &entry : fs::directory_iterator(overlay_)) {
       originals_.emplace_back(entry.path(), read_file(entry.path()));
     }
-    return originals_.size() == 3 ? "" : "the overlay does not hold entry, journal and marker";
+    if (originals_.size() == 3) return {};
+    return {Code::failed, "the overlay does not hold entry, journal and marker"};
   }
 
   // The hash of an entry's header; its texts and its binary have hashes of their own.
@@ -128,7 +130,7 @@ class Fuzzer {
     std::memcpy(bytes->data() + kHeaderHashAt, &hash, sizeof(hash));
   }
 
-  std::string overlay_round(Counts *counts) {
+  Status overlay_round(Counts *counts) {
     for (const auto &[path, bytes] : originals_) {
       packs::Bytes mutated = bytes;
       if (random_() % 2 == 0) test::mutate(random_, &mutated);
@@ -136,13 +138,12 @@ class Fuzzer {
       write_file(path, mutated);
     }
     auto pack = kiln::Pack::open_file(folder_ + "/good.kiln");
-    if (!pack) return pack.error().message;
+    if (!pack) return status_of(pack.error());
     kiln_rung rung = KILN_RUNG_ERROR;
-    if (std::string error = load(*pack, overlay_options(), counts, &rung); !error.empty()) {
-      return error;
-    }
+    if (Status s = load(*pack, overlay_options(), counts, &rung); !s.ok()) return s;
     // The pack is sound: whatever the overlay looks like, there is a binary.
-    return rung == KILN_RUNG_OVERLAY || rung == KILN_RUNG_EXACT ? "" : "no binary was loaded";
+    if (rung == KILN_RUNG_OVERLAY || rung == KILN_RUNG_EXACT) return {};
+    return {Code::failed, "no binary was loaded"};
   }
 
   kiln::LoaderOptions overlay_options() const {
@@ -151,13 +152,13 @@ class Fuzzer {
     return options;
   }
 
-  std::string load(const kiln::Pack &pack, kiln::LoaderOptions options, Counts *counts,
-                   kiln_rung *rung) {
+  Status load(const kiln::Pack &pack, kiln::LoaderOptions options, Counts *counts,
+              kiln_rung *rung) {
     options.context = child_.context.get();
     auto loader = kiln::Loader::create(device_, pack, options);
-    if (!loader) return loader.error().message;
+    if (!loader) return status_of(loader.error());
     auto loaded = loader->load(kProgram, kVariant, kBinaryOnly);
-    if (loaded.report.json().empty()) return "no report";
+    if (loaded.report.json().empty()) return {Code::failed, "no report"};
     if (rung != nullptr) *rung = loaded.report.rung();
     if (!loaded.program) {
       ++counts->missed;
@@ -168,16 +169,16 @@ class Fuzzer {
     return launch(*loader, *loaded.program);
   }
 
-  std::string launch(const kiln::Loader &loader, const kiln::Program &program) {
+  Status launch(const kiln::Loader &loader, const kiln::Program &program) {
     const ProblemSize size{19, 7, 1};
     const PlaneShape shape = program_shape(program_).inputs.front();
     const std::vector<Plane> inputs = {
         make_input(shape, size, static_cast<std::uint32_t>(random_()))};
     const auto workload = plan_workload(program_, variant_, size, {});
-    if (!workload.ok()) return workload.status().message;
+    if (!workload.ok()) return workload.status();
     kiln::Queue queue;
-    packs::Status status = take(kiln::Queue::create(loader), &queue);
-    if (!status.ok()) return status.message;
+    Status status = take(kiln::Queue::create(loader), &queue);
+    if (!status.ok()) return status;
     Session session(*child_.device->cl, loader, queue);
     Launched launched;
     std::vector<Plane> outputs;
@@ -186,14 +187,14 @@ class Fuzzer {
     if (status.ok()) status = session.upload(inputs);
     if (status.ok()) status = session.launch({}, &launched);
     if (status.ok()) status = session.download(program_shape(program_), &outputs);
-    if (!status.ok()) return status.message;
+    if (!status.ok()) return status;
     const auto reference = Reference::find(program_, folder_ + "/good.kiln", {});
-    if (!reference.ok()) return reference.status().message;
+    if (!reference.ok()) return reference.status();
     const Parameters parameters = all_parameters(variant_, {});
     const auto expected = reference->expected_here({variant_, size, inputs, parameters, nullptr});
-    if (!expected.ok()) return expected.status().message;
-    const bool right = outputs.at(0).pixels == expected->at(0).pixels;
-    return right ? "" : "the pixels are wrong";
+    if (!expected.ok()) return expected.status();
+    if (outputs.at(0).pixels == expected->at(0).pixels) return {};
+    return {Code::failed, "the pixels are wrong"};
   }
 
   const DeviceInfo &info_;
@@ -211,33 +212,31 @@ class Fuzzer {
 };
 
 // One variant, for the first device, as base pack and with its binary.
-std::string make_packs(const char *base_path, const std::string &folder, DeviceInfo *device,
-                       packs::Contents *contents) {
+Status make_packs(const char *base_path, const std::string &folder, DeviceInfo *device,
+                  packs::Contents *contents) {
   const auto listed = list_devices();
-  if (!listed.ok()) return listed.status().message;
+  if (!listed.ok()) return listed.status();
   *device = listed->front();
   std::shared_ptr<const packs::Pack> pack;
-  packs::Status status = packs::Pack::open_file(base_path, &pack);
+  Status status = packs::Pack::open_file(base_path, &pack);
   if (status.ok()) status = packs::read_contents(pack, contents);
-  if (!status.ok()) return status.message;
+  if (!status.ok()) return status;
   std::erase_if(contents->programs, [](const auto &p) { return p.name != kProgram; });
   std::erase_if(contents->programs.at(0).variants,
                 [](const auto &v) { return v.name != kVariant; });
   status = packs::write_pack(*contents, folder + "/base.kiln");
-  if (!status.ok()) return status.message;
+  if (!status.ok()) return status;
   const BuildResult built = build_on_devices(*contents, {*device}, {}, {}, nullptr);
-  if (!built.failures.empty()) return built.failures[0].text;
-  status = packs::write_pack(built.contents, folder + "/good.kiln");
-  return status.message;
+  if (!built.failures.empty()) return {Code::failed, built.failures[0].text};
+  return packs::write_pack(built.contents, folder + "/good.kiln");
 }
 
 int fuzz(const char *base_path, const Options &options) {
   const TemporaryFolder folder;
   DeviceInfo device;
   packs::Contents contents;
-  if (std::string error = make_packs(base_path, folder.path(), &device, &contents);
-      !error.empty()) {
-    std::fprintf(stderr, "%s\n", error.c_str());
+  if (Status s = make_packs(base_path, folder.path(), &device, &contents); !s.ok()) {
+    std::fprintf(stderr, "%s\n", s.message.c_str());
     return 5;
   }
   void *shared = mmap(nullptr, sizeof(std::atomic<unsigned>), PROT_READ | PROT_WRITE,
@@ -247,21 +246,18 @@ int fuzz(const char *base_path, const Options &options) {
   const ChildResult result = fork_call(
       [&] {
         Counts counts;
-        const std::string error =
-            Fuzzer(device, contents, folder.path(), options, round).run(&counts);
-        return json{{"error", error},
-                    {"refused", counts.refused},
-                    {"missed", counts.missed},
-                    {"loaded", counts.loaded},
-                    {"launched", counts.launched}};
+        json answer = to_json(Fuzzer(device, contents, folder.path(), options, round).run(&counts));
+        answer.update({{"refused", counts.refused},
+                       {"missed", counts.missed},
+                       {"loaded", counts.loaded},
+                       {"launched", counts.launched}});
+        return answer;
       },
       std::chrono::minutes(2 + options.count / 1000));
   const std::string what = options.overlays ? "overlays" : "packs";
-  if (!result.ok() || result.answer["error"] != "") {
-    std::printf(
-        "%s on %s, seed %u, round %u: %s\n", what.c_str(), device.label().c_str(), options.seed,
-        round->load(),
-        result.ok() ? result.answer["error"].get<std::string>().c_str() : result.reason().c_str());
+  if (const Status s = result.status(); !s.ok()) {
+    std::printf("%s on %s, seed %u, round %u: %s\n", what.c_str(), device.label().c_str(),
+                options.seed, round->load(), s.message.c_str());
     return 1;
   }
   std::printf(

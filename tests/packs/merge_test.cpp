@@ -6,37 +6,12 @@
 
 #include "kiln/packs/text.hpp"
 #include "tests/packs/forge.hpp"
+#include "tests/packs/merging.hpp"
 
 using namespace kiln::packs;
 using namespace kiln::test;
 
 namespace {
-
-// Merges packs that were written and read, as `kiln merge` does.
-Bytes merged(const std::vector<Bytes> &packs) {
-  Contents contents;
-  for (const Bytes &bytes : packs) {
-    const Status status = merge(contents_of(opened(bytes)), &contents);
-    INFO(status.message);
-    REQUIRE(status.code == Code::ok);
-  }
-  return written(contents);
-}
-
-// Every order and every grouping of three packs gives these bytes.
-void check_any_order(const Bytes &a, const Bytes &b, const Bytes &c) {
-  const Bytes expected = merged({a, b, c});
-  CHECK(merged({a, c, b}) == expected);
-  CHECK(merged({b, a, c}) == expected);
-  CHECK(merged({b, c, a}) == expected);
-  CHECK(merged({c, a, b}) == expected);
-  CHECK(merged({c, b, a}) == expected);
-  CHECK(merged({merged({a, b}), c}) == expected);
-  CHECK(merged({a, merged({b, c})}) == expected);
-  CHECK(merged({merged({a, c}), b}) == expected);
-  CHECK(merged({merged({c, b}), merged({b, a})}) == expected);
-  CHECK(merged({expected, a, b, c, expected}) == expected);
-}
 
 // The sample after `change`.
 Bytes sample_with(const std::function<void(Contents *)> &change) {

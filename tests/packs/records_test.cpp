@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cross-checks and tunings: written, found, merged.
 #include "kiln/packs/records.hpp"
-#include "tests/packs/forge.hpp"
+#include "tests/packs/merging.hpp"
 
 using namespace kiln::packs;
 using namespace kiln::test;
 
 namespace {
-
-// The records of three packs, merged in that order after they were written and read.
-Bytes merged(const std::vector<Bytes> &packs) {
-  Contents contents;
-  for (const Bytes &bytes : packs) REQUIRE(merge(contents_of(opened(bytes)), &contents).ok());
-  return written(contents);
-}
-
-void check_any_order(const Bytes &a, const Bytes &b, const Bytes &c) {
-  const Bytes expected = merged({a, b, c});
-  CHECK(merged({a, c, b}) == expected);
-  CHECK(merged({b, c, a}) == expected);
-  CHECK(merged({c, b, a}) == expected);
-  CHECK(merged({a, merged({b, c})}) == expected);
-  CHECK(merged({merged({c, a}), b}) == expected);
-  CHECK(merged({expected, b, expected}) == expected);
-}
 
 Bytes with_checks(const std::vector<CrossCheck> &checks) {
   Contents contents;

@@ -39,10 +39,6 @@ using PackPointer = std::shared_ptr<const Pack>;
 
 inline Bytes bytes_of(std::string_view text) { return Bytes(text.begin(), text.end()); }
 
-inline bool mentions(const std::string &text, const std::string &word) {
-  return text.find(word) != std::string::npos;
-}
-
 // Bytes that no compressor makes smaller; the same on every machine.
 inline Bytes noise(std::size_t size, std::uint32_t seed) {
   Bytes bytes(size);

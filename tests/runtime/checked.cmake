@@ -27,7 +27,7 @@ else()
   set(PROGRAMS ${WORK}/build/bin)
   run(${CMAKE_COMMAND} -S ${KILN_SOURCE} -B ${WORK}/build -G Ninja -DCMAKE_BUILD_TYPE=Debug
     -DCMAKE_CXX_FLAGS_DEBUG=-g1 -DKILN_SANITIZE=${CHECKER} -DKILN_BUILD_BUILDER=OFF
-    -DKILN_BUILD_TESTS=ON -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER}
+    -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=ON -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER}
     -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
   run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2
     --target c_api_test_runtime c_api_misuse_test ladder_test stress_test)

@@ -23,6 +23,10 @@ void record_skip(const std::string &reason);
 // failed before, with 1.
 [[noreturn]] void skip_all(const std::string &reason);
 
+inline bool mentions(const std::string &text, const std::string &word) {
+  return text.find(word) != std::string::npos;
+}
+
 }  // namespace kiln::test
 
 // Ends a test case, or the section that it is in, for that reason.

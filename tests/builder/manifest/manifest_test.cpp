@@ -9,7 +9,6 @@
 
 using namespace kiln::builder;
 using kiln::test::Project;
-using kiln::test::TemporaryFolder;
 
 TEST_CASE("A manifest gives programs and variants, sorted, with inherited values") {
   const Project project;
@@ -250,7 +249,7 @@ TEST_CASE("Values of the wrong type are told what they are") {
 }
 
 TEST_CASE("A manifest is read from the disk, and one that is not there is an error") {
-  const TemporaryFolder folder;
+  const kiln::test::TemporaryFolder folder;
   folder.write("a.cl", "");
   const auto path = folder.write(
       "m.toml", "schema = 1\n[program.p.variant.v]\nkernel = \"k\"\nsource = \"a.cl\"\n");

@@ -74,10 +74,6 @@ std::size_t find(const packs::Bytes &bytes, const std::string &text) {
   return static_cast<std::size_t>(at - bytes.begin());
 }
 
-bool mentions(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a healthy driver takes the exact binary, built as it was", "[ladder]") {

@@ -9,8 +9,8 @@ using namespace kiln::test;
 
 namespace {
 
-struct Fixture {
-  Fixture() {
+struct ManyPrograms {
+  ManyPrograms() {
     reset_fake();
     kiln_device *device = fake_device();
     kiln_pack *pack = nullptr;
@@ -19,7 +19,7 @@ struct Fixture {
     kiln_device_release(device);
     kiln_pack_release(pack);
   }
-  ~Fixture() {
+  ~ManyPrograms() {
     kiln_loader_release(loader);
     CHECK(fake().live == 0);
   }
@@ -68,7 +68,7 @@ struct Seen {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "many threads that ask for one program load it once", "[load]") {
+TEST_CASE_METHOD(ManyPrograms, "many threads that ask for one program load it once", "[load]") {
   std::vector<cl_program> programs(8);
   on_threads(8, [&](unsigned i) {
     kiln_program *program = nullptr;
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Fixture, "many threads that ask for one program load it once", 
   CHECK(programs == std::vector<cl_program>(8, programs[0]));
 }
 
-TEST_CASE_METHOD(Fixture, "other flags are another load", "[load]") {
+TEST_CASE_METHOD(ManyPrograms, "other flags are another load", "[load]") {
   kiln_program *il = nullptr;
   kiln_program *source = nullptr;
   CHECK(kiln_load(loader, "p", nullptr, 0, &il, nullptr, nullptr) == KILN_OK);
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(Fixture, "other flags are another load", "[load]") {
   CHECK(std::string(error.message) == "kiln_load: unknown bits in flags");
 }
 
-TEST_CASE_METHOD(Fixture, "a load that failed is tried again", "[load]") {
+TEST_CASE_METHOD(ManyPrograms, "a load that failed is tried again", "[load]") {
   fake().il.build_code = fake().source.build_code = -11;
   kiln_program *program = nullptr;
   CHECK(kiln_load(loader, "p", nullptr, 0, &program, nullptr, nullptr) == KILN_ERROR_NO_RUNG);
@@ -106,7 +106,8 @@ TEST_CASE_METHOD(Fixture, "a load that failed is tried again", "[load]") {
   kiln_program_release(program);
 }
 
-TEST_CASE_METHOD(Fixture, "threads share a prefetch, and each program is told of once", "[load]") {
+TEST_CASE_METHOD(ManyPrograms, "threads share a prefetch, and each program is told of once",
+                 "[load]") {
   Seen seen;
   std::vector<kiln_status> statuses(4, KILN_ERROR_ARGUMENT);
   on_threads(4, [&](unsigned i) {  // no checks here: Catch2's are for one thread
@@ -123,7 +124,7 @@ TEST_CASE_METHOD(Fixture, "threads share a prefetch, and each program is told of
   kiln_program_release(program);
 }
 
-TEST_CASE_METHOD(Fixture, "a prefetch goes on after what cannot be loaded, and can be stopped",
+TEST_CASE_METHOD(ManyPrograms, "a prefetch goes on after what cannot be loaded, and can be stopped",
                  "[load]") {
   Seen seen;
   const char *const names[] = {"program 1", "unknown", "program 2"};

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a load would come to, said without the driver; what it comes to where the first variant
-// fails, and where something is known of the driver.
+// fails.
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
 
-namespace {
-
-using Fixture = OverlayFixture;
-
-}  // namespace
-
-TEST_CASE_METHOD(Fixture, "a verdict says what a load would come to and touches nothing",
+TEST_CASE_METHOD(OverlayFixture, "a verdict says what a load would come to and touches nothing",
                  "[load]") {
   const auto verdict = [&](const packs::Bytes &bytes, unsigned flags, kiln_status wanted) {
     const std::string path = overlay.string();
@@ -50,7 +44,8 @@ TEST_CASE_METHOD(Fixture, "a verdict says what a load would come to and touches 
   CHECK(contents_of(overlay / names[0]) == journal);
 }
 
-TEST_CASE_METHOD(Fixture, "where a variant fails on every rung the next best is loaded", "[load]") {
+TEST_CASE_METHOD(OverlayFixture, "where a variant fails on every rung the next best is loaded",
+                 "[load]") {
   packs::Contents contents = fake_contents();
   packs::Variant other = contents.programs[0].variants[0];
   contents.programs[0].variants[0].source.reset();
@@ -67,81 +62,4 @@ TEST_CASE_METHOD(Fixture, "where a variant fails on every rung the next best is 
         "first by name; no rung could load v");
   const FakeLoad named(bytes, 0, "p", "v");
   CHECK(named.status == KILN_ERROR_NO_RUNG);
-}
-
-TEST_CASE_METHOD(Fixture, "a note about a driver is followed", "[load]") {
-  const std::string path = overlay.string();
-  kiln_driver_note note = {};
-  note.size = sizeof(note);
-  note.who = "generic";
-  kiln_loader_options options = {};
-  options.size = sizeof(options);
-  options.overlay = path.c_str();
-  options.driver_notes = &note;
-  options.driver_note_count = 1;
-  const auto rung = [&](const packs::Bytes &bytes) {
-    return FakeLoad(bytes, 0, "p", nullptr, &options).rung();
-  };
-
-  SECTION("of some versions") {
-    const struct {
-      const char *from;
-      const char *below;
-      bool about;
-    } rows[] = {{nullptr, nullptr, true},
-                {"7.1", "7.2", true},
-                {"7.0", nullptr, true},
-                {"7.2", nullptr, false},
-                {nullptr, "7.1", false}};
-    note.flags = KILN_DRIVER_NEVER_GIVE | KILN_DRIVER_NEVER_ASK;
-    for (const auto &row : rows) {
-      note.from = row.from;
-      note.below = row.below;
-      CHECK(rung(pack) == (row.about ? KILN_RUNG_IL : KILN_RUNG_EXACT));
-    }
-    note = {sizeof(note), "Another driver", nullptr, nullptr, KILN_DRIVER_NEVER_GIVE, nullptr};
-    CHECK(rung(pack) == KILN_RUNG_EXACT);
-  }
-  SECTION("never asked for its binary") {
-    note.flags = KILN_DRIVER_NEVER_ASK;
-    fake().il.on_asked = [] { FAIL("asked"); };
-    CHECK(rung(base) == KILN_RUNG_IL);
-    CHECK(rung(base) == KILN_RUNG_IL);  // nothing was stored
-    CHECK(names_in(overlay, "e-").empty());
-  }
-  SECTION("never compared") {
-    fake().binary.binary = "newly compiled";
-    note.flags = KILN_DRIVER_NEVER_COMPARE;
-    const FakeLoad load(pack, 0, "p", nullptr, &options);
-    CHECK(load.rung() == KILN_RUNG_EXACT);
-    CHECK(load.json().find("\"recompiled\": true") == std::string::npos);
-    CHECK(names_in(overlay, "e-").empty());
-  }
-  SECTION("built with more options, which are part of what the overlay stores") {
-    note.options = "-cl-opt-disable";
-    CHECK(rung(base) == KILN_RUNG_IL);
-    REQUIRE(fake().il.built_with);
-    CHECK(fake().il.built_with->find(" -cl-opt-disable") != std::string::npos);
-    CHECK(rung(base) == KILN_RUNG_OVERLAY);
-    note.options = "-cl-no-signed-zeros";
-    CHECK(rung(base) == KILN_RUNG_IL);
-  }
-  SECTION("of a later version of Kiln") {
-    const auto refused = [&](const char *why) {
-      kiln_device *device = fake_device();
-      kiln_pack *opened = nullptr;
-      kiln_loader *loader = nullptr;
-      kiln_error error{};
-      REQUIRE(kiln_pack_open_memory(pack.data(), pack.size(), &opened, nullptr) == KILN_OK);
-      CHECK(kiln_loader_create(device, opened, &options, &loader, &error) == KILN_ERROR_ARGUMENT);
-      CHECK(std::string(error.message).find(why) != std::string::npos);
-      kiln_pack_release(opened);
-      kiln_device_release(device);
-    };
-    note.flags = 8;
-    refused("unknown bits in flags");
-    note.flags = 0;
-    note.size = 1;
-    refused("kiln_driver_note");
-  }
 }

@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Fixture = OverlayFixture;
-
 // A process that stays inside clBuildProgram until it is killed.
 class Hanging {
  public:
@@ -55,7 +53,8 @@ class Hanging {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a process that ends outside of the driver is not a death", "[ending]") {
+TEST_CASE_METHOD(OverlayFixture, "a process that ends outside of the driver is not a death",
+                 "[ending]") {
   const int status = in_child([&] {
     const Start start(pack, overlay);
     _exit(start.load.rung() == KILN_RUNG_EXACT ? 4 : 5);  // no destructor: the marker stays
@@ -68,16 +67,16 @@ TEST_CASE_METHOD(Fixture, "a process that ends outside of the driver is not a de
   CHECK(names_in(overlay, "a-").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a forked child that releases its loader leaves the parent's marker",
-                 "[ending]") {
+TEST_CASE_METHOD(OverlayFixture,
+                 "a forked child that releases its loader leaves the parent's marker", "[ending]") {
   auto parent = std::make_unique<Start>(pack, overlay);
   REQUIRE(names_in(overlay, "a-").size() == 1);
   in_child([&] { parent.reset(); });
   CHECK(names_in(overlay, "a-").size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "what a process hangs on past its deadline is passed over meanwhile",
-                 "[ending]") {
+TEST_CASE_METHOD(OverlayFixture,
+                 "what a process hangs on past its deadline is passed over meanwhile", "[ending]") {
   const Hanging child(pack, overlay, 1);
   // The deadline of a millisecond may not have passed at once.
   std::string reason;
@@ -99,7 +98,7 @@ TEST_CASE_METHOD(Fixture, "what a process hangs on past its deadline is passed o
   CHECK(names_in(overlay, "a-").size() == 1);  // the living process's
 }
 
-TEST_CASE_METHOD(Fixture, "a living process in the driver is left alone without a deadline",
+TEST_CASE_METHOD(OverlayFixture, "a living process in the driver is left alone without a deadline",
                  "[ending]") {
   Hanging child(pack, overlay);
   CHECK(Start(pack, overlay).load.rung() == KILN_RUNG_EXACT);
@@ -108,7 +107,8 @@ TEST_CASE_METHOD(Fixture, "a living process in the driver is left alone without 
   CHECK(Start(pack, overlay).load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "a load that comes back after its deadline is a success", "[ending]") {
+TEST_CASE_METHOD(OverlayFixture, "a load that comes back after its deadline is a success",
+                 "[ending]") {
   fake().binary.on_build = [] {  // works for longer than the deadline of a millisecond
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < std::chrono::milliseconds(2)) continue;
@@ -121,7 +121,7 @@ TEST_CASE_METHOD(Fixture, "a load that comes back after its deadline is a succes
 }
 
 // Ways to end while a thread is in the driver, and whether that is a death.
-TEST_CASE_METHOD(Fixture, "a process that ends on purpose leaves no deaths", "[ending]") {
+TEST_CASE_METHOD(OverlayFixture, "a process that ends on purpose leaves no deaths", "[ending]") {
   struct Way {
     const char *name;
     void (*end)();   // on the main thread, while another one is in the driver
@@ -170,7 +170,7 @@ TEST_CASE_METHOD(Fixture, "a process that ends on purpose leaves no deaths", "[e
   }
 }
 
-TEST_CASE_METHOD(Fixture, "processes that are ended together are one death", "[ending]") {
+TEST_CASE_METHOD(OverlayFixture, "processes that are ended together are one death", "[ending]") {
   {
     const Hanging children[] = {{pack, overlay}, {pack, overlay}, {pack, overlay}, {pack, overlay}};
     for (const Hanging &child : children) child.kill();

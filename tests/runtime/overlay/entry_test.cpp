@@ -8,13 +8,7 @@ using namespace kiln;
 using namespace kiln::test;
 namespace fs = std::filesystem;
 
-namespace {
-
-using Fixture = OverlayFixture;
-
-}  // namespace
-
-TEST_CASE_METHOD(Fixture, "an entry of before the driver or the system changed is a miss",
+TEST_CASE_METHOD(OverlayFixture, "an entry of before the driver or the system changed is a miss",
                  "[entry]") {
   { const Start first(base, overlay); }
   const std::vector<std::string> entries = names_in(overlay, "e-");
@@ -44,7 +38,8 @@ TEST_CASE_METHOD(Fixture, "an entry of before the driver or the system changed i
   CHECK(Start(base, overlay).load.rung() == KILN_RUNG_OVERLAY);
 }
 
-TEST_CASE_METHOD(Fixture, "what others could have put into the overlay is not taken", "[entry]") {
+TEST_CASE_METHOD(OverlayFixture, "what others could have put into the overlay is not taken",
+                 "[entry]") {
   { const Start first(base, overlay); }
   const fs::path entry = overlay / names_in(overlay, "e-").at(0);
   const auto refused = [&](const char *what,
@@ -74,7 +69,7 @@ TEST_CASE_METHOD(Fixture, "what others could have put into the overlay is not ta
   CHECK(linked.load.reason(KILN_RUNG_OVERLAY).find("it is a symbolic link") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "other files of the folder are left alone", "[entry]") {
+TEST_CASE_METHOD(OverlayFixture, "other files of the folder are left alone", "[entry]") {
   { const Start start(pack, overlay); }
   for (const char *name : {"a-icon.png", "e-mail", "d-day", "temporary-file"}) {
     folder.write(fs::path("overlay") / name, "mine");

@@ -19,11 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool mentions(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
-struct Fixture : OverlayFixture {
+struct EntryFixture : OverlayFixture {
   fs::path entry() const {
     const auto names = names_in(overlay, "e-");
     REQUIRE(names.size() == 1);
@@ -45,7 +41,7 @@ std::string state_of(const fs::path &folder) {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "what was compiled at the first start is loaded at the second",
+TEST_CASE_METHOD(EntryFixture, "what was compiled at the first start is loaded at the second",
                  "[overlay]") {
   {
     const Start first(base, overlay);
@@ -63,7 +59,7 @@ TEST_CASE_METHOD(Fixture, "what was compiled at the first start is loaded at the
   CHECK(second.notices.has(KILN_NOTICE_LOADED));
 }
 
-TEST_CASE_METHOD(Fixture, "what is proven writes nothing", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "what is proven writes nothing", "[overlay]") {
   for (int i = 0; i < 2; ++i) const Start start(pack, overlay);
   const std::string before = state_of(overlay);
   const Start third(pack, overlay);
@@ -72,7 +68,8 @@ TEST_CASE_METHOD(Fixture, "what is proven writes nothing", "[overlay]") {
   CHECK(names_in(overlay, "a-").empty());
 }
 
-TEST_CASE_METHOD(Fixture, "another driver keeps its own binaries, for a rollback", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "another driver keeps its own binaries, for a rollback",
+                 "[overlay]") {
   { const Start old(base, overlay); }
   fake().driver_version = "7.2";
   { CHECK(Start(base, overlay).load.rung() == KILN_RUNG_IL); }
@@ -82,7 +79,7 @@ TEST_CASE_METHOD(Fixture, "another driver keeps its own binaries, for a rollback
   CHECK(Start(base, overlay).load.rung() == KILN_RUNG_OVERLAY);
 }
 
-TEST_CASE_METHOD(Fixture, "the overlay can be left out of a load", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "the overlay can be left out of a load", "[overlay]") {
   { const Start start(base, overlay, KILN_LOAD_NO_OVERLAY); }
   CHECK(names_in(overlay, "e-").empty());
   { const Start start(base, overlay); }
@@ -91,7 +88,7 @@ TEST_CASE_METHOD(Fixture, "the overlay can be left out of a load", "[overlay]") 
   CHECK(without.load.rung() == KILN_RUNG_IL);
 }
 
-TEST_CASE_METHOD(Fixture, "a damaged entry is never given to the driver, and is replaced",
+TEST_CASE_METHOD(EntryFixture, "a damaged entry is never given to the driver, and is replaced",
                  "[overlay]") {
   { const Start start(base, overlay); }
   const fs::path path = entry();
@@ -117,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "a damaged entry is never given to the driver, and is 
   CHECK(mentions(Start(base, overlay).load.reason(KILN_RUNG_OVERLAY), "is damaged"));
 }
 
-TEST_CASE_METHOD(Fixture, "an entry of another variant under this one's name is refused",
+TEST_CASE_METHOD(EntryFixture, "an entry of another variant under this one's name is refused",
                  "[overlay]") {
   { const Start p(base, overlay); }
   const fs::path path = entry();
@@ -130,7 +127,8 @@ TEST_CASE_METHOD(Fixture, "an entry of another variant under this one's name is 
   CHECK(mentions(start.load.reason(KILN_RUNG_OVERLAY), "is another device's or variant's"));
 }
 
-TEST_CASE_METHOD(Fixture, "a folder that cannot be used is no overlay, and the report says why",
+TEST_CASE_METHOD(EntryFixture,
+                 "a folder that cannot be used is no overlay, and the report says why",
                  "[overlay]") {
   const auto reason = [&] {
     const Start start(base, overlay);
@@ -160,7 +158,8 @@ TEST_CASE_METHOD(Fixture, "a folder that cannot be used is no overlay, and the r
   CHECK(reason() == "No such file or directory");
 }
 
-TEST_CASE_METHOD(Fixture, "something else in an entry's place is a miss and stays", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "something else in an entry's place is a miss and stays",
+                 "[overlay]") {
   { const Start start(base, overlay); }
   const fs::path path = entry();
   fs::remove(path);
@@ -185,7 +184,7 @@ TEST_CASE_METHOD(Fixture, "something else in an entry's place is a miss and stay
   CHECK(mentions(Start(base, overlay).load.reason(KILN_RUNG_OVERLAY), "Invalid argument"));
 }
 
-TEST_CASE_METHOD(Fixture, "a disk without room costs the entry, and says so", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "a disk without room costs the entry, and says so", "[overlay]") {
   const int status = in_child([&] {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{1400, 1400};  // room for a marker and a journal
@@ -211,7 +210,7 @@ TEST_CASE_METHOD(Fixture, "a disk without room costs the entry, and says so", "[
   CHECK(WEXITSTATUS(unguarded) == 0);
 }
 
-TEST_CASE_METHOD(Fixture,
+TEST_CASE_METHOD(EntryFixture,
                  "a full, a read-only and a forbidden disk cost the overlay's use, and say so",
                  "[overlay]") {
   fs::create_directory(overlay);
@@ -261,7 +260,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(start.notices.has(KILN_NOTICE_NO_GUARD));
 }
 
-TEST_CASE_METHOD(Fixture, "what was used least recently makes room", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "what was used least recently makes room", "[overlay]") {
   fake().il.binary = std::string(1000, 'b');
   { const Start start(base, overlay); }
   const std::uint64_t limit = fs::file_size(entry()) * 5 / 2;  // two fit
@@ -287,7 +286,7 @@ TEST_CASE_METHOD(Fixture, "what was used least recently makes room", "[overlay]"
   CHECK(mentions(none.notices.text(KILN_NOTICE_NOT_STORED), "larger than the overlay may be"));
 }
 
-TEST_CASE_METHOD(Fixture, "a use is written down once a day", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "a use is written down once a day", "[overlay]") {
   { const Start start(base, overlay); }
   const fs::path path = entry();
   const auto set_age = [&](int hours) {
@@ -302,7 +301,7 @@ TEST_CASE_METHOD(Fixture, "a use is written down once a day", "[overlay]") {
   CHECK(fs::last_write_time(path) > before);
 }
 
-TEST_CASE_METHOD(Fixture, "clearing removes what is there and nothing else", "[overlay]") {
+TEST_CASE_METHOD(EntryFixture, "clearing removes what is there and nothing else", "[overlay]") {
   { const Start start(base, overlay); }
   folder.write("overlay/notes.txt", "the user's");
   kiln_error error{};

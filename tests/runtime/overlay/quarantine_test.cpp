@@ -11,14 +11,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Fixture = OverlayFixture;
-
 constexpr char kDied[] =
     "quarantined: an earlier process ended inside the driver while it was given this";
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a binary is passed over after two deaths", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "a binary is passed over after two deaths", "[quarantine]") {
   dies_at_start(pack, overlay);
   dies_at_start(pack, overlay);
   CHECK(names_in(overlay, "a-").size() == 1);
@@ -37,7 +35,8 @@ TEST_CASE_METHOD(Fixture, "a binary is passed over after two deaths", "[quaranti
   CHECK(other.load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "three deaths over two binaries quarantine a rung that never worked",
+TEST_CASE_METHOD(OverlayFixture,
+                 "three deaths over two binaries quarantine a rung that never worked",
                  "[quarantine]") {
   dies_at_start(pack, overlay, "p");
   dies_at_start(pack, overlay, "q");
@@ -52,7 +51,8 @@ TEST_CASE_METHOD(Fixture, "three deaths over two binaries quarantine a rung that
   CHECK(third.load.rung() == KILN_RUNG_IL);
 }
 
-TEST_CASE_METHOD(Fixture, "one death with many threads in the driver leaves the rung to others",
+TEST_CASE_METHOD(OverlayFixture,
+                 "one death with many threads in the driver leaves the rung to others",
                  "[quarantine]") {
   for (int death = 0; death < 2; ++death) {
     const int status = in_child([&] {
@@ -83,7 +83,8 @@ TEST_CASE_METHOD(Fixture, "one death with many threads in the driver leaves the 
   CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "deaths go down the ladder until something works",
+                 "[quarantine]") {
   for (int i = 0; i < 2; ++i) dies_at_start(pack, overlay);  // exact
   for (int i = 0; i < 3; ++i) dies_at_start(pack, overlay);  // IL
   {
@@ -102,7 +103,8 @@ TEST_CASE_METHOD(Fixture, "deaths go down the ladder until something works", "[q
   CHECK(Start(pack, overlay).load.rung() == KILN_RUNG_SOURCE);
 }
 
-TEST_CASE_METHOD(Fixture, "interrupted compilations leave every program loadable", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "interrupted compilations leave every program loadable",
+                 "[quarantine]") {
   for (const char *const program : {"p", "q"}) {
     for (int i = 0; i < 2; ++i) dies_at_start(base, overlay, program, KILN_LOAD_NO_IL);
   }
@@ -111,7 +113,8 @@ TEST_CASE_METHOD(Fixture, "interrupted compilations leave every program loadable
   }
 }
 
-TEST_CASE_METHOD(Fixture, "a success ends what was counted against a source", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "a success ends what was counted against a source",
+                 "[quarantine]") {
   constexpr unsigned kFlags = KILN_LOAD_NO_IL | KILN_LOAD_NO_OVERLAY;
   for (int i = 0; i < 3; ++i) dies_at_start(base, overlay, "p", kFlags);
   CHECK(Start(base, overlay, kFlags).load.status == KILN_ERROR_NO_RUNG);
@@ -120,7 +123,8 @@ TEST_CASE_METHOD(Fixture, "a success ends what was counted against a source", "[
   }
 }
 
-TEST_CASE_METHOD(Fixture, "the last rung is tried again at growing distances", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "the last rung is tried again at growing distances",
+                 "[quarantine]") {
   std::string starts;
   for (int i = 0; i < 40; ++i) {
     const int status = in_child([&] {
@@ -132,7 +136,7 @@ TEST_CASE_METHOD(Fixture, "the last rung is tried again at growing distances", "
   CHECK(starts == "xxx.x..x....x........x................x.");
 }
 
-TEST_CASE_METHOD(Fixture, "a driver that died when asked for its binary is not asked again",
+TEST_CASE_METHOD(OverlayFixture, "a driver that died when asked for its binary is not asked again",
                  "[quarantine]") {
   const auto die = [] { _exit(9); };
   const auto dies_when_asked = [&](const char *program) {
@@ -158,7 +162,7 @@ TEST_CASE_METHOD(Fixture, "a driver that died when asked for its binary is not a
   CHECK(third.notices.text(KILN_NOTICE_NOT_STORED) == kNotAsked);
 }
 
-TEST_CASE_METHOD(Fixture, "another driver starts without the old one's quarantine",
+TEST_CASE_METHOD(OverlayFixture, "another driver starts without the old one's quarantine",
                  "[quarantine]") {
   for (int i = 0; i < 3; ++i) dies_at_start(base, overlay);
   fake().driver_version = "7.2";
@@ -169,7 +173,7 @@ TEST_CASE_METHOD(Fixture, "another driver starts without the old one's quarantin
   CHECK(Start(base, overlay).load.reason(KILN_RUNG_IL) == kDied);
 }
 
-TEST_CASE_METHOD(Fixture, "a refusal in good order is no death, and is tried again",
+TEST_CASE_METHOD(OverlayFixture, "a refusal in good order is no death, and is tried again",
                  "[quarantine]") {
   fake().binary.build_code = CL_INVALID_BINARY;
   { CHECK(Start(pack, overlay, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE).load.program == nullptr); }
@@ -179,7 +183,8 @@ TEST_CASE_METHOD(Fixture, "a refusal in good order is no death, and is tried aga
   CHECK(next.load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "a blob that is refused once and kills later is seen to have killed",
+TEST_CASE_METHOD(OverlayFixture,
+                 "a blob that is refused once and kills later is seen to have killed",
                  "[quarantine]") {
   fake().binary.build_code = CL_OUT_OF_RESOURCES;
   { CHECK(Start(pack, overlay, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE).load.program == nullptr); }
@@ -187,7 +192,8 @@ TEST_CASE_METHOD(Fixture, "a blob that is refused once and kills later is seen t
   CHECK(Start(pack, overlay).load.reason(KILN_RUNG_EXACT) == kDied);
 }
 
-TEST_CASE_METHOD(Fixture, "a rung on which the driver has taken anything is never out of use",
+TEST_CASE_METHOD(OverlayFixture,
+                 "a rung on which the driver has taken anything is never out of use",
                  "[quarantine]") {
   { CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT); }
   for (const char *const program : {"p", "p"}) dies_at_start(pack, overlay, program);
@@ -196,7 +202,7 @@ TEST_CASE_METHOD(Fixture, "a rung on which the driver has taken anything is neve
   CHECK(Start(pack, overlay, 0, "r").load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "clearing after a death ends the quarantine before it begins",
+TEST_CASE_METHOD(OverlayFixture, "clearing after a death ends the quarantine before it begins",
                  "[quarantine]") {
   dies_at_start(pack, overlay);
   REQUIRE(kiln_overlay_clear(overlay.c_str(), nullptr) == KILN_OK);
@@ -204,7 +210,7 @@ TEST_CASE_METHOD(Fixture, "clearing after a death ends the quarantine before it 
   CHECK(Start(pack, overlay).load.rung() == KILN_RUNG_EXACT);
 }
 
-TEST_CASE_METHOD(Fixture, "a silent recompilation is reported, remembered and healed",
+TEST_CASE_METHOD(OverlayFixture, "a silent recompilation is reported, remembered and healed",
                  "[quarantine]") {
   fake().binary.binary = "newly compiled";
   {
@@ -227,7 +233,7 @@ TEST_CASE_METHOD(Fixture, "a silent recompilation is reported, remembered and he
   CHECK(third.load.json().find("\"recompiled\": true") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "a driver that never gives back what it got is healed once",
+TEST_CASE_METHOD(OverlayFixture, "a driver that never gives back what it got is healed once",
                  "[quarantine]") {
   int round = 0;
   unsigned stored = 0;
@@ -240,7 +246,7 @@ TEST_CASE_METHOD(Fixture, "a driver that never gives back what it got is healed 
   CHECK(stored == 2);  // one for the pack's binary, one for the overlay's
 }
 
-TEST_CASE_METHOD(Fixture, "a damaged journal is no journal, whatever is left of it",
+TEST_CASE_METHOD(OverlayFixture, "a damaged journal is no journal, whatever is left of it",
                  "[quarantine]") {
   for (int i = 0; i < 2; ++i) dies_at_start(pack, overlay);
   { const Start start(pack, overlay); }
@@ -264,7 +270,8 @@ TEST_CASE_METHOD(Fixture, "a damaged journal is no journal, whatever is left of 
   CHECK(fs::file_size(overlay / names[0]) < 1000);
 }
 
-TEST_CASE_METHOD(Fixture, "what the compiler refused is remembered with its log", "[quarantine]") {
+TEST_CASE_METHOD(OverlayFixture, "what the compiler refused is remembered with its log",
+                 "[quarantine]") {
   fake().il.build_code = CL_BUILD_PROGRAM_FAILURE;
   fake().il.log = "line 3: what is this?";
   const auto first_log = [](const Start &start) {
@@ -295,7 +302,7 @@ TEST_CASE_METHOD(Fixture, "what the compiler refused is remembered with its log"
   CHECK(Start(base, overlay, KILN_LOAD_NO_OVERLAY).load.rung() == KILN_RUNG_IL);
 }
 
-TEST_CASE_METHOD(Fixture, "what failed for lack of something else is tried again at once",
+TEST_CASE_METHOD(OverlayFixture, "what failed for lack of something else is tried again at once",
                  "[quarantine]") {
   fake().il.build_code = CL_OUT_OF_HOST_MEMORY;
   { CHECK(Start(base, overlay, KILN_LOAD_NO_OVERLAY).load.rung() == KILN_RUNG_SOURCE); }
@@ -303,7 +310,7 @@ TEST_CASE_METHOD(Fixture, "what failed for lack of something else is tried again
   CHECK(Start(base, overlay, KILN_LOAD_NO_OVERLAY).load.rung() == KILN_RUNG_IL);
 }
 
-TEST_CASE_METHOD(Fixture, "a driver that dies when asked for a binary keeps its exact rung",
+TEST_CASE_METHOD(OverlayFixture, "a driver that dies when asked for a binary keeps its exact rung",
                  "[quarantine]") {
   for (const char *const program : {"p", "p", "q"}) {
     const int status = in_child([&] {

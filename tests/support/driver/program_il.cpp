@@ -12,7 +12,7 @@
 namespace kiln::driver {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x07230203;
+constexpr std::uint32_t kSpirvMagic = 0x07230203;
 constexpr std::uint32_t kOpEntryPoint = 15;
 constexpr std::size_t kHeaderWords = 5;
 constexpr std::size_t kNameWord = 3;
@@ -94,7 +94,7 @@ cl_int realise(Program *program) {
   const IlRules &rules = device.script->il;
   if (rules.versions.empty() && !real_takes_il(device)) return CL_INVALID_OPERATION;
   const std::vector<std::uint32_t> words = words_of(program->il);
-  if (words.size() < kHeaderWords || words[0] != kMagic) return CL_INVALID_VALUE;
+  if (words.size() < kHeaderWords || words[0] != kSpirvMagic) return CL_INVALID_VALUE;
   if (!rules.versions.empty() && !takes_version(rules.versions, words[1])) return CL_INVALID_VALUE;
   cl_int code = CL_SUCCESS;
   if (rules.sources.empty() && real_takes_il(device)) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders of packs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kiln/packs/status.hpp"
+
+namespace kiln::packs {
+
+// The paths of the folder's *.kiln files, in the order of their names. Code::io_error, with the
+// folder's name, where it cannot be read.
+Status packs_in(const std::string &folder, std::vector<std::string> *out);
+
+}  // namespace kiln::packs

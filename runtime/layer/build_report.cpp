@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/build_report.hpp"
+
+#include <cstdio>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kiln/packs/descriptor.hpp"
+#include "runtime/text/json.hpp"
+
+namespace kiln::layer {
+namespace {
+
+const char *outcome_of(const Built &built) {
+  if (built.rung.empty()) return "passed";
+  return built.rung == "source" ? "compiled" : "served";
+}
+
+}  // namespace
+
+void append_report(const Built &built, const std::string &path) {
+  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) return;
+  char milliseconds[32];
+  std::snprintf(milliseconds, sizeof(milliseconds), "%.3f", built.milliseconds);
+  std::string line = "{\"program\": ";
+  runtime::append_json(built.program, &line);
+  line += std::string(", \"outcome\": \"") + outcome_of(built) + "\", \"rung\": ";
+  runtime::append_json(built.rung, &line);
+  line += ", \"reason\": ";
+  runtime::append_json(built.reason, &line);
+  line += std::string(", \"milliseconds\": ") + milliseconds + "}\n";
+  (void)packs::uninterrupted([&] { return write(file.get(), line.data(), line.size()); });
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building an application's program: from a pack, or by the driver.
+#pragma once
+
+#include <functional>
+
+#include "runtime/layer/objects.hpp"
+
+namespace kiln::layer {
+
+using Notify = void(CL_CALLBACK *)(cl_program, void *);
+
+// The arguments of a clBuildProgram.
+struct BuildArguments {
+  cl_uint device_count;
+  const cl_device_id *devices;
+  const char *options;  // may be null
+  Notify notify;        // may be null
+  void *user;
+};
+
+// clBuildProgram, with a twin where there is one, and then with the callback from this thread.
+cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
+
+// Lets the driver build or compile the handle; the caller holds `building`. A twin goes, unless
+// kernels of it are alive, for which the answer is CL_INVALID_OPERATION as a driver's is, or the
+// driver refuses the call. With a callback, which may ask for the program while the driver is at
+// it, the twin goes first.
+cl_int leave_to_driver(const ProgramPointer &program, bool calls_back,
+                       const std::function<cl_int()> &by_driver);
+
+}  // namespace kiln::layer

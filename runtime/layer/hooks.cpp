@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/hooks.hpp"
+
+#include <algorithm>
+
+#include "runtime/layer/answer.hpp"
+#include "runtime/layer/builds.hpp"
+#include "runtime/layer/objects.hpp"
+#include "runtime/layer/settings.hpp"
+
+namespace kiln::layer {
+namespace {
+
+// The program that the driver is to be asked about, instead of the application's; held by `twin`.
+cl_program actual(cl_program program, const TwinPointer &twin) {
+  return twin == nullptr ? program : twin->program;
+}
+
+cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint count,
+                                                  const char **strings, const size_t *lengths,
+                                                  cl_int *code) {
+  cl_int own_code = CL_SUCCESS;
+  const cl_program made =
+      next.clCreateProgramWithSource(context, count, strings, lengths, &own_code);
+  if (code != nullptr) *code = own_code;
+  const bool whole = made != nullptr && own_code == CL_SUCCESS &&
+                     std::all_of(strings, strings + count, [](auto *s) { return s != nullptr; });
+  if (!whole) return made;
+  auto known = std::make_shared<Program>();
+  known->handle = made;
+  known->context = context;
+  for (cl_uint i = 0; i < count; ++i) {
+    if (lengths != nullptr && lengths[i] != 0) {
+      known->source.append(strings[i], lengths[i]);
+    } else {
+      known->source.append(strings[i]);
+    }
+  }
+  objects().add(known);
+  return made;
+}
+
+cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
+                                 const cl_device_id *devices, const char *options, Notify notify,
+                                 void *user) {
+  const ProgramPointer known = objects().find(program);
+  if (known == nullptr) {
+    return next.clBuildProgram(program, device_count, devices, options, notify, user);
+  }
+  return build(known, {device_count, devices, options, notify, user});
+}
+
+cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_count,
+                                   const cl_device_id *devices, const char *options,
+                                   cl_uint header_count, const cl_program *headers,
+                                   const char **names, Notify notify, void *user) {
+  const auto by_driver = [&] {
+    return next.clCompileProgram(program, device_count, devices, options, header_count, headers,
+                                 names, notify, user);
+  };
+  const ProgramPointer known = objects().find(program);
+  if (known == nullptr) return by_driver();
+  const std::lock_guard<std::mutex> lock(known->building);
+  return leave_to_driver(known, notify != nullptr, by_driver);
+}
+
+cl_int CL_API_CALL retain_program(cl_program program) {
+  const cl_int code = next.clRetainProgram(program);
+  if (code == CL_SUCCESS) objects().retain(program);
+  return code;
+}
+
+cl_int CL_API_CALL release_program(cl_program program) {
+  objects().release(program);
+  return next.clReleaseProgram(program);
+}
+
+// What is the same whether it is built or not is asked of the application's own program.
+cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t room,
+                                    void *out, size_t *size) {
+  switch (what) {
+    case CL_PROGRAM_REFERENCE_COUNT:
+    case CL_PROGRAM_CONTEXT:
+    case CL_PROGRAM_NUM_DEVICES:
+    case CL_PROGRAM_DEVICES:
+    case CL_PROGRAM_SOURCE:
+    case CL_PROGRAM_IL: return next.clGetProgramInfo(program, what, room, out, size);
+    default: {
+      const TwinPointer twin = objects().twin_of(program);
+      return next.clGetProgramInfo(actual(program, twin), what, room, out, size);
+    }
+  }
+}
+
+cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id device,
+                                          cl_program_build_info what, size_t room, void *out,
+                                          size_t *size) {
+  const TwinPointer twin = objects().twin_of(program);
+  const bool options = twin != nullptr && what == CL_PROGRAM_BUILD_OPTIONS;
+  const bool log = twin != nullptr && what == CL_PROGRAM_BUILD_LOG && !twin->log.empty();
+  if (!options && !log) {
+    return next.clGetProgramBuildInfo(actual(program, twin), device, what, room, out, size);
+  }
+  // The driver judges the device.
+  cl_build_status status = CL_BUILD_NONE;
+  const cl_int code = next.clGetProgramBuildInfo(twin->program, device, CL_PROGRAM_BUILD_STATUS,
+                                                 sizeof(status), &status, nullptr);
+  if (code != CL_SUCCESS) return code;
+  const std::string &text = options ? twin->options : twin->log;
+  return answer(text.c_str(), text.size() + 1, room, out, size);
+}
+
+// The kernel holds the application's program, as it would hold one that the driver built.
+void adopt(cl_kernel kernel, const ProgramPointer &program) {
+  next.clRetainProgram(program->handle);
+  objects().add_kernel(kernel, program);
+}
+
+cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code) {
+  const ProgramPointer known = objects().find(program);
+  const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
+  if (twin == nullptr) return next.clCreateKernel(program, name, code);
+  const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
+  if (kernel != nullptr) adopt(kernel, known);
+  objects().end_kernel(known);
+  return kernel;
+}
+
+cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, cl_kernel *kernels,
+                                             cl_uint *count) {
+  const ProgramPointer known = objects().find(program);
+  const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
+  if (twin == nullptr) return next.clCreateKernelsInProgram(program, room, kernels, count);
+  cl_uint made = 0;
+  const cl_int code = next.clCreateKernelsInProgram(twin->program, room, kernels, &made);
+  if (code == CL_SUCCESS) {
+    if (count != nullptr) *count = made;
+    for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) adopt(kernels[i], known);
+  }
+  objects().end_kernel(known);
+  return code;
+}
+
+cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *code) {
+  const cl_kernel kernel = next.clCloneKernel(source, code);
+  if (kernel == nullptr) return kernel;
+  if (const ProgramPointer known = objects().program_of(source)) adopt(kernel, known);
+  return kernel;
+}
+
+cl_int CL_API_CALL retain_kernel(cl_kernel kernel) {
+  const cl_int code = next.clRetainKernel(kernel);
+  if (code == CL_SUCCESS) objects().retain_kernel(kernel);
+  return code;
+}
+
+cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
+  const cl_program done = objects().release_kernel(kernel);
+  const cl_int code = next.clReleaseKernel(kernel);
+  if (done != nullptr) next.clReleaseProgram(done);
+  return code;
+}
+
+// The application's own program, built after all, for what binaries do not keep; null if it cannot
+// be.
+cl_program asked(const ProgramPointer &program) {
+  const TwinPointer twin = objects().twin_of(program->handle);
+  if (twin == nullptr) return nullptr;
+  const std::lock_guard<std::mutex> lock(twin->asking);
+  if (!twin->asked) {
+    twin->asked = true;
+    twin->answers = next.clBuildProgram(program->handle, 0, nullptr, twin->options.c_str(), nullptr,
+                                        nullptr) == CL_SUCCESS;
+  }
+  return twin->answers ? program->handle : nullptr;
+}
+
+// The same kernel of the application's own program, for the caller to release; null if there is
+// none.
+cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
+  std::size_t size = 0;
+  if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size) != CL_SUCCESS) {
+    return nullptr;
+  }
+  std::string name(size, '\0');
+  if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr) !=
+      CL_SUCCESS) {
+    return nullptr;
+  }
+  const cl_program program = asked(known);
+  cl_int code = CL_SUCCESS;
+  return program == nullptr ? nullptr : next.clCreateKernel(program, name.c_str(), &code);
+}
+
+// Drivers' binaries may have lost it; an empty text is no proof that there was none.
+bool lost_attributes(cl_kernel kernel) {
+  std::size_t size = 0;
+  return next.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, 0, nullptr, &size) != CL_SUCCESS ||
+         size <= 1;
+}
+
+cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,
+                                       size_t room, void *out, size_t *size) {
+  const cl_int code = next.clGetKernelArgInfo(kernel, index, what, room, out, size);
+  const ProgramPointer known =
+      code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE ? objects().program_of(kernel) : nullptr;
+  const cl_kernel same = known == nullptr ? nullptr : same_kernel(kernel, known);
+  if (same == nullptr) return code;
+  const cl_int again = next.clGetKernelArgInfo(same, index, what, room, out, size);
+  next.clReleaseKernel(same);
+  return again;
+}
+
+cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t room, void *out,
+                                   size_t *size) {
+  const bool is_special = what == CL_KERNEL_PROGRAM || what == CL_KERNEL_ATTRIBUTES;
+  const ProgramPointer known = is_special ? objects().program_of(kernel) : nullptr;
+  if (known != nullptr && what == CL_KERNEL_PROGRAM) {
+    return answer(&known->handle, sizeof(known->handle), room, out, size);
+  }
+  const bool lost = known != nullptr && lost_attributes(kernel);
+  const cl_kernel same = lost ? same_kernel(kernel, known) : nullptr;
+  if (same == nullptr) return next.clGetKernelInfo(kernel, what, room, out, size);
+  const cl_int code = next.clGetKernelInfo(same, what, room, out, size);
+  next.clReleaseKernel(same);
+  return code;
+}
+
+}  // namespace
+
+void set_hooks(cl_icd_dispatch *table) {
+  if (!settings().record && settings().packs.empty()) return;
+  table->clCreateProgramWithSource = create_program_with_source;
+  table->clBuildProgram = build_program;
+  table->clCompileProgram = compile_program;
+  table->clRetainProgram = retain_program;
+  table->clReleaseProgram = release_program;
+  table->clGetProgramInfo = get_program_info;
+  table->clGetProgramBuildInfo = get_program_build_info;
+  table->clCreateKernel = create_kernel;
+  table->clCreateKernelsInProgram = create_kernels_in_program;
+  if (table->clCloneKernel != nullptr) table->clCloneKernel = clone_kernel;
+  table->clRetainKernel = retain_kernel;
+  table->clReleaseKernel = release_kernel;
+  table->clGetKernelInfo = get_kernel_info;
+  table->clGetKernelArgInfo = get_kernel_arg_info;
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two functions by which an ICD loader takes a layer (CL/cl_layer.h). Nothing of OpenCL is
+// called here, nor is a file opened: an application that builds no program must not notice.
+#include <CL/cl_layer.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/layer/answer.hpp"
+#include "runtime/layer/hooks.hpp"
+#include "runtime/layer/next.hpp"
+
+#define KILN_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace kiln::layer {
+
+cl_icd_dispatch next;
+
+namespace {
+
+constexpr char kName[] = "Kiln";
+
+}  // namespace
+
+const runtime::OpenCL *next_opencl() {
+  static const runtime::OpenCL *const table = [] {
+    auto *made = new runtime::OpenCL;
+    bool whole = true;
+#define KILN_TAKE(name) made->name = next.name;
+#define KILN_NEED(name) \
+  KILN_TAKE(name)       \
+  whole = whole && next.name != nullptr;
+    KILN_OPENCL_REQUIRED(KILN_NEED)
+    KILN_OPENCL_OPTIONAL(KILN_TAKE)
+#undef KILN_NEED
+#undef KILN_TAKE
+    return whole ? made : nullptr;
+  }();
+  return table;
+}
+
+}  // namespace kiln::layer
+
+KILN_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size,
+                                              void *param_value, size_t *param_value_size_ret) {
+  using namespace kiln::layer;
+  constexpr cl_layer_api_version kVersion = CL_LAYER_API_VERSION_100;
+  switch (param_name) {
+    case CL_LAYER_API_VERSION:
+      return answer(&kVersion, sizeof(kVersion), param_value_size, param_value,
+                    param_value_size_ret);
+    case CL_LAYER_NAME:
+      return answer(kName, sizeof(kName), param_value_size, param_value, param_value_size_ret);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
+                                           const cl_icd_dispatch *target_dispatch,
+                                           cl_uint *num_entries_ret,
+                                           const cl_icd_dispatch **layer_dispatch_ret) {
+  using namespace kiln::layer;
+  if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr) {
+    return CL_INVALID_VALUE;
+  }
+  // A table of function pointers, which only ever grows at its end.
+  static cl_icd_dispatch hooks;
+  const size_t known = sizeof(cl_icd_dispatch) / sizeof(void *);
+  const size_t entries = std::min<size_t>(known, num_entries);
+  std::memcpy(static_cast<void *>(&next), target_dispatch, entries * sizeof(void *));
+  hooks = next;
+  set_hooks(&hooks);
+  *num_entries_ret = static_cast<cl_uint>(entries);
+  *layer_dispatch_ret = &hooks;
+  return CL_SUCCESS;
+}

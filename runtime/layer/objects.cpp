@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/objects.hpp"
+
+namespace kiln::layer {
+
+using Lock = std::lock_guard<std::mutex>;
+
+Twin::~Twin() { next.clReleaseProgram(program); }
+
+// What leaves is declared before the lock, so that the driver is called after it.
+void Objects::add(const ProgramPointer &program) {
+  ProgramPointer before;
+  const Lock lock(mutex_);
+  ProgramPointer &slot = programs_[program->handle];
+  before = std::move(slot);
+  slot = program;
+}
+
+ProgramPointer Objects::find(cl_program handle) const {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() ? nullptr : found->second;
+}
+
+void Objects::retain(cl_program handle) {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  if (found != programs_.end()) ++found->second->references;
+}
+
+void Objects::release(cl_program handle) {
+  ProgramPointer last;
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  if (found == programs_.end() || found->second->references == 0) return;
+  last = found->second;
+  --last->references;
+  forget_if_unused(*last);
+}
+
+TwinPointer Objects::twin_of(cl_program handle) const {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() ? nullptr : found->second->twin;
+}
+
+void Objects::set_twin(const ProgramPointer &program, TwinPointer twin) {
+  const Lock lock(mutex_);
+  program->twin.swap(twin);  // the parameter outlives the lock
+}
+
+bool Objects::has_kernels(const ProgramPointer &program) const {
+  const Lock lock(mutex_);
+  return program->twin != nullptr && program->kernels != 0;
+}
+
+TwinPointer Objects::begin_kernel(const ProgramPointer &program) {
+  const Lock lock(mutex_);
+  if (program->twin != nullptr) ++program->kernels;
+  return program->twin;
+}
+
+void Objects::end_kernel(const ProgramPointer &program) {
+  const Lock lock(mutex_);
+  --program->kernels;
+  forget_if_unused(*program);
+}
+
+void Objects::add_kernel(cl_kernel kernel, const ProgramPointer &program) {
+  const Lock lock(mutex_);
+  kernels_[kernel] = {program, 1};
+  ++program->kernels;
+}
+
+ProgramPointer Objects::program_of(cl_kernel kernel) const {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  return found == kernels_.end() ? nullptr : found->second.program;
+}
+
+void Objects::retain_kernel(cl_kernel kernel) {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found != kernels_.end()) ++found->second.references;
+}
+
+cl_program Objects::release_kernel(cl_kernel kernel) {
+  ProgramPointer program;
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end() || --found->second.references != 0) return nullptr;
+  program = found->second.program;
+  kernels_.erase(found);
+  --program->kernels;
+  forget_if_unused(*program);
+  return program->handle;
+}
+
+void Objects::forget_if_unused(const Program &program) {
+  if (program.references == 0 && program.kernels == 0) programs_.erase(program.handle);
+}
+
+Objects &objects() {
+  static Objects &all = *new Objects;
+  return all;
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layer knows of an application's programs and kernels.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/layer/next.hpp"
+
+namespace kiln::layer {
+
+// A program that is built, and stands for one of the application's. Whoever looks at it holds it.
+struct Twin {
+  Twin(cl_program made, std::string its_options, std::string its_log)
+      : program(made), options(std::move(its_options)), log(std::move(its_log)) {}
+  Twin(const Twin &) = delete;
+  Twin &operator=(const Twin &) = delete;
+  ~Twin();
+
+  const cl_program program;   // owned
+  const std::string options;  // that the application gave
+  const std::string log;      // of the build that its binary is of; empty: the program's own
+
+  // Whether the application's program is built, too, to be asked for what binaries do not keep.
+  std::mutex asking;
+  bool asked = false;    // guarded by `asking`, and then
+  bool answers = false;  // whether it could be
+};
+using TwinPointer = std::shared_ptr<Twin>;
+
+// A program that was made from source.
+struct Program {
+  cl_program handle = nullptr;  // the application's
+  cl_context context = nullptr;
+  std::string source;
+  std::mutex building;  // held while it is built or compiled
+  bool native = false;  // guarded by `building`: the driver did so, for the application
+
+  // Guarded by Objects.
+  TwinPointer twin;         // null: the handle stands for itself
+  unsigned references = 1;  // the application's
+  unsigned kernels = 0;     // of the twin that are alive, or being made
+};
+using ProgramPointer = std::shared_ptr<Program>;
+
+// Any thread may call anything. An object leaves when the application releases it for the last
+// time, before the driver may give its handle to another.
+class Objects {
+ public:
+  void add(const ProgramPointer &program);
+  ProgramPointer find(cl_program handle) const;  // or null
+  void retain(cl_program handle);
+  void release(cl_program handle);
+
+  TwinPointer twin_of(cl_program handle) const;  // or null
+  void set_twin(const ProgramPointer &program, TwinPointer twin);
+  bool has_kernels(const ProgramPointer &program) const;
+
+  // The program's twin, or null; if there is one, it counts as having a kernel until end_kernel().
+  TwinPointer begin_kernel(const ProgramPointer &program);
+  void end_kernel(const ProgramPointer &program);
+  void add_kernel(cl_kernel kernel, const ProgramPointer &program);
+  ProgramPointer program_of(cl_kernel kernel) const;  // null: not a twin's
+  void retain_kernel(cl_kernel kernel);
+  // The program whose handle the kernel held, if this was its last reference; else null.
+  cl_program release_kernel(cl_kernel kernel);
+
+ private:
+  struct Kernel {
+    ProgramPointer program;
+    unsigned references = 1;
+  };
+
+  void forget_if_unused(const Program &program);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<cl_program, ProgramPointer> programs_;
+  std::unordered_map<cl_kernel, Kernel> kernels_;
+};
+
+// Never destroyed: applications release what they have when their own statics are.
+Objects &objects();
+
+}  // namespace kiln::layer

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/record.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kiln/packs/writer.hpp"
+#include "runtime/layer/settings.hpp"
+
+namespace kiln::layer {
+namespace {
+
+void complain_once(const std::string &text) {
+  static std::atomic<bool> done{false};
+  if (!done.exchange(true)) complain(text);
+}
+
+packs::Bytes bytes_of(const std::string &text) { return {text.begin(), text.end()}; }
+
+bool add_kernel(cl_program built, const std::string &name, packs::Variant *variant) {
+  cl_int code = CL_SUCCESS;
+  const cl_kernel kernel = next.clCreateKernel(built, name.c_str(), &code);
+  if (kernel == nullptr) return false;
+  cl_uint arguments = 0;
+  code = next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(arguments), &arguments, nullptr);
+  next.clReleaseKernel(kernel);
+  packs::Kernel made;
+  made.name = name;
+  made.arguments = arguments;
+  variant->kernels.push_back(made);
+  return code == CL_SUCCESS;
+}
+
+bool add_kernels(cl_program built, packs::Variant *variant) {
+  std::size_t size = 0;
+  if (next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
+    return false;
+  }
+  std::string names(size, '\0');
+  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, names.data(),
+                                         nullptr) != CL_SUCCESS) {
+    return false;
+  }
+  names.resize(names.find('\0') == std::string::npos ? size : names.find('\0'));
+  for (std::size_t start = 0; start < names.size();) {
+    const std::size_t end = std::min(names.find(';', start), names.size());
+    if (end > start && !add_kernel(built, names.substr(start, end - start), variant)) return false;
+    start = end + 1;
+  }
+  return !variant->kernels.empty();
+}
+
+}  // namespace
+
+void record_program(cl_program built, const Recorded &program, const std::string &folder) {
+  const std::string path = folder + "/" + program.name + ".kiln";
+  if (access(path.c_str(), F_OK) == 0) return;
+  packs::Variant variant;
+  variant.options = program.options;
+  variant.source.emplace(bytes_of(program.source));
+  if (!add_kernels(built, &variant)) return;  // a library of functions, or what is no program
+  // Drivers name them in orders of their own, and may see other kernels where a source asks what
+  // the device is: each set is a variant.
+  std::sort(variant.kernels.begin(), variant.kernels.end(),
+            [](const auto &a, const auto &b) { return a.name < b.name; });
+  std::vector<std::string> kernels;
+  for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
+  variant.hash = packs::variant_hash(program.source, program.options, kernels);
+  variant.name = "recorded-" + packs::hex(variant.hash).substr(0, 8);
+  packs::Contents contents;
+  contents.programs.resize(1);
+  contents.programs[0].name = program.name;
+  contents.programs[0].variants.push_back(std::move(variant));
+  (void)mkdir(folder.c_str(), 0777);
+  if (const packs::Status s = packs::write_pack(contents, path); !s.ok()) {
+    complain_once("not recorded: " + s.message);
+  }
+}
+
+}  // namespace kiln::layer

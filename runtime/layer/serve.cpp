@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/serve.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "kiln/packs/pack_folder.hpp"
+#include "runtime/api/api.hpp"
+#include "runtime/layer/settings.hpp"
+
+namespace kiln::layer {
+namespace {
+
+namespace fs = std::filesystem;
+
+void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
+  kiln_error error{};
+  kiln_pack *pack = nullptr;
+  if (kiln_pack_open_file(path.c_str(), &pack, &error) == KILN_OK) {
+    packs->push_back(pack);
+  } else {
+    complain(std::string(error.message) + "; its programs are built as without Kiln");
+  }
+}
+
+// Opened at the first program and kept to the end of the process.
+const std::vector<kiln_pack *> &all_packs() {
+  static const std::vector<kiln_pack *> &opened = *[] {
+    auto *packs = new std::vector<kiln_pack *>;
+    for (const std::string &path : settings().packs) {
+      std::error_code error;
+      if (!fs::is_directory(path, error)) {
+        open_pack(path, packs);
+        continue;
+      }
+      std::vector<std::string> files;
+      if (const packs::Status s = packs::packs_in(path, &files); !s.ok()) complain(s.message);
+      for (const std::string &file : files) open_pack(file, packs);
+    }
+    return packs;
+  }();
+  return opened;
+}
+
+// Asked for once: what a device says of itself takes a hundred calls. Kept, as drivers keep
+// devices.
+kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &devices = *new std::unordered_map<cl_device_id, kiln_device *>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  kiln_device *&device = devices[id];
+  kiln_opencl opencl{std::shared_ptr<const runtime::OpenCL>(next_opencl(), [](const auto *) {})};
+  const kiln_status status =
+      device == nullptr ? kiln_device_from_cl(&opencl, id, &device, error) : KILN_OK;
+  *out = device;
+  return status;
+}
+
+// The device's own binary of a variant, or none.
+packs::BinaryRef binary_of(const kiln_pack &pack, const kiln_device &device,
+                           packs::VariantRef variant) {
+  packs::TargetRef target;
+  const std::string key = device.device->description.key.text();
+  if (!pack.pack->find_target(key, &target).ok() || !target) return {};
+  return target.find_binary(variant.hash());
+}
+
+struct Found {
+  kiln_pack *pack = nullptr;  // null: no pack has the program
+  std::string variant;        // empty: whichever can be loaded
+};
+
+// The first pack with a binary of the program for this device, else the first with the program.
+Found find_pack(const std::string &name, const kiln_device &device) {
+  Found first;
+  for (kiln_pack *pack : all_packs()) {
+    const packs::ProgramRef program = pack->pack->find_program(name);
+    if (!program) continue;
+    if (first.pack == nullptr) first.pack = pack;
+    for (const packs::VariantRef variant : program.variants()) {
+      if (binary_of(*pack, device, variant)) return {pack, std::string(variant.name())};
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+Served serve_program(const std::string &name, cl_context context, cl_device_id device) {
+  Served served;
+  if (next_opencl() == nullptr) {
+    served.reason = "the ICD loader is too old";
+    return served;
+  }
+  kiln_error error{};
+  kiln_device *opened = nullptr;
+  if (find_device(device, &opened, &error) != KILN_OK) {
+    served.reason = error.message;
+    return served;
+  }
+  const Found found = find_pack(name, *opened);
+  if (found.pack == nullptr) {
+    served.reason = "no pack has it";
+    return served;
+  }
+  kiln_loader_options options = {};
+  options.size = sizeof(options);
+  options.context = context;
+  if (!settings().overlay.empty()) options.overlay = settings().overlay.c_str();
+  kiln_loader *loader = nullptr;
+  if (kiln_loader_create(opened, found.pack, &options, &loader, &error) != KILN_OK) {
+    served.reason = error.message;
+    return served;
+  }
+  const runtime::LoadResult result = loader->programs.load(name, found.variant, KILN_LOAD_NO_IL);
+  if (result.error.ok()) {
+    served.program = result.program->built.program.get();
+    next.clRetainProgram(served.program);
+    served.rung = runtime::rung_name(result.report->rung);
+    if (result.report->rung == KILN_RUNG_EXACT) {
+      const packs::BinaryRef binary = binary_of(*found.pack, *opened, result.program->variant);
+      if (binary) served.log = binary.provenance.build_log();
+    }
+  } else {
+    served.reason = result.error.message;
+  }
+  kiln_loader_release(loader);
+  return served;
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs from packs, in the context of an application that knows nothing of them.
+#pragma once
+
+#include <string>
+
+#include "runtime/layer/next.hpp"
+
+namespace kiln::layer {
+
+struct Served {
+  cl_program program = nullptr;  // the caller's; null: there is none, and `reason` says why
+  std::string rung;              // of the ladder
+  std::string reason;
+  std::string log;  // of the build that the binary is of, if the pack has it
+};
+
+// Loads the program from the packs of the settings: from the overlay, as an exact or intermediate
+// binary, or by compiling its source, which the overlay then keeps. Takes any thread.
+Served serve_program(const std::string &name, cl_context context, cl_device_id device);
+
+}  // namespace kiln::layer

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment says to the layer. Read once, when the layer is loaded; a process that runs
+// with another user's rights has no settings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kiln::layer {
+
+struct Settings {
+  bool record = false;             // KILN_LAYER=record, and there is a spool
+  std::string spool;               // KILN_SPOOL: folder that programs are recorded in
+  std::vector<std::string> packs;  // KILN_PACK: files, and folders of *.kiln files
+  std::string overlay;             // KILN_OVERLAY: folder; empty: none
+  std::string report;  // KILN_REPORT: file that gets a line of JSON a program; empty: none
+};
+
+const Settings &settings();
+
+// One line on standard error, after "kiln layer: ".
+void complain(const std::string &text);
+
+}  // namespace kiln::layer

@@ -1,0 +1,518 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An application that knows nothing of Kiln cannot tell whether the layer is there.
+
+    layer_test.py KILN LAYER APPLICATION [TEST...]
+
+APPLICATION is application.c of this folder. OCL_ICD_VENDORS chooses the driver; what the
+application prints was made for PoCL. Every run has an empty cache folder of PoCL's, so that nothing
+but Kiln can be warm.
+
+Exit codes: 0 passed, 1 failed, 77 there is no device or no tool to build with.
+"""
+
+import collections
+import difflib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+KILN, LAYER, APPLICATION = (os.path.abspath(path) for path in sys.argv[1:4])
+# Where a pack is bad the programs are the driver's, and these sections have enough of them.
+SHORT = ("platform", "build", "run")
+KEYS = {"program", "outcome", "reason", "rung", "milliseconds"}
+OUTCOMES = {"served", "compiled", "passed"}
+
+# What docs/layer.md says that an application can see: lines that begin so are not compared.
+# PoCL says that what was built before options that it refuses is still an executable.
+SERVED = ("rebuild.option unknown: BINARY_TYPE",)
+# PoCL forgets the arguments of a program that its cache answers for.
+COMPILED = (*SERVED, "kernels.without names: argument")
+# An overlay keeps no log.
+OVERLAID = (*COMPILED, "build.with a warning: LOG")
+
+Run = collections.namedtuple("Run", "code output error")
+PLACE = tempfile.TemporaryDirectory()
+FOLDER = Path(PLACE.name)
+BARE = {}  # output of the application alone, by its sections
+
+
+def environment(**variables):
+    """Ours, with an empty cache folder and without what a layer is told by."""
+    kept = {name: value for name, value in os.environ.items()
+            if name != "OPENCL_LAYERS" and not name.startswith("KILN_")}
+    return {**kept, "POCL_CACHE_DIR": tempfile.mkdtemp(prefix="cache", dir=FOLDER), **variables}
+
+
+def start(*command, **variables):
+    """A process in a folder of its own, so that two can run at once."""
+    # pylint: disable=consider-using-with
+    return subprocess.Popen([str(word) for word in command], env=environment(**variables),
+                            cwd=tempfile.mkdtemp(prefix="run", dir=FOLDER), text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def finish(process, text=""):
+    """Waits for a process that start() began."""
+    with process:
+        output, error = process.communicate(text)
+    return Run(process.returncode, output, error)
+
+
+def run(*command, text="", **variables):
+    """Runs a command to its end."""
+    return finish(start(*command, **variables), text)
+
+
+def must(*command):
+    """A command of kiln's that has to succeed."""
+    done = run(KILN, *command)
+    if done.code == 5:
+        print(f"SKIP: {done.error.strip()}")
+        sys.exit(77)
+    if done.code != 0:
+        raise AssertionError(f"{command}: exit code {done.code}: {done.error}")
+
+
+def bare(*sections):
+    """What the application prints without the layer."""
+    if sections not in BARE:
+        done = run(APPLICATION, *sections)
+        if done.code == 77:
+            print(done.output.strip())
+            sys.exit(77)
+        if done.code != 0:
+            raise AssertionError(f"the application alone: exit code {done.code}: {done.error}")
+        BARE[sections] = done.output
+    return BARE[sections]
+
+
+def record(spool, *sections):
+    """Runs the application under kiln record."""
+    return run(KILN, "record", "-o", spool, "--", APPLICATION, *sections)
+
+
+def serve(*options, sections=()):
+    """Runs the application under kiln serve."""
+    return run(KILN, "serve", *options, "--", APPLICATION, *sections)
+
+
+def without(text, prefixes):
+    """The text without the lines that begin with one of the prefixes."""
+    return "".join(line for line in text.splitlines(keepends=True)
+                   if not line.startswith(tuple(prefixes)))
+
+
+def files_of(spool):
+    """Name, time of change and size of each file in a folder."""
+    paths = [path for path in Path(spool).rglob("*") if path.is_file()]
+    return {str(path.relative_to(spool)): (path.stat().st_mtime_ns, path.stat().st_size)
+            for path in paths}
+
+
+def lines_of(report):
+    """The lines of a report."""
+    return [json.loads(line) for line in Path(report).read_text(encoding="utf-8").splitlines()]
+
+
+def end_without_core():
+    """Commands that die by a signal leave no core file behind."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class LayerTest(unittest.TestCase):
+    """What the tests share: one recording and its packs, and the comparison."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.spool = FOLDER / "app.spool"
+        cls.base = FOLDER / "base.kiln"
+        cls.built = FOLDER / "app.kiln"
+        if cls.built.exists():
+            return
+        bare(*SHORT)
+        end_without_core()
+        done = record(cls.spool)
+        if done.code != 0:
+            raise AssertionError(f"kiln record: exit code {done.code}: {done.error}")
+        must("compile", cls.spool, "-o", cls.base)
+        must("build", cls.base, "-o", cls.built)
+
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(prefix="test", dir=FOLDER))
+
+    def same(self, done, sections=(), but=SERVED):
+        """The run ended and printed as it does without the layer, but for lines that begin so."""
+        self.assertEqual(done.code, 0, done.error)
+        expected, got = without(bare(*sections), but), without(done.output, but)
+        if got != expected:
+            self.fail("\n".join(difflib.unified_diff(
+                expected.splitlines(), got.splitlines(), "alone", "with the layer", "", "", n=0,
+                lineterm="")))
+
+    def quiet(self, done):
+        """The layer said nothing."""
+        self.assertNotIn("kiln", done.error)
+
+    def one_complaint(self, done):
+        """The layer said one thing, on a line of its own."""
+        said = [line for line in done.error.splitlines() if "kiln" in line]
+        self.assertEqual(len(said), 1, done.error)
+        self.assertTrue(said[0].startswith("kiln layer: "), done.error)
+
+    def reported(self, report):
+        """The lines of a report, each of which makes sense."""
+        lines = lines_of(report)
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertEqual(set(line), KEYS, line)
+            self.assertIn(line["outcome"], OUTCOMES, line)
+            self.assertEqual(line["outcome"] == "passed", line["reason"] != "", line)
+            self.assertEqual(line["outcome"] == "passed", line["rung"] == "", line)
+            self.assertGreaterEqual(line["milliseconds"], 0, line)
+        return lines
+
+    def count(self, lines, **values):
+        """How many lines have all of these values."""
+        return sum(all(line[key] == value for key, value in values.items()) for line in lines)
+
+
+class Alone(LayerTest):
+    """Without anything to do the layer is not there."""
+
+    def test_the_application_prints_the_same_twice(self):
+        """Else no comparison would mean anything."""
+        self.same(run(APPLICATION))
+
+    def test_a_layer_that_was_told_nothing_changes_nothing(self):
+        """OPENCL_LAYERS may be set for all of a machine."""
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER)
+        self.same(done, SHORT)
+        self.quiet(done)
+
+    def test_a_layer_told_nonsense_changes_nothing(self):
+        """KILN_LAYER has a word of another version, and no folder is named."""
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="dance")
+        self.same(done, SHORT)
+        self.quiet(done)
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record")
+        self.same(done, SHORT)
+        self.quiet(done)
+
+
+class Recording(LayerTest):
+    """kiln record notes what is built and changes nothing of it."""
+
+    def test_the_output_is_the_same(self):
+        """All sections, into a spool that is new."""
+        done = record(self.place / "new.spool")
+        self.same(done)
+        self.quiet(done)
+
+    def test_a_second_recording_adds_nothing(self):
+        """A program that is known is not written again."""
+        before = files_of(self.spool)
+        self.assertTrue(before)
+        self.same(record(self.spool))
+        self.assertEqual(files_of(self.spool), before)
+
+    def test_two_recordings_at_once_make_the_spool_of_one(self):
+        """No file is lost, half written or left over."""
+        command = (KILN, "record", "-o", self.place / "both.spool", "--", APPLICATION)
+        both = [start(*command), start(*command)]
+        for process in both:
+            self.same(finish(process))
+        self.assertEqual(set(files_of(self.place / "both.spool")), set(files_of(self.spool)))
+        must("compile", self.place / "both.spool", "-o", self.place / "both.kiln")
+        self.assertEqual((self.place / "both.kiln").read_bytes(), self.base.read_bytes())
+
+    def test_recordings_of_parts_make_the_spool_of_the_whole(self):
+        """One spool grows run by run."""
+        spool = self.place / "parts.spool"
+        record(spool, "run")
+        first = files_of(spool)
+        self.assertLess(len(first), len(files_of(self.spool)))
+        record(spool)
+        grown = files_of(spool)
+        self.assertEqual({name: grown[name] for name in first}, first)
+        self.assertEqual(set(grown), set(files_of(self.spool)))
+
+    def layer_records(self, spool):
+        """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
+        return run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record",
+                   KILN_SPOOL=str(spool))
+
+    def test_a_spool_that_cannot_be_written_is_one_complaint(self):
+        """The layer may find it so when the application runs, long after kiln record looked."""
+        (self.place / "file").write_text("no folder")
+        for spool in (self.place / "file", self.place / "file" / "app.spool",
+                      Path("/proc/nowhere/app.spool")):
+            with self.subTest(spool):
+                done = self.layer_records(spool)
+                self.same(done, SHORT)
+                self.one_complaint(done)
+
+    def test_a_spool_that_cannot_be_made_is_an_error_of_the_command(self):
+        """kiln record says why it records nothing, and runs nothing."""
+        (self.place / "file").write_text("no folder")
+        done = record(self.place / "file" / "app.spool", *SHORT)
+        self.assertEqual((done.code, done.output), (1, ""))
+        self.assertIn("app.spool", done.error)
+
+
+class Serving(LayerTest):
+    """kiln serve gives the driver binaries, and the application sees its own programs."""
+
+    def test_the_output_is_the_same_with_the_built_pack(self):
+        """Everything that was recorded is served as an exact binary."""
+        report = self.place / "report"
+        done = serve("--pack", self.built, "--report", report)
+        self.same(done, but=SERVED)
+        self.quiet(done)
+        lines = self.reported(report)
+        self.assertGreater(self.count(lines, outcome="served", rung="exact"), 0)
+        self.assertEqual(self.count(lines, outcome="compiled"), 0)
+        served = {line["program"] for line in lines if line["outcome"] == "served"}
+        built_before = {line["program"] for line in lines
+                        if line["reason"] == "the driver built it before"}
+        recorded = {Path(name).stem for name in files_of(self.spool)}
+        self.assertLessEqual(served, recorded)
+        self.assertLessEqual(recorded - served, built_before)
+
+    def test_the_output_is_the_same_with_nothing_built(self):
+        """A base pack has only what the application brings itself."""
+        report = self.place / "report"
+        done = serve("--pack", self.base, "--report", report)
+        self.same(done, but=COMPILED)
+        self.quiet(done)
+        lines = self.reported(report)
+        self.assertGreater(self.count(lines, outcome="compiled", rung="source"), 0)
+        self.assertEqual(self.count(lines, rung="exact"), 0)
+
+    def test_an_overlay_serves_what_it_kept(self):
+        """The second start compiles nothing; a third with damaged files does, and works."""
+        options = ("--pack", self.base, "--overlay", self.place / "overlay")
+        self.same(serve(*options), but=COMPILED)
+        self.same(serve(*options, "--report", self.place / "second"), but=OVERLAID)
+        lines = self.reported(self.place / "second")
+        self.assertGreater(self.count(lines, outcome="served", rung="overlay"), 0)
+        self.assertEqual(self.count(lines, outcome="compiled"), 0)
+        for path in (self.place / "overlay").rglob("*"):
+            if path.is_file():
+                path.write_bytes(b"\x5a" * path.stat().st_size)
+        self.same(serve(*options), but=OVERLAID)
+
+    def test_a_pack_of_other_programs_passes_all_on(self):
+        """Every line says that no binary was there."""
+        record(self.place / "other.spool", "threads")
+        must("compile", self.place / "other.spool", "-o", self.place / "other.kiln")
+        report = self.place / "report"
+        done = serve("--pack", self.place / "other.kiln", "--report", report, sections=SHORT)
+        self.same(done, SHORT)
+        self.quiet(done)
+        lines = self.reported(report)
+        self.assertEqual(self.count(lines, outcome="passed"), len(lines))
+
+    def test_a_program_with_included_files_is_left_to_the_driver(self):
+        """Its header changes while its source and its options do not."""
+        report = self.place / "report"
+        done = serve("--pack", self.built, "--report", report, sections=["include"])
+        self.same(done, ["include"])
+        lines = self.reported(report)
+        self.assertEqual(self.count(lines, outcome="passed"), len(lines))
+
+    def test_a_report_that_cannot_be_written_changes_nothing(self):
+        """Nor is it worth a complaint more than one."""
+        done = serve("--pack", self.built, "--report", "/proc/nowhere/report", sections=SHORT)
+        self.same(done, SHORT)
+        self.assertLessEqual(done.error.count("kiln"), 1)
+
+    def test_processes_report_whole_lines_into_one_file(self):
+        """An application of several processes has one report."""
+        report = self.place / "report"
+        command = (KILN, "serve", "--pack", self.built, "--report", report, "--", APPLICATION,
+                   "threads")
+        for process in [start(*command) for _ in range(3)]:
+            self.same(finish(process), ["threads"])
+        self.assertEqual(len(self.reported(report)), 3 * 8 * 5)  # processes, threads, rounds
+
+
+class Folders(LayerTest):
+    """Several packs."""
+
+    def test_the_pack_with_a_binary_is_taken_whatever_its_place(self):
+        """A base pack that comes before the built one hides nothing."""
+        folder = self.place / "packs"
+        folder.mkdir()
+        shutil.copy(self.base, folder / "a.kiln")
+        shutil.copy(self.built, folder / "b.kiln")
+        report = self.place / "report"
+        self.same(serve("--pack", folder, "--report", report, sections=SHORT), SHORT)
+        lines = self.reported(report)
+        self.assertGreater(self.count(lines, outcome="served", rung="exact"), 0)
+        self.assertEqual(self.count(lines, outcome="compiled"), 0)
+
+
+class BadPacks(LayerTest):
+    """A pack that is no use costs a line on standard error and nothing else."""
+
+    def harmless(self, pack):
+        """The application runs as without the layer, which complains once and serves nothing."""
+        report = self.place / "report"
+        done = serve("--pack", pack, "--report", report, sections=SHORT)
+        self.same(done, SHORT)
+        self.one_complaint(done)
+        self.assertEqual(self.count(self.reported(report), outcome="passed"),
+                         len(lines_of(report)))
+        report.unlink()
+
+    def test_a_pack_that_is_not_there(self):
+        """Neither the file nor its folder."""
+        self.harmless(self.place / "none.kiln")
+        self.harmless(self.place / "nowhere" / "none.kiln")
+
+    def test_a_pack_of_an_empty_spool(self):
+        """kiln compile makes none of it, or one without programs."""
+        done = run(KILN, "record", "-o", self.place / "empty.spool", "--", "true")
+        self.assertEqual(done.code, 0, done.error)
+        pack = self.place / "empty.kiln"
+        run(KILN, "compile", self.place / "empty.spool", "-o", pack)
+        if not pack.exists():
+            self.harmless(pack)
+            return
+        done = serve("--pack", pack, sections=SHORT)
+        self.same(done, SHORT)
+        self.quiet(done)
+
+    def test_a_folder_without_packs(self):
+        """A folder may get its packs later."""
+        done = serve("--pack", self.place, sections=SHORT)
+        self.same(done, SHORT)
+        self.quiet(done)
+
+    def test_a_pack_of_garbage(self):
+        """Nothing, a text, and bytes as many as a pack has."""
+        size = self.built.stat().st_size
+        for name, content in (("empty", b""), ("text", b"#!/bin/sh\n"), ("bytes", b"\x5a" * size)):
+            with self.subTest(name):
+                (self.place / name).write_bytes(content)
+                self.harmless(self.place / name)
+
+    def test_a_pack_that_was_cut(self):
+        """In its first bytes, in the middle, and short of one byte."""
+        whole = self.built.read_bytes()
+        for size in (1, 7, 64, len(whole) // 4, len(whole) // 2, len(whole) - 1):
+            with self.subTest(size):
+                (self.place / "cut.kiln").write_bytes(whole[:size])
+                self.harmless(self.place / "cut.kiln")
+
+    def test_a_pack_with_damaged_bytes_serves_what_is_whole(self):
+        """Each part is checked when it is used, so that little may be lost."""
+        whole = self.built.read_bytes()
+        for part in range(1, 8, 2):
+            with self.subTest(part):
+                damaged = bytearray(whole)
+                start_of = len(whole) * part // 8
+                damaged[start_of:start_of + 64] = b"\x5a" * 64
+                (self.place / "damaged.kiln").write_bytes(damaged)
+                done = serve("--pack", self.place / "damaged.kiln", sections=SHORT)
+                self.same(done, SHORT)
+                self.assertLessEqual(done.error.count("kiln layer: "), 1, done.error)
+
+    def test_a_good_pack_serves_beside_a_bad_one(self):
+        """In either order."""
+        (self.place / "bad.kiln").write_bytes(b"bad")
+        for packs in ((self.built, self.place / "bad.kiln"), (self.place / "bad.kiln", self.built)):
+            with self.subTest(packs[0].name):
+                report = self.place / f"report of {packs[0].name}"
+                done = serve("--pack", packs[0], "--pack", packs[1], "--report", report,
+                             sections=SHORT)
+                self.same(done, SHORT)
+                self.one_complaint(done)
+                self.assertGreater(self.count(self.reported(report), rung="exact"), 0)
+
+
+class Commands(LayerTest):
+    """kiln record and kiln serve become the command."""
+
+    def under(self, *command, text="", **variables):
+        """The command's run under each, by name."""
+        return {name: run(KILN, name, *options, "--", *command, text=text, **variables)
+                for name, options in (("record", ("-o", self.place / "spool")),
+                                      ("serve", ("--pack", self.built)))}.items()
+
+    def test_exit_codes_are_passed_on(self):
+        """Those of the command, whatever kiln means by them elsewhere."""
+        for code in (0, 1, 2, 5, 7, 77, 255):
+            for name, done in self.under("sh", "-c", f"exit {code}"):
+                with self.subTest(name):
+                    self.assertEqual(done, Run(code, "", ""))
+
+    def test_a_death_by_a_signal_is_told(self):
+        """As a shell tells it, or as the death itself, which a shell turns into the same."""
+        for signal, code in (("TERM", 143), ("KILL", 137), ("SEGV", 139), ("PIPE", 141)):
+            for name, done in self.under("sh", "-c", f"kill -{signal} $$"):
+                with self.subTest(name):
+                    told = done.code if done.code >= 0 else 128 - done.code
+                    self.assertEqual(told, code, done.error)
+
+    def test_words_and_standard_input_are_passed_on(self):
+        """Byte for byte, options of the command included."""
+        command = ("sh", "-c", 'printf "[%s]" "$@"; cat', "sh", "a b", "", "--pack", "-o")
+        for name, done in self.under(*command, text="input\n"):
+            with self.subTest(name):
+                self.assertEqual(done, Run(0, "[a b][][--pack][-o]input\n", ""))
+
+    def test_the_layer_is_put_behind_those_of_the_user(self):
+        """Other layers stay."""
+        command = ("sh", "-c", 'echo "$OPENCL_LAYERS"')
+        for name, done in self.under(*command, OPENCL_LAYERS="/other.so"):
+            with self.subTest(name):
+                self.assertEqual(done.code, 0, done.error)
+                first, ours = done.output.strip().split(":")
+                self.assertEqual(first, "/other.so")
+                self.assertTrue(os.path.samefile(ours, LAYER))
+
+    def test_a_command_that_is_not_there_is_an_error_with_its_name(self):
+        """The exit code is none that says that all is well."""
+        for name, done in self.under("no-such-command"):
+            with self.subTest(name):
+                self.assertNotEqual(done.code, 0)
+                self.assertIn("no-such-command", done.error)
+
+    def test_no_command_is_a_usage_error(self):
+        """With the two dashes or without them."""
+        for words in (("record", "-o", "spool"), ("serve", "--pack", self.built)):
+            for dashes in ((), ("--",)):
+                with self.subTest(words[0], dashes=dashes):
+                    done = run(KILN, *words, *dashes)
+                    self.assertEqual((done.code, done.output), (2, ""))
+                    self.assertNotEqual(done.error, "")
+
+    def test_no_pack_and_no_spool_are_usage_errors(self):
+        """Neither has a default."""
+        for name in ("record", "serve"):
+            with self.subTest(name):
+                done = run(KILN, name, "--", "true")
+                self.assertEqual((done.code, done.output), (2, ""))
+
+    def test_a_kiln_away_from_its_layer_says_so_and_runs_nothing(self):
+        """Rather than without the layer."""
+        shutil.copy(KILN, self.place / "kiln")
+        done = run(self.place / "kiln", "serve", "--pack", self.built, "--", "echo", "ran")
+        self.assertEqual((done.code, done.output), (5, ""))
+        self.assertIn("libkiln_layer.so", done.error)
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    finally:
+        PLACE.cleanup()
