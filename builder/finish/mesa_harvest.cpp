@@ -65,14 +65,33 @@ Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes 
   return status;
 }
 
+// A thread of this process, as proc(5) shows it.
+struct Thread {
+  std::string name;
+  char state = '?';
+};
+
+Thread read_thread(const fs::path &task) {
+  std::string stat;
+  std::getline(std::ifstream(task / "stat"), stat);
+  const std::size_t begin = stat.find('(');
+  const std::size_t end = stat.rfind(')');
+  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return {};
+  return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
+}
+
+// A thread that did not run yet has its creator's name, which may be this one's, and is about to
+// become any.
 bool disk_threads_sleep() {
   std::error_code ignored;
+  const fs::path self = "/proc/thread-self";
+  const std::string own_name = read_thread(self).name;
+  const fs::path own = fs::read_symlink(self, ignored).filename();
   for (const auto &task : fs::directory_iterator("/proc/self/task", ignored)) {
-    std::string stat;
-    std::getline(std::ifstream(task.path() / "stat"), stat);
-    const std::size_t end = stat.rfind(')');
-    if (stat.find("disk$") == std::string::npos || end + 2 >= stat.size()) continue;
-    if (stat[end + 2] != 'S') return false;
+    if (task.path().filename() == own) continue;
+    const Thread thread = read_thread(task.path());
+    const bool concerns = thread.name.find("disk$") != std::string::npos || thread.name == own_name;
+    if (concerns && thread.state != 'S') return false;
   }
   return true;
 }

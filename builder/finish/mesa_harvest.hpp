@@ -22,7 +22,7 @@ Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Bina
                                   const packs::Bytes &opening);
 
 // Waits, some seconds at most, until Mesa's threads have written to disk what this process
-// compiled. Returns at once if Mesa has no such threads.
+// compiled. Returns at once if no thread has anything of it to do.
 void await_mesa();
 
 // Whether Mesa wrote anything of its own into a folder of caches.
