@@ -34,7 +34,9 @@ libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
-            strace valgrind python3-pyopencl chromium clang-format-14 clang-tidy-14 groff-base doxygen ccache"
+            strace valgrind chromium clang-format-14 clang-tidy-14 groff-base doxygen ccache"
+# Applications that know nothing of Kiln, for the layer's tests.
+applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -181,7 +183,7 @@ case "${1:-}" in
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     ;;
   test)
-    install_packages $libraries $drivers $laboratory
+    install_packages $libraries $drivers $laboratory $applications
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
     KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
@@ -193,7 +195,7 @@ case "${1:-}" in
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)
-    install_packages $libraries $drivers $laboratory
+    install_packages $libraries $drivers $laboratory $applications
     install_packages $(clang_runtime_packages)
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
     build clang

@@ -23,7 +23,7 @@ struct LayerArguments {
   std::string layer;
   std::string spool;               // record
   std::vector<std::string> packs;  // serve
-  std::string overlay;
+  std::string overlay;             // serve
   std::string report;
 };
 
@@ -86,6 +86,7 @@ int record(const LayerArguments &arguments) {
   }
   set("KILN_LAYER", "record");
   set("KILN_SPOOL", whole_path(arguments.spool));
+  set("KILN_REPORT", whole_path(arguments.report));
   return execute(arguments);
 }
 
@@ -105,6 +106,7 @@ int serve(const LayerArguments &arguments) {
 void add_command(CLI::App &sub, LayerArguments *arguments) {
   sub.add_option("command", arguments->command, "After \"--\": the application and its arguments")
       ->required();
+  sub.add_option("--report", arguments->report, "File that gets a line of JSON for each program");
   sub.add_option("--layer", arguments->layer, "The layer; default: libkiln_layer.so beside kiln");
 }
 
@@ -129,7 +131,6 @@ void add_serve(CLI::App &app, Command *command) {
       ->allow_extra_args(false);
   sub->add_option("--overlay", arguments->overlay,
                   "Overlay folder, for what this device has to compile");
-  sub->add_option("--report", arguments->report, "File that gets a line of JSON for each program");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "builder/compile/flatten.hpp"
 #include "builder/compile/host_compile.hpp"
 #include "builder/compile/host_options.hpp"
 #include "builder/compile/spirv.hpp"
+#include "runtime/source/flatten.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -46,8 +46,12 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
                                          const ManifestVariant &variant) {
   Sources sources;
   for (const bool packed : {true, false}) {
-    auto result = flatten({variant.source, program.include_dirs, read_from_disk(),
-                           packed ? names_below(folder_) : names_as_opened()});
+    source::FlattenRequest request;
+    request.source = variant.source;
+    request.include_dirs = program.include_dirs;
+    request.read = source::read_from_disk();
+    request.name = packed ? source::names_below(folder_) : source::names_as_opened();
+    auto result = source::flatten(request);
     if (!result.ok()) return result.status();
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
@@ -92,7 +96,7 @@ Status HostStep::compile_il(const ManifestProgram &program, const ManifestVarian
   request.diagnostics_source = sources.as_opened;
   request.options = in.record.options;
   request.check_only = !in.il;
-  if (!in.prelude.empty()) request.prelude = read_from_disk()(in.prelude).value_or("");
+  if (!in.prelude.empty()) request.prelude = source::read_from_disk()(in.prelude).value_or("");
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
   request.spirv_extensions = spirv_extensions(in.record.requirements);

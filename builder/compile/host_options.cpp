@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "runtime/source/build_options.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -37,28 +38,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kExtensio
     {"integer_dot_product", "SPV_KHR_integer_dot_product"},
 }};
 
-// Nothing when a quote is open.
-std::optional<std::vector<std::string>> split(std::string_view options) {
-  std::vector<std::string> words;
-  bool in_word = false, is_quoted = false;
-  for (const char c : options) {
-    const bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (is_space && !is_quoted) {
-      in_word = false;
-      continue;
-    }
-    if (!in_word) words.emplace_back();
-    in_word = true;
-    if (c == '"') {
-      is_quoted = !is_quoted;
-    } else {
-      words.back() += c;
-    }
-  }
-  if (is_quoted) return std::nullopt;
-  return words;
-}
-
 bool is_plain(std::string_view word) {
   return std::binary_search(kPlainOptions.begin(), kPlainOptions.end(), word) ||
          word.starts_with("-cl-std=");
@@ -67,25 +46,25 @@ bool is_plain(std::string_view word) {
 }  // namespace
 
 Result<HostOptions> host_options(std::string_view options) {
-  const auto words = split(options);
+  const auto words = source::option_words(options);
   if (!words) {
     return Status(Code::bad_input,
                   fmt::format("a quote is open in the build options: {}", options));
   }
   HostOptions result;
   for (auto word = words->begin(); word != words->end(); ++word) {
+    std::string whole = word->text;
     const bool has_operand =
-        word->starts_with("-D") || word->starts_with("-U") || word->starts_with("-I");
+        whole.starts_with("-D") || whole.starts_with("-U") || whole.starts_with("-I");
     if (!has_operand) {
-      (is_plain(*word) ? result.kept : result.left_out).push_back(*word);
+      (is_plain(whole) ? result.kept : result.left_out).push_back(whole);
       continue;
     }
-    std::string whole = *word;
     if (whole.size() == 2) {
       if (std::next(word) == words->end()) {
         return Status(Code::bad_input, fmt::format("{} has no operand", whole));
       }
-      whole += *++word;
+      whole += (++word)->text;
     }
     (whole.starts_with("-I") ? result.left_out : result.kept).push_back(whole);
   }

@@ -14,9 +14,14 @@
 
 #include <toml++/toml.h>
 
-#include "builder/base/source_error.hpp"
+#include "runtime/source/source_error.hpp"
 
 namespace kiln::builder {
+
+using source::file_error;
+using source::in_quotes;
+using source::Position;
+using source::source_error;
 
 struct ManifestFault {
   std::string text;  // whole and ready to print

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/descriptor.hpp"
+#include "runtime/layer/settings.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {
@@ -19,11 +20,15 @@ const char *outcome_of(const Built &built) {
 
 }  // namespace
 
-void append_report(const Built &built, const std::string &path) {
+void append_report(const Built &built) {
+  const std::string &path = settings().report;
+  if (path.empty()) return;
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - built.start;
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return;
   char milliseconds[32];
-  std::snprintf(milliseconds, sizeof(milliseconds), "%.3f", built.milliseconds);
+  std::snprintf(milliseconds, sizeof(milliseconds), "%.3f", took.count());
   std::string line = "{\"program\": ";
   runtime::append_json(built.program, &line);
   line += std::string(", \"outcome\": \"") + outcome_of(built) + "\", \"rung\": ";

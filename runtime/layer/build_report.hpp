@@ -2,21 +2,27 @@
 // Says what became of each program, in a file of JSON lines.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace kiln::layer {
 
 // A build that an application asked for.
 struct Built {
-  std::string program;      // program_name()
-  std::string rung;         // empty: built by the driver, as the application asked
-  std::string reason;       // then why
-  double milliseconds = 0;  // that the layer took for it; of a program that is served all there is
+  std::string program;  // program_name()
+  std::string rung;     // empty: built by the driver, as the application asked
+  std::string reason;   // then why
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// Appends {"program", "outcome", "rung", "reason", "milliseconds"} in one write, so that lines of
-// several processes stay whole. "outcome" is "served", "compiled" (from the pack's source, for the
-// overlay) or "passed". A file that cannot be written is no error.
-void append_report(const Built &built, const std::string &path);
+// The reason of what kiln record noted.
+inline constexpr char kRecorded[] = "it is recorded";
+
+// Appends {"program", "outcome", "rung", "reason", "milliseconds"} to the file of the settings, if
+// they name one: in one write, so that lines of several processes stay whole. "outcome" is
+// "served", "compiled" (from the pack's source, for the overlay) or "passed"; "milliseconds" are
+// those since the start, what the application waited for unless it asked to be called back. A file
+// that cannot be written is no error.
+void append_report(const Built &built);
 
 }  // namespace kiln::layer

@@ -10,14 +10,22 @@ namespace kiln::layer {
 
 using Notify = void(CL_CALLBACK *)(cl_program, void *);
 
-// The arguments of a clBuildProgram.
+// The arguments of a clBuildProgram, or those that a clCompileProgram or clLinkProgram shares.
 struct BuildArguments {
   cl_uint device_count;
   const cl_device_id *devices;
   const char *options;  // may be null
   Notify notify;        // may be null
   void *user;
+
+  std::string options_text() const { return options == nullptr ? "" : options; }
 };
+
+// The only device of the program's context, or null.
+cl_device_id only_device(cl_program program);
+
+// Why the layer leaves the call to the driver, whichever program it is for; empty if it does not.
+std::string why_passed(const BuildArguments &arguments, cl_device_id only);
 
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "runtime/layer/answer.hpp"
-#include "runtime/layer/builds.hpp"
+#include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
 #include "runtime/layer/settings.hpp"
 
@@ -40,10 +40,21 @@ cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint co
   return made;
 }
 
+// What the application made from source, or null.
+ProgramPointer find_from_source(cl_program program) {
+  const ProgramPointer known = objects().find(program);
+  return known == nullptr || known->is_linked ? nullptr : known;
+}
+
+bool is_linked(cl_program program) {
+  const ProgramPointer known = objects().find(program);
+  return known != nullptr && known->is_linked;
+}
+
 cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
                                  const cl_device_id *devices, const char *options, Notify notify,
                                  void *user) {
-  const ProgramPointer known = objects().find(program);
+  const ProgramPointer known = find_from_source(program);
   if (known == nullptr) {
     return next.clBuildProgram(program, device_count, devices, options, notify, user);
   }
@@ -54,14 +65,24 @@ cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_count,
                                    const cl_device_id *devices, const char *options,
                                    cl_uint header_count, const cl_program *headers,
                                    const char **names, Notify notify, void *user) {
-  const auto by_driver = [&] {
+  const ProgramPointer known = find_from_source(program);
+  if (known == nullptr) {
     return next.clCompileProgram(program, device_count, devices, options, header_count, headers,
                                  names, notify, user);
-  };
-  const ProgramPointer known = objects().find(program);
-  if (known == nullptr) return by_driver();
-  const std::lock_guard<std::mutex> lock(known->building);
-  return leave_to_driver(known, notify != nullptr, by_driver);
+  }
+  return compile(known,
+                 {{device_count, devices, options, notify, user}, header_count, headers, names});
+}
+
+cl_program CL_API_CALL link_program(cl_context context, cl_uint device_count,
+                                    const cl_device_id *devices, const char *options, cl_uint count,
+                                    const cl_program *programs, Notify notify, void *user,
+                                    cl_int *code) {
+  cl_int own_code = CL_SUCCESS;
+  const cl_program linked =
+      link({context, {device_count, devices, options, notify, user}, count, programs}, &own_code);
+  if (code != nullptr) *code = own_code;
+  return linked;
 }
 
 cl_int CL_API_CALL retain_program(cl_program program) {
@@ -83,9 +104,12 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
     case CL_PROGRAM_DEVICES:
-    case CL_PROGRAM_SOURCE:
     case CL_PROGRAM_IL: return next.clGetProgramInfo(program, what, room, out, size);
+    case CL_PROGRAM_SOURCE:
+      return is_linked(program) ? answer("", 1, room, out, size)
+                                : next.clGetProgramInfo(program, what, room, out, size);
     default: {
+      compile_deferred(program);
       const TwinPointer twin = objects().twin_of(program);
       return next.clGetProgramInfo(actual(program, twin), what, room, out, size);
     }
@@ -95,6 +119,9 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
 cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id device,
                                           cl_program_build_info what, size_t room, void *out,
                                           size_t *size) {
+  const auto deferred = deferred_build_info(program, device, what, room, out, size);
+  if (deferred) return *deferred;
+  if (what == CL_PROGRAM_BUILD_OPTIONS && is_linked(program)) return answer("", 1, room, out, size);
   const TwinPointer twin = objects().twin_of(program);
   const bool options = twin != nullptr && what == CL_PROGRAM_BUILD_OPTIONS;
   const bool log = twin != nullptr && what == CL_PROGRAM_BUILD_LOG && !twin->log.empty();
@@ -233,6 +260,7 @@ void set_hooks(cl_icd_dispatch *table) {
   table->clCreateProgramWithSource = create_program_with_source;
   table->clBuildProgram = build_program;
   table->clCompileProgram = compile_program;
+  table->clLinkProgram = link_program;
   table->clRetainProgram = retain_program;
   table->clReleaseProgram = release_program;
   table->clGetProgramInfo = get_program_info;

@@ -49,6 +49,17 @@ void Objects::set_twin(const ProgramPointer &program, TwinPointer twin) {
   program->twin.swap(twin);  // the parameter outlives the lock
 }
 
+CompilationPointer Objects::compilation_of(cl_program handle) const {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() ? nullptr : found->second->compilation;
+}
+
+void Objects::set_compilation(const ProgramPointer &program, CompilationPointer compilation) {
+  const Lock lock(mutex_);
+  program->compilation.swap(compilation);  // the parameter outlives the lock
+}
+
 bool Objects::has_kernels(const ProgramPointer &program) const {
   const Lock lock(mutex_);
   return program->twin != nullptr && program->kernels != 0;

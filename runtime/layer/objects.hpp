@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "runtime/layer/next.hpp"
+#include "runtime/layer/whole_program.hpp"
 
 namespace kiln::layer {
 
@@ -30,18 +31,30 @@ struct Twin {
 };
 using TwinPointer = std::shared_ptr<Twin>;
 
-// A program that was made from source.
+// What clCompileProgram was called for.
+struct Compilation {
+  WholeProgram whole;
+  std::string options;  // that the application gave
+  Headers headers;
+  // Whether the driver was not called yet, since a pack has what comes of it.
+  bool is_deferred = false;
+};
+using CompilationPointer = std::shared_ptr<const Compilation>;
+
+// A program that was made from source, or that a pack gave for a link.
 struct Program {
   cl_program handle = nullptr;  // the application's
+  bool is_linked = false;       // it says nothing of the source and the options that it may be of
   cl_context context = nullptr;
   std::string source;
   std::mutex building;  // held while it is built or compiled
   bool native = false;  // guarded by `building`: the driver did so, for the application
 
   // Guarded by Objects.
-  TwinPointer twin;         // null: the handle stands for itself
-  unsigned references = 1;  // the application's
-  unsigned kernels = 0;     // of the twin that are alive, or being made
+  TwinPointer twin;                // null: the handle stands for itself
+  CompilationPointer compilation;  // null: not compiled, or not in a way that the layer follows
+  unsigned references = 1;         // the application's
+  unsigned kernels = 0;            // of the twin that are alive, or being made
 };
 using ProgramPointer = std::shared_ptr<Program>;
 
@@ -56,6 +69,8 @@ class Objects {
 
   TwinPointer twin_of(cl_program handle) const;  // or null
   void set_twin(const ProgramPointer &program, TwinPointer twin);
+  CompilationPointer compilation_of(cl_program handle) const;  // or null
+  void set_compilation(const ProgramPointer &program, CompilationPointer compilation);
   bool has_kernels(const ProgramPointer &program) const;
 
   // The program's twin, or null; if there is one, it counts as having a kernel until end_kernel().

@@ -55,7 +55,7 @@ bool add_kernels(cl_program built, packs::Variant *variant) {
 
 }  // namespace
 
-void record_program(cl_program built, const Recorded &program, const std::string &folder) {
+void record_program(cl_program built, const WholeProgram &program, const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
   if (access(path.c_str(), F_OK) == 0) return;
   packs::Variant variant;

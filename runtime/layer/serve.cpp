@@ -130,4 +130,11 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id d
   return served;
 }
 
+bool is_in_pack(const std::string &name) {
+  for (const kiln_pack *pack : all_packs()) {
+    if (pack->pack->find_program(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace kiln::layer

@@ -19,4 +19,7 @@ struct Served {
 // binary, or by compiling its source, which the overlay then keeps. Takes any thread.
 Served serve_program(const std::string &name, cl_context context, cl_device_id device);
 
+// Whether a pack of the settings has the program, for whichever device.
+bool is_in_pack(const std::string &name);
+
 }  // namespace kiln::layer

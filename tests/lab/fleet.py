@@ -105,9 +105,8 @@ class Station:
 
     @property
     def preferred_only(self):
-        """Whether it builds one variant of each program: for its time, or since another device
-        has the same driver."""
-        return self.emulated or "loader" in self.device
+        """Whether it builds one variant of each program, for its time: stable drivers build all."""
+        return self.emulated or self.device["moving"]
 
     def build(self, pack, output):
         """`kiln build` of a pack in the folder; its JSON summary, failed jobs included."""

@@ -14,6 +14,9 @@ from suite import Skipped, expect
 
 DEVICES = ("rusticl-25.0", "rusticl-22.3", "pocl-6.0", "pocl-3.1", "oclgrind")
 SIZES = ("1", "34")  # every remainder of a division by 32, and two more
+# The older of two versions of a driver: every remainder of a division by 8, and two more.
+OLDER = ("rusticl-22.3", "pocl-3.1")
+OLDER_SIZES = ("1", "10")
 CHECKED_SIZES = ("1", "8")  # under Oclgrind, which interprets
 # Has half precision, sub-groups and integer dot products, and moves with Debian's sid.
 SPECIAL = ("rusticl-26.2",)
@@ -53,7 +56,7 @@ def _check(fleet, name, program):
     if name in SPECIAL:
         options.append("--special")
     done = station.call("./kiln_kernel_check", *options, "base.kiln", station.device["select"],
-                        *_sizes(checked), environment=environment)
+                        *_sizes(name, checked), environment=environment)
     if done.code != 0 and station.device["moving"]:
         raise Skipped(f"the moving suite's driver fails: {_faults(done.out)}")
     expect(done.code == 0, f"kiln_kernel_check: {_faults(done.out)}")
@@ -63,9 +66,11 @@ def _check(fleet, name, program):
     return f"{sum(launches)} launches of {len(launches)} variants"
 
 
-def _sizes(checked):
+def _sizes(name, checked):
     """The least and the greatest of the small sizes."""
-    return CHECKED_SIZES if checked else SIZES
+    if checked:
+        return CHECKED_SIZES
+    return OLDER_SIZES if name in OLDER else SIZES
 
 
 def _faults(text):

@@ -98,7 +98,8 @@ def build(fleet, name):
         failure["job"].startswith("/".join(pair) + " ") for failure in summary["failures"])]
     station.left_out = [pair for pair in missing if pair not in station.refused]
     if station.preferred_only:
-        expect(len(built) == len(fleet.programs), f"binaries are missing: {summary}")
+        expect(len(built) + len(station.refused) == len(fleet.programs),
+               f"binaries are missing: {summary}")
     else:
         expect(len(station.left_out) == summary["skipped"], f"binaries are missing: {summary}")
         for pair in station.left_out:
@@ -142,18 +143,22 @@ def _build_again(fleet, name):
 
 
 def _differences(fleet, packs):
-    """Which binaries of two packs of one device differ, and what is recorded of them."""
+    """What two packs of one device record in two ways."""
     first, second = (_recorded(inspect(fleet, pack)) for pack in packs)
     return "; ".join(f"{name}: {first.get(name)} and {second.get(name)}"
                      for name in sorted(first.keys() | second.keys())
-                     if first.get(name) != second.get(name)) or "nothing of the binaries"
+                     if first.get(name) != second.get(name)) or "nothing that is listed"
 
 
 def _recorded(inspected):
-    """Of each variant: the hashes of its binary and of what goes with it, and how it was made."""
-    return {binary["variant"]: (binary["blob"]["hash"], binary.get("auxiliary", {}).get("hash"),
-                                binary["provenance"])
-            for target in inspected["targets"] for binary in target["binaries"]}
+    """The facts of each device and, of each variant, the hashes of its binary and of what goes with
+    it, and how it was made."""
+    facts = {f"device's {name}": fact for target in inspected["targets"]
+             for name, fact in target["identity"].items()}
+    return facts | {binary["variant"]: (binary["blob"]["hash"],
+                                        (binary["auxiliary"] or {}).get("hash"),
+                                        binary["provenance"])
+                    for target in inspected["targets"] for binary in target["binaries"]}
 
 
 def _build_in(fleet, name, folder, base):

@@ -975,6 +975,21 @@ static void run_compile_link(void) {
   say_mixed();
 }
 
+/* One program, compiled and linked: asked for all there is in between, and for nothing. */
+static void run_link_alone(void) {
+  int asked;
+  for (asked = 1; asked >= 0; --asked) {
+    cl_program program = program_of(&here, two_kernels);
+    say("asked %d: clCompileProgram %d", asked,
+        clCompileProgram(program, 0, NULL, "-D FACTOR=6", 0, NULL, NULL, NULL, NULL));
+    if (asked) {
+      say_program("compiled", program);
+    }
+    say_link(asked ? "linked" : "linked at once", 1, &program, "");
+    say("asked %d: clReleaseProgram %d", asked, clReleaseProgram(program));
+  }
+}
+
 /* Writes the header that the source includes; false where the folder is not writable. */
 static int write_header(int offset) {
   FILE *file = fopen(header_name, "w");
@@ -1148,11 +1163,21 @@ static const struct {
   const char *name;
   void (*run)(void);
 } sections[] = {
-    {"platform", run_platform}, {"build", run_build},       {"kernels", run_kernels},
-    {"run", run_run},           {"callback", run_callback}, {"rebuild", run_rebuild},
-    {"wrong", run_wrong},       {"twice", run_twice},       {"compile_link", run_compile_link},
-    {"include", run_include},   {"binary", run_binary},     {"garbage", run_garbage},
-    {"threads", run_threads},   {"atexit", run_atexit}, /* the last, for its handles live on */
+    {"platform", run_platform},
+    {"build", run_build},
+    {"kernels", run_kernels},
+    {"run", run_run},
+    {"callback", run_callback},
+    {"rebuild", run_rebuild},
+    {"wrong", run_wrong},
+    {"twice", run_twice},
+    {"compile_link", run_compile_link},
+    {"link_alone", run_link_alone},
+    {"include", run_include},
+    {"binary", run_binary},
+    {"garbage", run_garbage},
+    {"threads", run_threads},
+    {"atexit", run_atexit}, /* the last, for its handles live on */
 };
 
 /* The first device of the first platform that has one; false where there is none. */

@@ -320,13 +320,28 @@ class Serving(LayerTest):
         lines = self.reported(report)
         self.assertEqual(self.count(lines, outcome="passed"), len(lines))
 
-    def test_a_program_with_included_files_is_left_to_the_driver(self):
+    def test_a_program_with_included_files_is_served_by_what_they_hold(self):
         """Its header changes while its source and its options do not."""
         report = self.place / "report"
         done = serve("--pack", self.built, "--report", report, sections=["include"])
         self.same(done, ["include"])
         lines = self.reported(report)
-        self.assertEqual(self.count(lines, outcome="passed"), len(lines))
+        self.assertEqual(self.count(lines, outcome="served"), len(lines))
+        self.assertEqual(len({line["program"] for line in lines}), len(lines))
+
+    def test_a_program_with_another_included_file_is_not_served(self):
+        """One recording knows the first of the two headers alone."""
+        spool, base, report = (self.place / name for name in ("spool", "base.kiln", "report"))
+        self.same(record(spool, "include"), ["include"])
+        names = sorted(path.name for path in spool.iterdir())
+        self.assertEqual(len(names), 2)
+        (spool / names[0]).unlink()
+        must("compile", spool, "-o", base)
+        done = serve("--pack", base, "--report", report, sections=["include"])
+        self.same(done, ["include"], COMPILED)
+        lines = self.reported(report)
+        self.assertEqual(self.count(lines, outcome="compiled"), 1)
+        self.assertEqual(self.count(lines, reason="no pack has it"), 1)
 
     def test_a_report_that_cannot_be_written_changes_nothing(self):
         """Nor is it worth a complaint more than one."""

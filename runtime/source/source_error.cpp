@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/base/source_error.hpp"
+#include "runtime/source/source_error.hpp"
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "kiln/packs/text.hpp"
 
-namespace kiln::builder {
+namespace kiln::source {
 namespace {
+
+using packs::concat;
+using packs::decimal;
 
 std::string_view line_at(std::string_view text, std::size_t line) {
   for (; line > 1; --line) {
@@ -37,15 +40,13 @@ std::string caret_under(std::string_view line, std::size_t column) {
 std::string source_error(std::string_view file, std::string_view text, Position position,
                          std::string_view message, std::string_view expected) {
   const std::string_view line = line_at(text, position.line);
-  std::string error =
-      fmt::format("{}:{}:{}: error: {}\n{}\n{}\n", file, position.line, position.column, message,
-                  line, caret_under(line, position.column));
-  if (!expected.empty()) error += fmt::format("{}\n", expected);
-  return error;
+  return concat({file, ":", decimal(position.line), ":", decimal(position.column),
+                 ": error: ", message, "\n", line, "\n", caret_under(line, position.column), "\n",
+                 expected, expected.empty() ? "" : "\n"});
 }
 
 std::string file_error(std::string_view file, std::string_view message) {
-  return fmt::format("{}: error: {}\n", file, message);
+  return concat({file, ": error: ", message, "\n"});
 }
 
 std::string in_quotes(std::string_view word) {
@@ -53,7 +54,7 @@ std::string in_quotes(std::string_view word) {
   for (const char c : word) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7F) {
-      text += fmt::format("\\x{:02x}", byte);
+      text += "\\x" + packs::hex(&byte, 1);
     } else {
       text += c;
     }
@@ -75,4 +76,4 @@ Position position_at(std::string_view text, std::size_t offset) {
   return position;
 }
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

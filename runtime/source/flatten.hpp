@@ -13,9 +13,14 @@
 #include <string>
 #include <vector>
 
-#include "builder/base/builder_status.hpp"
+#include "kiln/packs/result.hpp"
+#include "runtime/source/include_macros.hpp"
 
-namespace kiln::builder {
+namespace kiln::source {
+
+using packs::Code;
+using packs::Result;
+using packs::Status;
 
 // The whole file, or nothing when it is not there. Called at most once for each path.
 using ReadFile = std::function<std::optional<std::string>(const std::filesystem::path &)>;
@@ -38,6 +43,12 @@ struct FlattenRequest {
   std::vector<std::filesystem::path> include_dirs;  // searched after the including file's folder
   ReadFile read;
   NameFile name;
+
+  // For a program that some compiler took as it is: includes may name files by absolute paths and
+  // by macros, those of `macros` and of the text, and what is not found stays as it stands, as
+  // under a condition that does not hold.
+  bool as_compiled = false;
+  IncludeMacros macros;
 };
 
 struct Flattened {
@@ -45,16 +56,17 @@ struct Flattened {
   std::vector<std::filesystem::path> files;  // each once, in the order of reading; source first
 };
 
-// Replaces `#include "x"` by the text of x, between `#line` directives; `#include <x>` is
-// left alone. Every such line is replaced, be it under an #if or not, so the file must be
-// there. `#pragma once` becomes an #ifndef of the flattener's own (KILN_ONCE_1, ...), since
-// compilers do not see the files any more. Line ends become "\n"; a byte-order mark goes.
+// Replaces `#include "x"` by the text of x, between `#line` directives, and `#include <x>` where an
+// include folder has it; compilers' own stay. Every such line is replaced, be it under an #if or
+// not, so a file in quotes must be there. `#pragma once` becomes an #ifndef of the flattener's own
+// (KILN_ONCE_1, ...), since compilers do not see the files any more. Line ends become "\n"; a
+// byte-order mark goes.
 //
 // Fails with Code::bad_input for: a file that is not there; a name in neither quotes nor angle
-// brackets; a file that includes itself, directly or through others, with neither `#pragma once`
-// nor an include guard; more than 64 levels; a text of more than 16 MiB. The message is whole and
-// ready to print: file:line:column as the file is opened, the line, a caret, what was expected;
-// then the chain of files that led there.
+// brackets, or by macros that are not certain; a file that includes itself, directly or through
+// others, with neither `#pragma once` nor an include guard; more than 64 levels; a text of more
+// than 16 MiB. The message is whole and ready to print: file:line:column as the file is opened, the
+// line, a caret, what was expected; then the chain of files that led there.
 Result<Flattened> flatten(const FlattenRequest &request);
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/compile/flatten.hpp"
+#include "runtime/source/flatten.hpp"
 
 #include <map>
 
-#include "builder/compile/logical_lines.hpp"
+#include "runtime/source/logical_lines.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-using namespace kiln::builder;
+using namespace kiln::source;
 
 namespace {
 
@@ -89,6 +89,51 @@ TEST_CASE("Includes in comments and strings are left alone") {
       "#include <opencl-c.h>\n"
       "#includes \"x\"\n";
   CHECK(text_of({{"k/a.cl", text}}) == "#line 1 \"k/a.cl\"\n" + text);
+}
+
+TEST_CASE("A name in angle brackets is looked for in the include folders alone") {
+  const Files files = {{"k/a.cl", "#include <b.clh>\n#include <c.clh>\n"},
+                       {"k/c.clh", "wrong\n"},
+                       {"x/b.clh", "int b;\n"}};
+  FlattenRequest request = request_of(files);
+  request.include_dirs = {"x"};
+  CHECK(flattened(request).text ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"x/b.clh\"\nint b;\n#line 2 \"k/a.cl\"\n"
+        "#include <c.clh>\n");
+}
+
+TEST_CASE("In a program that was compiled before, names are absolute or made of macros") {
+  const Files files = {{"k/a.cl",
+                        "#include \"/h/b.clh\"\n#define QUOTE(x) #x\n#define NAME(x) QUOTE(x)\n"
+                        "#include NAME(DIR/c.clh)\n"},
+                       {"/h/b.clh", "int b;\n"},
+                       {"/i/c.clh", "int c;\n"}};
+  FlattenRequest request = request_of(files);
+  request.as_compiled = true;
+  request.macros.define_option("DIR=/i");
+  CHECK(flattened(request).text ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"/h/b.clh\"\nint b;\n#line 2 \"k/a.cl\"\n"
+        "#define QUOTE(x) #x\n#define NAME(x) QUOTE(x)\n"
+        "#line 1 \"/i/c.clh\"\nint c;\n#line 5 \"k/a.cl\"\n");
+}
+
+TEST_CASE("In a program that was compiled before, what is not found stays") {
+  const Files files = {{"k/a.cl", "#ifdef HOST\n#include \"host.h\"\n#endif\n"}};
+  FlattenRequest request = request_of(files);
+  request.as_compiled = true;
+  CHECK(flattened(request).text == "#line 1 \"k/a.cl\"\n" + files.at("k/a.cl"));
+}
+
+TEST_CASE("A name made of macros that are not certain is an error") {
+  for (const char *text : {"#include NAME\n",
+                           "#if A\n#define NAME \"b\"\n#else\n#define NAME \"c\"\n#endif\n"
+                           "#include NAME\n",
+                           "#define NAME \"b\"\n#undef NAME\n#include NAME\n"}) {
+    const Files files = {{"k/a.cl", text}};
+    FlattenRequest request = request_of(files);
+    request.as_compiled = true;
+    CHECK(flatten(request).status().code == Code::bad_input);
+  }
 }
 
 TEST_CASE("Includes behind comments and over spliced lines are found") {
@@ -236,7 +281,7 @@ TEST_CASE("Files are read from the disk, folders are not") {
 
 TEST_CASE("An include guard spans the whole file or is none") {
   const auto guard = [](std::string_view text) {
-    const auto lines = logical_lines(text);
+    const auto lines = logical_lines(text, CodeOf::directives);
     return std::string(include_guard(lines));
   };
   CHECK(guard("#ifndef A\n#define A\n#if B\n#else\n#endif\n#endif\n") == "A");

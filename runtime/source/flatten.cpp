@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/compile/flatten.hpp"
+#include "runtime/source/flatten.hpp"
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <system_error>
 
-#include <fmt/format.h>
+#include "kiln/packs/text.hpp"
+#include "runtime/source/logical_lines.hpp"
+#include "runtime/source/source_error.hpp"
 
-#include "builder/base/source_error.hpp"
-#include "builder/compile/logical_lines.hpp"
-
-namespace kiln::builder {
+namespace kiln::source {
 namespace {
+
+using packs::concat;
+using packs::decimal;
 
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
@@ -43,12 +44,12 @@ std::string line_directive(std::size_t line, std::string_view name) {
     if (c == '\\' || c == '"') escaped += '\\';
     escaped += c;
   }
-  return fmt::format("#line {} \"{}\"\n", line, escaped);
+  return concat({"#line ", decimal(line), " \"", escaped, "\"\n"});
 }
 
 class Flattener {
  public:
-  explicit Flattener(const FlattenRequest &request) : request_(request) {}
+  explicit Flattener(const FlattenRequest &request) : request_(request), macros_(request.macros) {}
 
   Result<Flattened> run() {
     File *root = open(request_.source);
@@ -76,7 +77,7 @@ class Flattener {
     auto file = std::make_unique<File>();
     file->path = path;
     file->text = std::move(*text);
-    file->lines = logical_lines(file->text);
+    file->lines = logical_lines(file->text, CodeOf::directives);
     file->once = std::any_of(file->lines.begin(), file->lines.end(), is_pragma_once);
     file->guarded = !include_guard(file->lines).empty();
     result_.files.push_back(path);
@@ -85,9 +86,25 @@ class Flattener {
     return place->second.get();
   }
 
-  File *search(const File &from, std::string_view name) {
-    const std::filesystem::path path(name);
-    if (File *file = open(from.path.parent_path() / path)) return file;
+  // Under whichever condition: what is defined in two ways is not certain.
+  void note_macro(const LogicalLine &line, const Directive &directive) {
+    if (!request_.as_compiled) return;
+    const std::string_view operands = std::string_view(line.code).substr(directive.operands);
+    if (directive.name == "define") macros_.define(operands);
+    if (directive.name == "undef") macros_.undefine(operands);
+  }
+
+  struct Name {
+    std::string_view text;
+    bool in_quotes = false;
+  };
+
+  File *search(const File &from, const Name &name) {
+    const std::filesystem::path path(name.text);
+    if (path.is_absolute()) return open(path);
+    if (name.in_quotes) {
+      if (File *file = open(from.path.parent_path() / path)) return file;
+    }
     for (const std::filesystem::path &folder : request_.include_dirs) {
       if (File *file = open(folder / path)) return file;
     }
@@ -98,7 +115,8 @@ class Flattener {
   Status inline_file(File &file, bool certain) {
     const bool wrapped = file.once && !chain_.empty();
     if (wrapped) {
-      result_.text += fmt::format("#ifndef KILN_ONCE_{0}\n#define KILN_ONCE_{0}\n", file.number);
+      const std::string macro = concat({"KILN_ONCE_", decimal(file.number), "\n"});
+      result_.text += concat({"#ifndef ", macro, "#define ", macro});
     }
     chain_.push_back({&file, 0});
     result_.text += line_directive(1, request_.name(file.path));
@@ -114,6 +132,7 @@ class Flattener {
       } else if (is_pragma_once(line)) {
         result_.text.append(line.line_count, '\n');
       } else {
+        note_macro(line, directive);
         copy(file, line);
       }
     }
@@ -124,27 +143,38 @@ class Flattener {
     return {};
   }
 
+  // "name" or <name> at the start of an operand; of no text if there is none.
+  static Name name_in(std::string_view operand) {
+    const bool in_quotes = operand.starts_with('"');
+    if (!in_quotes && !operand.starts_with('<')) return {};
+    const std::size_t close = operand.find(in_quotes ? '"' : '>', 1);
+    if (close == std::string_view::npos) return {};
+    return {operand.substr(1, close - 1), in_quotes};
+  }
+
   Status inline_line(File &file, const LogicalLine &line, const Directive &directive,
                      bool certain) {
-    const std::string_view operands = std::string_view(line.code).substr(directive.operands);
+    std::string operand(std::string_view(line.code).substr(directive.operands));
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
-    if (operands.starts_with('<')) {
-      copy(file, line);
-      return {};
+    if (request_.as_compiled && name_in(operand).text.empty()) {
+      operand = macros_.expand(operand).value_or("");
     }
-    const std::size_t close = operands.find('"', 1);
-    if (!operands.starts_with('"') || close == std::string_view::npos || close == 1) {
+    const Name name = name_in(operand);
+    if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
     }
-    const std::string_view name = operands.substr(1, close - 1);
-    if (std::filesystem::path(name).is_absolute()) {
-      return fail(fmt::format("{} is an absolute path", in_quotes(name)),
+    if (!request_.as_compiled && name.in_quotes && std::filesystem::path(name.text).is_absolute()) {
+      return fail(in_quotes(name.text) + " is an absolute path",
                   "expected a path relative to this file's folder or to an include folder");
     }
     File *included = search(file, name);
+    if (included == nullptr && (request_.as_compiled || !name.in_quotes)) {
+      copy(file, line);
+      return {};
+    }
     if (included == nullptr) {
-      return fail(fmt::format("cannot find {}", in_quotes(name)), searched(file, name));
+      return fail("cannot find " + in_quotes(name.text), searched(file, name.text));
     }
     Status status = include(*included, certain);
     return status.ok() ? resume(file, line) : status;
@@ -155,13 +185,13 @@ class Flattener {
                                        [&file](const Inclusion &i) { return i.file == &file; });
     if (on_chain != chain_.end()) {
       if (file.once || file.guarded) return {};
-      return fail(fmt::format("{} includes itself: {}", in_quotes(name_of(file)), cycle(on_chain)),
+      return fail(concat({in_quotes(name_of(file)), " includes itself: ", cycle(on_chain)}),
                   "expected #pragma once or an include guard");
     }
     if (file.complete) return {};
     if (chain_.size() >= kDeepest) {
       return fail("includes are nested too deeply",
-                  fmt::format("expected at most {} levels", kDeepest));
+                  concat({"expected at most ", decimal(kDeepest), " levels"}));
     }
     return inline_file(file, certain);
   }
@@ -169,16 +199,18 @@ class Flattener {
   Status resume(const File &file, const LogicalLine &line) {
     if (result_.text.size() > kMaxTextBytes) {
       return fail("the text with its includes is too large",
-                  fmt::format("expected at most {} bytes", kMaxTextBytes));
+                  concat({"expected at most ", decimal(kMaxTextBytes), " bytes"}));
     }
     result_.text += line_directive(line.first_line + line.line_count, request_.name(file.path));
     return {};
   }
 
   void copy(const File &file, const LogicalLine &line) {
-    for (std::size_t at = line.begin; at < line.end; ++at) {
-      const bool ends = file.text[at] == '\r' && at + 1 < line.end && file.text[at + 1] == '\n';
-      if (!ends) result_.text += file.text[at];
+    const std::string_view whole = std::string_view(file.text).substr(0, line.end);
+    for (std::size_t at = line.begin; at < line.end;) {
+      const std::size_t ending = std::min(whole.find("\r\n", at), whole.size());
+      result_.text += whole.substr(at, ending - at);
+      at = ending + (ending < whole.size() ? 1 : 0);  // the "\n" stays
     }
   }
 
@@ -205,13 +237,14 @@ class Flattener {
                                     position_at(last.file->text, last.at), message, expected);
     for (std::size_t i = chain_.size() - 1; i > 0; --i) {
       const Inclusion &above = chain_[i - 1];
-      text += fmt::format("included from {}:{}\n", name_of(*above.file),
-                          position_at(above.file->text, above.at).line);
+      text += concat({"included from ", name_of(*above.file), ":",
+                      decimal(position_at(above.file->text, above.at).line), "\n"});
     }
     return {Code::bad_input, std::move(text)};
   }
 
   const FlattenRequest &request_;
+  IncludeMacros macros_;
   std::map<std::filesystem::path, std::unique_ptr<File>> files_;  // null: not there
   std::vector<Inclusion> chain_;
   Flattened result_;
@@ -227,8 +260,10 @@ ReadFile read_from_disk() {
     if (error || size > kMaxTextBytes) return std::nullopt;
     std::ifstream stream(path, std::ios::binary);
     if (!stream.is_open()) return std::nullopt;
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::string text(size, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(size));
     if (stream.bad()) return std::nullopt;
+    text.resize(static_cast<std::size_t>(stream.gcount()));
     return text;
   };
 }
@@ -252,4 +287,4 @@ Result<Flattened> flatten(const FlattenRequest &request) {
   }
 }
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

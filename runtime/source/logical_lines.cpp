@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/compile/logical_lines.hpp"
+#include "runtime/source/logical_lines.hpp"
 
 #include <algorithm>
 
-namespace kiln::builder {
+namespace kiln::source {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
@@ -12,10 +12,15 @@ bool is_identifier_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// Whether a byte of code is only code, whatever stands beside it.
+bool is_plain(char c) {
+  return c != '\\' && c != '\n' && c != '\r' && c != '/' && c != '"' && c != '\'';
+}
+
 // Walks the text once; every byte is either code, comment, splice or line end.
 class Scanner {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  Scanner(std::string_view text, bool all_code) : text_(text), all_code_(all_code) {}
 
   bool done() const { return at_ >= text_.size(); }
 
@@ -24,8 +29,12 @@ class Scanner {
     line.begin = at_;
     line.first_line = line_;
     state_ = State::code;
-    while (!done() && step(line)) {
-    }
+    may_be_directive_ = true;
+    is_directive_ = false;
+    do {
+      if (state_ == State::code) keep_plain(line);
+    } while (!done() && step(line));
+    if (!is_directive_) line.at.clear();
     line.end = at_;
     line.line_count = std::max<std::size_t>(1, line_ - line.first_line);
     return line;
@@ -45,8 +54,21 @@ class Scanner {
   }
 
   void keep(LogicalLine &line, char c) {
+    if (!may_be_directive_ && !all_code_) return;
     line.code += c;
+    if (!may_be_directive_) return;
     line.at.push_back(at_);
+    if (is_space(c) || is_directive_) return;
+    is_directive_ = c == '#';
+    may_be_directive_ = is_directive_;
+  }
+
+  // Most of a text, in one go.
+  void keep_plain(LogicalLine &line) {
+    for (; may_be_directive_ && !done() && is_plain(text_[at_]); ++at_) keep(line, text_[at_]);
+    const std::size_t begin = at_;
+    while (!done() && is_plain(text_[at_])) ++at_;
+    if (all_code_) line.code += text_.substr(begin, at_ - begin);
   }
 
   // Takes one byte, or a pair that belongs together. False behind the line's end.
@@ -98,6 +120,9 @@ class Scanner {
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   State state_ = State::code;
+  bool may_be_directive_ = true;  // no code stands before, but spaces or #
+  bool is_directive_ = false;
+  bool all_code_;
 };
 
 bool is_blank(const LogicalLine &line) {
@@ -115,9 +140,9 @@ std::string_view operand_word(const LogicalLine &line, const Directive &directiv
 
 }  // namespace
 
-std::vector<LogicalLine> logical_lines(std::string_view text) {
+std::vector<LogicalLine> logical_lines(std::string_view text, CodeOf code) {
   std::vector<LogicalLine> lines;
-  Scanner scanner(text);
+  Scanner scanner(text, code == CodeOf::all_lines);
   while (!scanner.done()) lines.push_back(scanner.next());
   return lines;
 }
@@ -156,4 +181,4 @@ std::string_view include_guard(const std::vector<LogicalLine> &lines) {
   return closed ? macro : std::string_view{};
 }
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

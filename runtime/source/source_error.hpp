@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kiln::builder {
+namespace kiln::source {
 
 // Both count from 1. A column counts code points of UTF-8, a tab as one.
 struct Position {
@@ -30,4 +30,4 @@ std::string in_quotes(std::string_view word);
 // The position of the byte at `offset`.
 Position position_at(std::string_view text, std::size_t offset);
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

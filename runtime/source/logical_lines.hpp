@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kiln::builder {
+namespace kiln::source {
 
 // One logical line. A backslash before a line end and a block comment carry it on over
 // several lines of the text.
@@ -18,11 +18,16 @@ struct LogicalLine {
   std::size_t first_line = 1;  // counted from 1
   std::size_t line_count = 1;
   std::string code;             // without line ends and splices; a space for each comment
-  std::vector<std::size_t> at;  // for each byte of `code`, its offset in the text
+  std::vector<std::size_t> at;  // of a directive: for each byte of `code`, its offset in the text
 };
 
+// Directives are few, and most of the time goes to the code of other lines. Where they are not
+// asked for, of their code there is what stands before the first character that is no space, and
+// that.
+enum class CodeOf { directives, all_lines };
+
 // The lines of `text`, in order, without gaps. Line ends are "\n" or "\r\n".
-std::vector<LogicalLine> logical_lines(std::string_view text);
+std::vector<LogicalLine> logical_lines(std::string_view text, CodeOf code);
 
 // A preprocessor directive: its name and the place of its operands in `code`.
 struct Directive {
@@ -36,4 +41,4 @@ Directive directive_of(const LogicalLine &line);
 // last, and no code stands before or behind. The view is into `lines`.
 std::string_view include_guard(const std::vector<LogicalLine> &lines);
 
-}  // namespace kiln::builder
+}  // namespace kiln::source

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/whole_program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "kiln/packs/contents.hpp"
+#include "runtime/source/build_options.hpp"
+#include "runtime/source/flatten.hpp"
+#include "runtime/source/logical_lines.hpp"
+
+namespace kiln::layer {
+namespace {
+
+namespace fs = std::filesystem;
+using packs::Code;
+using packs::Result;
+using packs::Status;
+
+constexpr std::size_t kDigits = 32;
+constexpr char kRoot[] = "<program>";
+
+// Directives that take files in by rules of their own, and what asks for files or the time.
+constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
+constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
+                                       "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
+constexpr std::string_view kOptions[] = {"-include", "-imacros"};
+// Without any of these in a text there is nothing to look for in it; the last two may stand between
+// the letters of a word and for #.
+constexpr std::string_view kTraces[] = {"include", "import", "embed", "__DATE__",
+                                        "__TIME",  "\\\n",   "\\\r",  "%:"};
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+template <std::size_t kCount>
+bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
+  return std::any_of(std::begin(traces), std::end(traces), [text](std::string_view trace) {
+    return text.find(trace) != std::string_view::npos;
+  });
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word_character(text[at - 1]);
+    if (begins && (end == text.size() || !is_word_character(text[end]))) return true;
+  }
+  return false;
+}
+
+// `what`: its first line counts.
+Status depends_on(std::string_view what) {
+  what = what.substr(0, what.find('\n'));
+  return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
+}
+
+// Whether a backslash at the end of a line stands within a word.
+bool has_spliced_word(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
+    const std::size_t end = text.find('\n', at);
+    const bool splices =
+        end != std::string_view::npos && end - at <= 2 && (end == at + 1 || text[at + 1] == '\r');
+    const bool begins = at > 0 && is_word_character(text[at - 1]);
+    if (splices && begins && end + 1 < text.size() && is_word_character(text[end + 1])) return true;
+  }
+  return false;
+}
+
+// Of a text whose includes are in it.
+Status check_source(std::string_view text) {
+  if (!has_any(text, kTraces) && !has_spliced_word(text)) return {};
+  for (const source::LogicalLine &line : source::logical_lines(text, source::CodeOf::all_lines)) {
+    const std::string_view directive = source::directive_of(line).name;
+    for (const std::string_view name : kDirectives) {
+      if (directive == name) return depends_on(name);
+    }
+    for (const std::string_view word : kWords) {
+      if (has_word(line.code, word)) return depends_on(word);
+    }
+  }
+  return {};
+}
+
+Status check_options(std::string_view options) {
+  for (const std::string_view option : kOptions) {
+    if (options.find(option) != std::string_view::npos) return depends_on(option);
+  }
+  for (const std::string_view word : kWords) {
+    if (has_word(options, word)) return depends_on(word);
+  }
+  return {};
+}
+
+// A compiler looks for what the source itself includes in the current folder.
+source::ReadFile reader(std::string_view text, const Headers &headers) {
+  return [text, &headers,
+          disk = source::read_from_disk()](const fs::path &path) -> std::optional<std::string> {
+    const std::string name = path.generic_string();
+    if (name == kRoot) return std::string(text);
+    const auto header = headers.find(name);
+    return header == headers.end() ? disk(path) : header->second;
+  };
+}
+
+Result<std::string> whole_source(std::string_view text, const source::IncludeOptions &options,
+                                 const Headers &headers) {
+  const bool includes = text.find("include") != std::string_view::npos || has_spliced_word(text);
+  if (!includes) {
+    Status s = check_source(text);
+    return s.ok() ? Result<std::string>(std::string(text)) : Result<std::string>(std::move(s));
+  }
+  // A compiler reads it as #, and the flattener does not.
+  if (text.find("%:") != std::string_view::npos) return depends_on("%:");
+  source::FlattenRequest request;
+  request.source = kRoot;
+  if (!headers.empty()) request.include_dirs.emplace_back(".");
+  request.include_dirs.insert(request.include_dirs.end(), options.folders.begin(),
+                              options.folders.end());
+  request.read = reader(text, headers);
+  // Where the folders are must not matter.
+  request.name = [](const fs::path &path) { return path.filename().string(); };
+  request.as_compiled = true;
+  for (const std::string &definition : options.definitions) {
+    request.macros.define_option(definition);
+  }
+  auto flat = source::flatten(request);
+  if (!flat.ok()) return depends_on(flat.status().message);
+  if (Status s = check_source(flat->text); !s.ok()) return s;
+  return flat->files.size() == 1 ? std::string(text) : std::move(flat->text);
+}
+
+}  // namespace
+
+std::string program_name(std::string_view source, std::string_view options) {
+  const std::uint64_t size = source.size();  // so that nothing can move from one to the other
+  packs::Bytes text;
+  text.reserve(sizeof(size) + source.size() + options.size());
+  for (unsigned i = 0; i < sizeof(size); ++i) {
+    text.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
+  }
+  text.insert(text.end(), source.begin(), source.end());
+  text.insert(text.end(), options.begin(), options.end());
+  return "cl-" + packs::hex(packs::blake2b({text.data(), text.size()})).substr(0, kDigits);
+}
+
+Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
+                                   const Headers &headers) {
+  const auto parts = source::include_options(options);
+  if (!parts) return depends_on("its options, which have an open quote or -I without a folder");
+  if (Status s = check_options(parts->others); !s.ok()) return s;
+  auto text = whole_source(source, *parts, headers);
+  if (!text.ok()) return text.status();
+  WholeProgram whole{"", *std::move(text), parts->others};
+  whole.name = program_name(whole.source, whole.options);
+  return whole;
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an application builds, as something that can be built anywhere.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "kiln/packs/result.hpp"
+
+namespace kiln::layer {
+
+// A source that includes no file but the compilers' own, and options without -I.
+struct WholeProgram {
+  std::string name;  // program_name()
+  std::string source;
+  std::string options;
+};
+
+// "cl-" and 32 hexadecimal digits, of both byte for byte.
+std::string program_name(std::string_view source, std::string_view options);
+
+// The headers of clCompileProgram: the source of each by the name that includes it.
+using Headers = std::map<std::string, std::string>;
+
+// Takes the included files into the source: from `headers`, from the folders of -I, from the
+// current folder, and by absolute names, which may be made of macros. Pure but for these files;
+// takes any thread. Fails where what a compiler makes of the program depends on more than such
+// files, as on the time, or may; the message says on what.
+packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
+                                          const Headers &headers = {});
+
+}  // namespace kiln::layer

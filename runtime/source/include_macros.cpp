@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/source/include_macros.hpp"
+
+#include <algorithm>
+
+namespace kiln::source {
+namespace {
+
+constexpr unsigned kDeepest = 32;
+constexpr std::string_view kSpaces = " \t\r\v\f";
+
+bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+bool is_word_character(char c) { return begins_word(c) || (c >= '0' && c <= '9'); }
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
+}
+
+// The word at `at`; if it begins none, the one character or the whole string literal there.
+std::string_view token_at(std::string_view text, std::size_t at) {
+  std::size_t end = at + 1;
+  if (is_word_character(text[at])) {
+    while (end < text.size() && is_word_character(text[end])) ++end;
+  } else if (text[at] == '"') {
+    const std::size_t close = text.find('"', end);
+    end = close == std::string_view::npos ? text.size() : close + 1;
+  }
+  return text.substr(at, end - at);
+}
+
+// The arguments in the parentheses at *at, which moves behind them; nothing where they do not
+// close.
+std::optional<std::vector<std::string>> arguments_at(std::string_view text, std::size_t *at) {
+  std::vector<std::string> found(1);
+  unsigned depth = 0;
+  for (std::size_t i = *at; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' && ++depth == 1) continue;
+    if (c == ')' && --depth == 0) {
+      for (std::string &argument : found) argument = trimmed(argument);
+      *at = i + 1;
+      return found;
+    }
+    if (c == ',' && depth == 1) {
+      found.emplace_back();
+    } else {
+      found.back() += c;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> parameters_in(std::string_view list) {
+  std::vector<std::string> found;
+  while (!trimmed(list).empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    found.emplace_back(trimmed(list.substr(0, comma)));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return found;
+}
+
+}  // namespace
+
+void IncludeMacros::define_option(std::string_view definition) {
+  const std::size_t equals = definition.find('=');
+  const bool has_body = equals != std::string_view::npos;
+  add(definition.substr(0, equals), has_body ? definition.substr(equals + 1) : "1");
+}
+
+void IncludeMacros::define(std::string_view definition) {
+  std::size_t end = 0;
+  while (end < definition.size() && is_word_character(definition[end])) ++end;
+  if (end < definition.size() && definition[end] == '(') {
+    const std::size_t close = definition.find(')', end);
+    end = close == std::string_view::npos ? definition.size() : close + 1;
+  }
+  add(definition.substr(0, end), definition.substr(end));
+}
+
+void IncludeMacros::undefine(std::string_view name) { set(trimmed(name), {false, {}, "", false}); }
+
+void IncludeMacros::add(std::string_view head, std::string_view body) {
+  const std::size_t open = head.find('(');
+  Macro macro;
+  macro.is_function = open != std::string_view::npos;
+  if (macro.is_function) {
+    macro.parameters = parameters_in(head.substr(open + 1, head.find(')') - open - 1));
+  }
+  macro.body = trimmed(body);
+  set(trimmed(head.substr(0, open)), std::move(macro));
+}
+
+void IncludeMacros::set(std::string_view name, Macro macro) {
+  const auto [place, is_new] = macros_.try_emplace(std::string(name), macro);
+  Macro &known = place->second;
+  const bool same = known.is_function == macro.is_function && known.body == macro.body &&
+                    known.parameters == macro.parameters;
+  if (!is_new && !same) known.is_certain = false;
+}
+
+std::optional<std::string> IncludeMacros::expand(std::string_view text) const {
+  return expand(text, 0);
+}
+
+std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned depth) const {
+  if (depth > kDeepest) return std::nullopt;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view token = token_at(text, at);
+    at += token.size();
+    const auto found = begins_word(token[0]) ? macros_.find(token) : macros_.end();
+    if (found == macros_.end()) {
+      out += token;
+      continue;
+    }
+    const Macro &macro = found->second;
+    const std::size_t open = text.find_first_not_of(kSpaces, at);
+    const bool is_called = open != std::string_view::npos && text[open] == '(';
+    if (macro.is_certain && macro.is_function && !is_called) {
+      out += token;
+      continue;
+    }
+    std::vector<std::string> arguments;
+    if (macro.is_function && is_called) {
+      at = open;
+      auto given = arguments_at(text, &at);
+      if (!given) return std::nullopt;
+      arguments = *std::move(given);
+    }
+    const auto part = apply(macro, arguments, depth);
+    if (!part) return std::nullopt;
+    out += *part;
+  }
+  return out;
+}
+
+std::optional<std::string> IncludeMacros::apply(const Macro &macro,
+                                                const std::vector<std::string> &arguments,
+                                                unsigned depth) const {
+  const bool fits = !macro.is_function || arguments.size() == macro.parameters.size();
+  if (!macro.is_certain || !fits || macro.body.find("##") != std::string::npos) return std::nullopt;
+  std::string replaced;
+  bool quote = false;  // a # stands before
+  for (std::size_t at = 0; at < macro.body.size();) {
+    const std::string_view token = token_at(macro.body, at);
+    at += token.size();
+    if (macro.is_function && token == "#") {
+      quote = true;
+      continue;
+    }
+    const auto place = std::find(macro.parameters.begin(), macro.parameters.end(), token);
+    if (place == macro.parameters.end()) {
+      if (quote && kSpaces.find(token) == std::string_view::npos) return std::nullopt;
+      replaced += token;
+      continue;
+    }
+    const std::string &argument =
+        arguments[static_cast<std::size_t>(place - macro.parameters.begin())];
+    const auto part = quote ? "\"" + argument + "\"" : expand(argument, depth + 1);
+    if (!part) return std::nullopt;
+    replaced += *part;
+    quote = false;
+  }
+  return expand(replaced, depth + 1);
+}
+
+}  // namespace kiln::source

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Applications that were not written for Kiln: recorded, built and served.
+
+    applications_test.py NAME KILN LAYER [PROGRAM]
+
+NAME is one of APPLICATIONS; PROGRAM is the one of applications/clblast.c. OCL_ICD_VENDORS chooses
+the driver. Every run has a home of its own, so that nothing but Kiln's files can be warm; the run
+without Kiln alone may use what the driver kept of the recording, since its time is not looked at.
+
+Prints how long programs took to be built as recorded and as served, and both whole runs. Exit
+codes: 0 passed, 1 failed, 77 the application is not here.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent / "applications"
+PHOTO = HERE.parent.parent / "data" / "raccoon.png"
+# Debian's packages are the system's interpreter's.
+PYTHONS = (sys.executable, "/usr/bin/python3")
+
+
+def executable(name, *arguments):
+    """A command by its path, or nothing."""
+    found = shutil.which(name)
+    return [found, *arguments] if found else None
+
+
+def script(name, module):
+    """A script for the interpreter that has the module, or nothing."""
+    for python in PYTHONS:
+        command = [python, "-c", f"import {module}"]
+        if Path(python).is_file() and subprocess.run(command, capture_output=True,
+                                                     check=False).returncode == 0:
+            return [python, "-B", HERE / name]
+    return None
+
+
+def picture(command, *options):
+    """ffmpeg's picture through a filter, as bytes in the file `out`."""
+    return executable(
+        command, "-nostdin", "-v", "error", "-init_hw_device", "opencl=device:0.0",
+        "-filter_hw_device", "device", "-i", PHOTO, *options, "-f", "rawvideo", "-y", "out")
+
+
+def without_numbers(text):
+    """What is measured differs from run to run."""
+    return re.sub(r"[0-9.]+", "N", text)
+
+
+# Name: command, or nothing where it is not here; what is compared of its output.
+APPLICATIONS = {
+    "pyopencl": lambda program: (script("pyopencl_pipeline.py", "pyopencl"), str),
+    "opencv": lambda program: (script("opencv_filters.py", "cv2"), str),
+    "clblast": lambda program: ([program] if program else None, str),
+    # A word of four letters by its MD5 digest.
+    "hashcat": lambda program: (executable(
+        "hashcat", "-m", "0", "-a", "3", "-D", "1", "--force", "--quiet", "--potfile-disable",
+        "--session", "kiln", "098f6bcd4621d373cade4e832627b4f6", "?l?l?l?l"), str),
+    "clpeak": lambda program: (executable("clpeak", "--kernel-latency", "--compute-integer"),
+                               without_numbers),
+    "clinfo": lambda program: (executable("clinfo", "--raw"), str),
+    "ffmpeg": lambda program: (picture(
+        "ffmpeg", "-vf", "format=rgba,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,"
+        "hwdownload,format=rgba"), str),
+}
+
+
+class Runs:
+    """Runs of one application, each in a home of its own below one folder."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.homes = 0
+
+    def run(self, command, cache=None):
+        """Output, what it wrote to the file `out`, and seconds."""
+        self.homes += 1
+        home = self.folder / f"home-{self.homes}"
+        home.mkdir()
+        environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home),
+                       "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home),
+                       "POCL_CACHE_DIR": str(cache or home / "pocl"), "PYOPENCL_CTX": "0",
+                       "PYOPENCL_NO_CACHE": "1", "OPENCV_OPENCL_DEVICE": ":CPU:0"}
+        start = time.monotonic()
+        done = subprocess.run([str(word) for word in command], cwd=home, env=environment,
+                              capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - start
+        if done.returncode != 0:
+            raise SystemExit(f"FAIL {command}: exit code {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
+        out = home / "out"
+        return done.stdout, out.read_bytes() if out.exists() else b"", seconds
+
+    def lines(self, name):
+        """The lines of a report."""
+        text = (self.folder / name).read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+
+def building(lines):
+    """Milliseconds that the application waited for its programs."""
+    return sum(line["milliseconds"] for line in lines)
+
+
+def check(name, kiln, layer, program):
+    """Records, builds and serves; whether it went as it should."""
+    command, compared = APPLICATIONS[name](program)
+    if command is None:
+        print(f"SKIP: {name} is not here")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(folder)
+        spool, base, pack = (runs.folder / part for part in ("spool", "base.kiln", "app.kiln"))
+        report = runs.folder / "recorded"
+        recorded = runs.run([kiln, "record", "--layer", layer, "-o", spool, "--report", report,
+                             "--", *command])
+        bare = runs.run(command, cache=runs.folder / "home-1" / "pocl")
+        runs.run([kiln, "compile", spool, "-o", base])
+        runs.run([kiln, "build", base, "-o", pack])
+        served = runs.run([kiln, "serve", "--layer", layer, "--pack", pack, "--report",
+                           runs.folder / "served", "--", *command])
+        source, lines = runs.lines("recorded"), runs.lines("served")
+    faults = []
+    for what, run in (("recorded", recorded), ("served", served)):
+        if compared(run[0]) != compared(bare[0]) or run[1] != bare[1]:
+            faults.append(f"{what} it prints {run[0]!r}, and alone {bare[0]!r}")
+    if not lines:
+        faults.append("it built no program")
+    faults += [f"not served: {line}" for line in lines
+               if (line["outcome"], line["rung"]) != ("served", "exact")]
+    print(f"{name}: {len(lines)} programs, built in {building(source):.0f} ms, served in "
+          f"{building(lines):.1f} ms; the whole run {recorded[2]:.1f} s, served {served[2]:.1f} s")
+    for fault in faults:
+        print(f"FAIL {fault}")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(check(sys.argv[1], *(os.path.abspath(path) for path in sys.argv[2:4]),
+                   os.path.abspath(sys.argv[4]) if sys.argv[4:] and sys.argv[4] else None))

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recorded program is known by, which files become a part of it, and which texts may depend
+// on more.
+#include "runtime/layer/whole_program.hpp"
+
+#include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+using namespace kiln::layer;
+using kiln::test::TemporaryFolder;
+
+namespace {
+
+WholeProgram whole(std::string_view source, std::string_view options = "",
+                   const Headers &headers = {}) {
+  auto made = whole_program(source, options, headers);
+  INFO(made.status().message);
+  REQUIRE(made.ok());
+  return *std::move(made);
+}
+
+}  // namespace
+
+TEST_CASE("a program is known by its source and its options", "[layer]") {
+  const std::string name = program_name("kernel void k() {}", "-DX=1");
+  CHECK(name == program_name("kernel void k() {}", "-DX=1"));
+  CHECK(name.size() == 3 + 32);
+  CHECK(name.substr(0, 3) == "cl-");
+  CHECK(name != program_name("kernel void k() {}", "-DX=2"));
+  CHECK(name != program_name("kernel void k() {} ", "-DX=1"));
+  // What moves from one to the other is another program.
+  CHECK(program_name("ab", "c") != program_name("a", "bc"));
+}
+
+TEST_CASE("a program without files is what the application gave", "[layer]") {
+  const WholeProgram made = whole("/* includes \\\n nothing */ kernel void k() {}", " -DX=1 ");
+  CHECK(made.source == "/* includes \\\n nothing */ kernel void k() {}");
+  CHECK(made.options == " -DX=1 ");
+  CHECK(made.name == program_name(made.source, made.options));
+}
+
+TEST_CASE("a folder that nothing is included from does not change a program", "[layer]") {
+  CHECK(whole("kernel void k() {}", "-DX -I /nowhere").name ==
+        whole("kernel void k() {}", "-DX ").name);
+}
+
+TEST_CASE("included files are a part of the program, wherever they lie", "[layer]") {
+  const TemporaryFolder folder;
+  for (const std::string place : {"a", "b"}) {
+    folder.write(place + "/outer.h", "#include \"sub/inner.h\"\n");
+    folder.write(place + "/sub/inner.h", "#pragma once\nint inner;\n");
+  }
+  const std::string source = "#include <outer.h>\nkernel void k() {}\n";
+  const WholeProgram first = whole(source, "-I " + (folder.path() / "a").string());
+  CHECK(first.source.find("int inner;") != std::string::npos);
+  CHECK(first.options.empty());
+  const std::string b = "-I " + (folder.path() / "b").string();
+  CHECK(whole(source, b).name == first.name);
+  folder.write("b/sub/inner.h", "#pragma once\nint other;\n");
+  CHECK(whole(source, b).name != first.name);
+}
+
+TEST_CASE("a file is named by macros of the options", "[layer]") {
+  const TemporaryFolder folder;
+  folder.write("x.h", "int included;\n");
+  const std::string options = "-D S(x)=#x -D M(x)=S(x) -D PLACE=" + folder.path().string();
+  const WholeProgram made = whole("#include M(PLACE/x.h)\n", options);
+  CHECK(made.source.find("int included;") != std::string::npos);
+  CHECK(made.options == options);
+}
+
+TEST_CASE("headers of clCompileProgram come before files", "[layer]") {
+  const TemporaryFolder folder;
+  folder.write("deep/h.h", "int of_disk;\n");
+  const Headers headers = {{"deep/h.h", "int of_memory;\n#include \"g.h\"\n"}, {"g.h", "int g;\n"}};
+  const WholeProgram made =
+      whole("#include \"deep/h.h\"\n", "-I " + folder.path().string(), headers);
+  CHECK(made.source.find("int of_memory;") != std::string::npos);
+  CHECK(made.source.find("int g;") != std::string::npos);
+  CHECK(made.source.find("of_disk") == std::string::npos);
+}
+
+TEST_CASE("what is under a condition and is not there stays", "[layer]") {
+  const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
+  CHECK(whole(source).source == source);
+}
+
+TEST_CASE("a text that may depend on more than files is refused", "[layer]") {
+  for (const char *source :
+       {"#include_next <a.h>", "#import \"a.h\"", "#if __has_include(<a.h>)\n#endif",
+        "int t = __TIME__;", "#embed \"a.bin\"", "%:include \"a.h\"", "#inc\\\nlude NAME",
+        "#include NAME", "__DA\\\nTE__"}) {
+    CHECK_FALSE(whole_program(source, "").ok());
+  }
+  for (const char *options : {"-include a.h", "-imacros a.h", "-DX=__DATE__", "-I", "-DX=\"a"}) {
+    CHECK_FALSE(whole_program("kernel void k() {}", options).ok());
+  }
+  for (const char *source : {"", "// import __DATE__ #include NAME", "int includes; int import;"}) {
+    CHECK(whole(source).source == source);
+  }
+}

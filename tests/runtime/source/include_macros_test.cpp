@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/source/include_macros.hpp"
+
+#include "tests/support/catch.hpp"
+
+using kiln::source::IncludeMacros;
+
+namespace {
+
+IncludeMacros options(std::initializer_list<const char *> definitions) {
+  IncludeMacros macros;
+  for (const char *definition : definitions) macros.define_option(definition);
+  return macros;
+}
+
+}  // namespace
+
+TEST_CASE("A macro stands for its body, whose macros are expanded in turn") {
+  const IncludeMacros macros = options({"A=B/C", "B=\"x\"", "D"});
+  CHECK(macros.expand("A") == "\"x\"/C");
+  CHECK(macros.expand("AA + \"A\" + D") == "AA + \"A\" + 1");
+}
+
+TEST_CASE("# makes a string of the argument, after another macro expanded it") {
+  const IncludeMacros macros = options({"X(x)=#x", "M(x)=X(x)", "DIR=/usr/share/a-b"});
+  CHECK(macros.expand("M(DIR/inc.h)") == "\"/usr/share/a-b/inc.h\"");
+  CHECK(macros.expand("X(DIR/inc.h)") == "\"DIR/inc.h\"");
+  CHECK(macros.expand("M ( DIR/inc.h )") == "\"/usr/share/a-b/inc.h\"");
+}
+
+TEST_CASE("A function-like macro without parentheses is a word") {
+  CHECK(options({"X(x)=#x"}).expand("X + X(y)") == "X + \"y\"");
+}
+
+TEST_CASE("Several parameters, and arguments with parentheses of their own") {
+  IncludeMacros macros;
+  macros.define("PAIR( a , b ) <b.a> ");
+  CHECK(macros.expand("PAIR(h, f(x, y))") == "<f(x, y).h>");
+  CHECK_FALSE(macros.expand("PAIR(h)"));
+  CHECK_FALSE(macros.expand("PAIR(h, x"));
+}
+
+TEST_CASE("What a compiler alone knows is not guessed") {
+  IncludeMacros macros;
+  macros.define("A \"a\"");
+  macros.define("A  \"a\" ");  // the same again
+  CHECK(macros.expand("A") == "\"a\"");
+  macros.define("A \"b\"");
+  CHECK_FALSE(macros.expand("A"));
+  macros.define("B 1");
+  macros.undefine("B");
+  CHECK_FALSE(macros.expand("B"));
+  macros.define("PASTE(a, b) a##b");
+  CHECK_FALSE(macros.expand("PASTE(x, y)"));
+  macros.define("LOOP LOOP");
+  CHECK_FALSE(macros.expand("LOOP"));
+}
