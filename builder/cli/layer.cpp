@@ -91,6 +91,10 @@ int record(const LayerArguments &arguments) {
 }
 
 int serve(const LayerArguments &arguments) {
+  if (arguments.packs.empty() && arguments.overlay.empty()) {
+    return fail(
+        {Code::bad_argument, "kiln serve needs --pack or --overlay; see 'kiln serve --help'"});
+  }
   std::string packs;
   for (const std::string &pack : arguments.packs) {
     if (has_colon(whole_path(pack))) return kUsage;
@@ -127,10 +131,10 @@ void add_serve(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("serve", "Run an application with the programs of packs, uncompiled");
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; may be repeated")
-      ->required()
       ->allow_extra_args(false);
-  sub->add_option("--overlay", arguments->overlay,
-                  "Overlay folder, for what this device has to compile");
+  sub->add_option(
+      "--overlay", arguments->overlay,
+      "Overlay folder, for what this device has to compile, whether a pack has it or not");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

@@ -20,6 +20,10 @@ const char *outcome_of(const Built &built) {
 
 }  // namespace
 
+std::string noted() {
+  return settings().record ? "it is recorded" : "no pack has it; the overlay keeps it";
+}
+
 void append_report(const Built &built) {
   const std::string &path = settings().report;
   if (path.empty()) return;

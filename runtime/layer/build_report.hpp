@@ -15,8 +15,9 @@ struct Built {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// The reason of what kiln record noted.
-inline constexpr char kRecorded[] = "it is recorded";
+// The reason of what note_built() noted, and of what it could not.
+std::string noted();
+inline constexpr char kRefused[] = "the driver does not build it";
 
 // Appends {"program", "outcome", "rung", "reason", "milliseconds"} to the file of the settings, if
 // they name one: in one write, so that lines of several processes stay whole. "outcome" is

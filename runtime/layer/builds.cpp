@@ -2,6 +2,8 @@
 #include "runtime/layer/builds.hpp"
 
 #include "runtime/layer/build_report.hpp"
+#include "runtime/layer/devices.hpp"
+#include "runtime/layer/kept.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
@@ -25,23 +27,23 @@ struct Pending {
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  record_program(program, pending->whole, settings().spool);
+  note_built(program, pending->whole);
   pending->notify(program, pending->user);
 }
 
-cl_int build_and_record(const ProgramPointer &program, const BuildArguments &arguments,
-                        const WholeProgram &whole) {
+cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
+                      const WholeProgram &whole) {
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) record_program(program->handle, whole, settings().spool);
+    if (code == CL_SUCCESS) note_built(program->handle, whole);
     return code;
   }
   // Left behind where a driver refuses the call and does not call back: some do both.
   auto *pending = new Pending{arguments.notify, arguments.user, whole};
-  BuildArguments recording = arguments;
-  recording.notify = when_built;
-  recording.user = pending;
-  return by_driver(program, recording);
+  BuildArguments noting = arguments;
+  noting.notify = when_built;
+  noting.user = pending;
+  return by_driver(program, noting);
 }
 
 // Why the layer has nothing to do with the build; empty if it has.
@@ -58,28 +60,23 @@ std::string why_not(const Program &program, const BuildArguments &arguments, cl_
 }
 
 // Whether a twin serves the build from here on; fills in what is to be reported.
-bool serve(const ProgramPointer &program, const BuildArguments &arguments, cl_device_id device,
-           Built *built) {
-  const Served served = serve_program(built->program, program->context, device);
+bool take_twin(const ProgramPointer &program, const std::string &options, const Served &served,
+               Built *built) {
   built->rung = served.rung;
   built->reason = served.reason;
   if (served.program == nullptr) return false;
-  objects().set_twin(program,
-                     std::make_shared<Twin>(served.program, arguments.options_text(), served.log));
+  objects().set_twin(program, std::make_shared<Twin>(served.program, options, served.log));
   return true;
 }
 
 }  // namespace
 
-cl_device_id only_device(cl_program program) {
-  cl_uint count = 0;
-  cl_device_id device = nullptr;
-  const bool one = next.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count,
-                                         nullptr) == CL_SUCCESS &&
-                   count == 1 &&
-                   next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(device), &device,
-                                         nullptr) == CL_SUCCESS;
-  return one ? device : nullptr;
+void note_built(cl_program built, const WholeProgram &whole) {
+  if (settings().record) {
+    record_program(built, whole, settings().spool);
+  } else {
+    keep_program(built, whole);
+  }
 }
 
 std::string why_passed(const BuildArguments &arguments, cl_device_id only) {
@@ -118,17 +115,20 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     built.reason = why_not(*program, arguments, device, whole);
     const bool ours = built.reason.empty();
     const bool records = ours && settings().record;
-    const bool served = ours && !records && serve(program, arguments, device, &built);
+    Served served;
+    if (ours && !records) served = serve_program(built.program, program->context, device);
+    const bool is_served = ours && !records && take_twin(program, options, served, &built);
+    const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
-    if (!served) {
+    if (!is_served) {
       code = leave_to_driver(program, arguments.notify != nullptr, [&] {
-        return records ? build_and_record(program, arguments, *whole)
-                       : by_driver(program, arguments);
+        return records || keeps ? build_and_note(program, arguments, *whole)
+                                : by_driver(program, arguments);
       });
     }
-    if (records) built.reason = code == CL_SUCCESS ? kRecorded : "the driver does not build it";
+    if (records || keeps) built.reason = code == CL_SUCCESS ? noted() : kRefused;
     append_report(built);
-    if (!served) return code;
+    if (!is_served) return code;
   }
   if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
   return CL_SUCCESS;

@@ -256,7 +256,7 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 }  // namespace
 
 void set_hooks(cl_icd_dispatch *table) {
-  if (!settings().record && settings().packs.empty()) return;
+  if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
   table->clCreateProgramWithSource = create_program_with_source;
   table->clBuildProgram = build_program;
   table->clCompileProgram = compile_program;

@@ -5,7 +5,7 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/build_report.hpp"
-#include "runtime/layer/record.hpp"
+#include "runtime/layer/devices.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
 
@@ -86,6 +86,15 @@ CompilationPointer linked_alone(const LinkArguments &arguments) {
   return plain ? objects().compilation_of(known->handle) : nullptr;
 }
 
+// Says of a program that a pack gave what a linked one says.
+void hand_out(cl_program linked, cl_context context) {
+  auto known = std::make_shared<Program>();
+  known->handle = linked;
+  known->is_linked = true;
+  known->context = context;
+  objects().add(known);
+}
+
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
   return next.clLinkProgram(arguments.context, build.device_count, build.devices, build.options,
@@ -100,7 +109,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels that the layer does not know may be attached to what the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
-  if (can_wait && is_in_pack(compilation->whole.name)) {
+  if (can_wait && can_serve(compilation->whole.name, only_device(program->handle))) {
     compilation->is_deferred = true;
     objects().set_twin(program, nullptr);
     objects().set_compilation(program, compilation);
@@ -155,32 +164,28 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
 cl_program link(const LinkArguments &arguments, cl_int *code) {
   const CompilationPointer alone = linked_alone(arguments);
   Built built;
-  built.reason = alone == nullptr ? kNotAlone : "the driver does not link it";
+  bool notes = alone != nullptr && settings().record;
+  if (alone == nullptr) built.reason = kNotAlone;
   if (alone != nullptr) built.program = alone->whole.name;
   if (alone != nullptr && !settings().record) {
     const Served served =
         serve_program(built.program, arguments.context, only_device(arguments.programs[0]));
     built.rung = served.rung;
     built.reason = served.reason;
-    *code = CL_SUCCESS;
     if (served.program != nullptr) {
-      auto known = std::make_shared<Program>();
-      known->handle = served.program;
-      known->is_linked = true;
-      known->context = arguments.context;
-      objects().add(known);
+      hand_out(served.program, arguments.context);
       append_report(built);
+      *code = CL_SUCCESS;
       return served.program;
     }
+    notes = served.is_unknown && !settings().overlay.empty();
   }
   for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
     compile_deferred(arguments.programs[i]);
   }
   const cl_program linked = link_by_driver(arguments, code);
-  if (linked != nullptr && alone != nullptr && settings().record) {
-    record_program(linked, alone->whole, settings().spool);
-    built.reason = kRecorded;
-  }
+  if (notes && linked != nullptr) note_built(linked, alone->whole);
+  if (notes) built.reason = linked == nullptr ? kRefused : noted();
   append_report(built);
   return linked;
 }

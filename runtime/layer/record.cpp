@@ -13,11 +13,6 @@
 namespace kiln::layer {
 namespace {
 
-void complain_once(const std::string &text) {
-  static std::atomic<bool> done{false};
-  if (!done.exchange(true)) complain(text);
-}
-
 packs::Bytes bytes_of(const std::string &text) { return {text.begin(), text.end()}; }
 
 bool add_kernel(cl_program built, const std::string &name, packs::Variant *variant) {
@@ -55,13 +50,16 @@ bool add_kernels(cl_program built, packs::Variant *variant) {
 
 }  // namespace
 
-void record_program(cl_program built, const WholeProgram &program, const std::string &folder) {
-  const std::string path = folder + "/" + program.name + ".kiln";
-  if (access(path.c_str(), F_OK) == 0) return;
+void complain_once(const std::string &text) {
+  static std::atomic<bool> done{false};
+  if (!done.exchange(true)) complain(text);
+}
+
+std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program) {
   packs::Variant variant;
   variant.options = program.options;
   variant.source.emplace(bytes_of(program.source));
-  if (!add_kernels(built, &variant)) return;  // a library of functions, or what is no program
+  if (!add_kernels(built, &variant)) return std::nullopt;
   // Drivers name them in orders of their own, and may see other kernels where a source asks what
   // the device is: each set is a variant.
   std::sort(variant.kernels.begin(), variant.kernels.end(),
@@ -74,8 +72,16 @@ void record_program(cl_program built, const WholeProgram &program, const std::st
   contents.programs.resize(1);
   contents.programs[0].name = program.name;
   contents.programs[0].variants.push_back(std::move(variant));
+  return contents;
+}
+
+void record_program(cl_program built, const WholeProgram &program, const std::string &folder) {
+  const std::string path = folder + "/" + program.name + ".kiln";
+  if (access(path.c_str(), F_OK) == 0) return;
+  const auto contents = contents_of(built, program);
+  if (!contents) return;
   (void)mkdir(folder.c_str(), 0777);
-  if (const packs::Status s = packs::write_pack(contents, path); !s.ok()) {
+  if (const packs::Status s = packs::write_pack(*contents, path); !s.ok()) {
     complain_once("not recorded: " + s.message);
   }
 }

@@ -2,16 +2,24 @@
 // Writes what an application built into a spool: a folder with a base pack for each program.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "kiln/packs/contents.hpp"
 #include "runtime/layer/next.hpp"
 #include "runtime/layer/whole_program.hpp"
 
 namespace kiln::layer {
 
+// The program with its kernels, which are asked for and released; nothing where it has none, as a
+// library of functions. `built` was built by the driver.
+std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program);
+
+// Whatever goes wrong is said once a process.
+void complain_once(const std::string &text);
+
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once. `built` was built by the driver; its kernels are asked for and released.
-// The first failure of a process is complained about.
+// write the same at once. A failure is complained about.
 void record_program(cl_program built, const WholeProgram &program, const std::string &folder);
 
 }  // namespace kiln::layer

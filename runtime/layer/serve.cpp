@@ -2,12 +2,10 @@
 #include "runtime/layer/serve.hpp"
 
 #include <filesystem>
-#include <memory>
-#include <mutex>
-#include <unordered_map>
 
 #include "kiln/packs/pack_folder.hpp"
-#include "runtime/api/api.hpp"
+#include "runtime/layer/devices.hpp"
+#include "runtime/layer/kept.hpp"
 #include "runtime/layer/settings.hpp"
 
 namespace kiln::layer {
@@ -42,20 +40,6 @@ const std::vector<kiln_pack *> &all_packs() {
     return packs;
   }();
   return opened;
-}
-
-// Asked for once: what a device says of itself takes a hundred calls. Kept, as drivers keep
-// devices.
-kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error) {
-  static std::mutex &mutex = *new std::mutex;
-  static auto &devices = *new std::unordered_map<cl_device_id, kiln_device *>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  kiln_device *&device = devices[id];
-  kiln_opencl opencl{std::shared_ptr<const runtime::OpenCL>(next_opencl(), [](const auto *) {})};
-  const kiln_status status =
-      device == nullptr ? kiln_device_from_cl(&opencl, id, &device, error) : KILN_OK;
-  *out = device;
-  return status;
 }
 
 // The device's own binary of a variant, or none.
@@ -100,8 +84,10 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id d
     served.reason = error.message;
     return served;
   }
-  const Found found = find_pack(name, *opened);
+  Found found = find_pack(name, *opened);
+  if (found.pack == nullptr) found.pack = find_kept(name, *opened);
   if (found.pack == nullptr) {
+    served.is_unknown = true;
     served.reason = "no pack has it";
     return served;
   }
@@ -130,11 +116,13 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id d
   return served;
 }
 
-bool is_in_pack(const std::string &name) {
+bool can_serve(const std::string &name, cl_device_id device) {
   for (const kiln_pack *pack : all_packs()) {
     if (pack->pack->find_program(name)) return true;
   }
-  return false;
+  kiln_device *opened = nullptr;
+  return next_opencl() != nullptr && find_device(device, &opened, nullptr) == KILN_OK &&
+         find_kept(name, *opened) != nullptr;
 }
 
 }  // namespace kiln::layer

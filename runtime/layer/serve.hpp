@@ -11,15 +11,18 @@ namespace kiln::layer {
 struct Served {
   cl_program program = nullptr;  // the caller's; null: there is none, and `reason` says why
   std::string rung;              // of the ladder
+  bool is_unknown = false;       // no pack has it, nor the overlay
   std::string reason;
   std::string log;  // of the build that the binary is of, if the pack has it
 };
 
-// Loads the program from the packs of the settings: from the overlay, as an exact or intermediate
-// binary, or by compiling its source, which the overlay then keeps. Takes any thread.
+// Loads the program from the packs of the settings, or what keep_program() kept: from the overlay,
+// as an exact or intermediate binary, or by compiling its source, which the overlay then keeps.
+// Takes any thread.
 Served serve_program(const std::string &name, cl_context context, cl_device_id device);
 
-// Whether a pack of the settings has the program, for whichever device.
-bool is_in_pack(const std::string &name);
+// Whether there is something to load the program from. A device is opened for that only where an
+// overlay may have it.
+bool can_serve(const std::string &name, cl_device_id device);
 
 }  // namespace kiln::layer

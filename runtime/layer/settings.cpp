@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <sys/auxv.h>
+#include <unistd.h>
+
 namespace kiln::layer {
 namespace {
 
-std::string variable(const char *name) {
-  const char *value = secure_getenv(name);
-  return value == nullptr ? "" : value;
+std::string variable(const char *name, const char *otherwise = "") {
+  const char *value = getenv(name);
+  return value == nullptr ? otherwise : value;
 }
 
 std::vector<std::string> parts(const std::string &text) {
@@ -23,11 +26,26 @@ std::vector<std::string> parts(const std::string &text) {
   return found;
 }
 
+// A place that a whole system shares need not be there.
+std::vector<std::string> present(std::vector<std::string> paths) {
+  paths.erase(std::remove_if(paths.begin(), paths.end(),
+                             [](const auto &path) { return access(path.c_str(), R_OK) != 0; }),
+              paths.end());
+  return paths;
+}
+
+std::vector<std::string> packs() {
+  const std::vector<std::string> own = parts(variable("KILN_PACK"));
+  if (!own.empty()) return own;
+  return present(parts(variable("KILN_PACK_PATH", kSystemPacks)));
+}
+
 Settings read_settings() {
   Settings made;
+  if (getauxval(AT_SECURE) != 0) return made;  // with another user's rights
   made.spool = variable("KILN_SPOOL");
   made.record = variable("KILN_LAYER") == "record" && !made.spool.empty();
-  made.packs = parts(variable("KILN_PACK"));
+  made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
   made.report = variable("KILN_REPORT");
   return made;

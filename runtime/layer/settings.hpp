@@ -8,12 +8,16 @@
 
 namespace kiln::layer {
 
+inline constexpr char kSystemPacks[] = "/usr/share/kiln/packs";
+
 struct Settings {
-  bool record = false;             // KILN_LAYER=record, and there is a spool
-  std::string spool;               // KILN_SPOOL: folder that programs are recorded in
-  std::vector<std::string> packs;  // KILN_PACK: files, and folders of *.kiln files
-  std::string overlay;             // KILN_OVERLAY: folder; empty: none
-  std::string report;  // KILN_REPORT: file that gets a line of JSON a program; empty: none
+  bool record = false;  // KILN_LAYER=record, and there is a spool
+  std::string spool;    // KILN_SPOOL: folder that programs are recorded in
+  // KILN_PACK: files, and folders of *.kiln files; else what there is of KILN_PACK_PATH, folders,
+  // or of kSystemPacks.
+  std::vector<std::string> packs;
+  std::string overlay;  // KILN_OVERLAY: folder; empty: none
+  std::string report;   // KILN_REPORT: file that gets a line of JSON a program; empty: none
 };
 
 const Settings &settings();

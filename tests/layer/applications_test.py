@@ -89,7 +89,8 @@ class Runs:
         environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home),
                        "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home),
                        "POCL_CACHE_DIR": str(cache or home / "pocl"), "PYOPENCL_CTX": "0",
-                       "PYOPENCL_NO_CACHE": "1", "OPENCV_OPENCL_DEVICE": ":CPU:0"}
+                       "PYOPENCL_NO_CACHE": "1", "OPENCV_OPENCL_DEVICE": ":CPU:0",
+                       "KILN_PACK_PATH": ""}
         start = time.monotonic()
         done = subprocess.run([str(word) for word in command], cwd=home, env=environment,
                               capture_output=True, text=True, check=False)

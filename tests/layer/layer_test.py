@@ -47,7 +47,8 @@ def environment(**variables):
     """Ours, with an empty cache folder and without what a layer is told by."""
     kept = {name: value for name, value in os.environ.items()
             if name != "OPENCL_LAYERS" and not name.startswith("KILN_")}
-    return {**kept, "POCL_CACHE_DIR": tempfile.mkdtemp(prefix="cache", dir=FOLDER), **variables}
+    return {**kept, "POCL_CACHE_DIR": tempfile.mkdtemp(prefix="cache", dir=FOLDER),
+            "KILN_PACK_PATH": "", **variables}
 
 
 def start(*command, **variables):
@@ -309,6 +310,58 @@ class Serving(LayerTest):
                 path.write_bytes(b"\x5a" * path.stat().st_size)
         self.same(serve(*options), but=OVERLAID)
 
+    def test_an_overlay_alone_keeps_what_the_driver_builds(self):
+        """The first start is the application's own, and the second compiles nothing of it."""
+        overlay, first, second = (self.place / name for name in ("overlay", "first", "second"))
+        self.same(serve("--overlay", overlay, "--report", first))
+        lines = self.reported(first)
+        self.assertEqual(self.count(lines, outcome="served", rung="exact") +
+                         self.count(lines, outcome="passed"), len(lines))
+        kept = self.count(lines, reason="no pack has it; the overlay keeps it")
+        self.assertGreater(kept, 0)
+        self.assertEqual((overlay / "programs").stat().st_mode & 0o777, 0o700)
+        done = serve("--overlay", overlay, "--report", second)
+        self.same(done)
+        self.quiet(done)
+        lines = self.reported(second)
+        self.assertEqual(self.count(lines, reason="no pack has it; the overlay keeps it"), 0)
+        self.assertGreaterEqual(self.count(lines, outcome="served", rung="exact"), kept)
+
+    def test_a_kept_program_that_was_damaged_is_built_and_kept_again(self):
+        """As a start that was killed while the disk was full may leave it."""
+        overlay, report = self.place / "overlay", self.place / "report"
+        self.same(serve("--overlay", overlay, sections=SHORT), SHORT)
+        files = list((overlay / "programs").iterdir())
+        for file in files:
+            file.write_bytes(file.read_bytes()[:100])
+        self.same(serve("--overlay", overlay, sections=SHORT), SHORT)
+        self.same(serve("--overlay", overlay, "--report", report, sections=SHORT), SHORT)
+        self.assertEqual(self.count(self.reported(report),
+                                    reason="no pack has it; the overlay keeps it"), 0)
+
+    def test_nothing_is_kept_where_others_may_write(self):
+        """What lies in an overlay is given to the driver."""
+        overlay = self.place / "overlay"
+        overlay.mkdir()
+        overlay.chmod(0o777)
+        done = serve("--overlay", overlay, sections=SHORT)
+        self.same(done, SHORT)
+        self.one_complaint(done)
+        self.assertEqual(list(overlay.iterdir()), [])
+
+    def test_a_place_of_the_whole_system_serves_without_a_word(self):
+        """What an image of a container sets."""
+        folder, report = self.place / "packs", self.place / "report"
+        folder.mkdir()
+        shutil.copy(self.built, folder / "app.kiln")
+        path = f"/nowhere/packs:{folder}"
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_PACK_PATH=path,
+                   KILN_REPORT=str(report))
+        self.same(done, SHORT)
+        self.quiet(done)
+        lines = self.reported(report)
+        self.assertGreater(self.count(lines, outcome="served", rung="exact"), 0)
+
     def test_a_pack_of_other_programs_passes_all_on(self):
         """Every line says that no binary was there."""
         record(self.place / "other.spool", "threads")
@@ -511,8 +564,8 @@ class Commands(LayerTest):
                     self.assertEqual((done.code, done.output), (2, ""))
                     self.assertNotEqual(done.error, "")
 
-    def test_no_pack_and_no_spool_are_usage_errors(self):
-        """Neither has a default."""
+    def test_no_place_for_programs_is_a_usage_error(self):
+        """Of a spool, a pack and an overlay, none has a default."""
         for name in ("record", "serve"):
             with self.subTest(name):
                 done = run(KILN, name, "--", "true")

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/kept.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include <unistd.h>
+
+#include "kiln/packs/writer.hpp"
+#include "runtime/layer/devices.hpp"
+#include "runtime/layer/record.hpp"
+#include "runtime/layer/settings.hpp"
+#include "runtime/load/build.hpp"
+#include "runtime/overlay/private_folder.hpp"
+
+namespace kiln::layer {
+namespace {
+
+using packs::Code;
+using packs::Status;
+
+// Of a user's own overlay; made if it is missing.
+Status open_folder(std::string *path, runtime::Folder *folder) {
+  runtime::Folder overlay;
+  *path = settings().overlay + "/programs";
+  int error = runtime::Folder::open(settings().overlay.c_str(), &overlay);
+  if (error == 0) error = runtime::Folder::open(path->c_str(), folder);
+  return error == 0 ? Status() : Status::error(Code::io_error, {*path, ": ", std::strerror(error)});
+}
+
+std::string file_name(const std::string &program, const runtime::Device &device) {
+  return program + "-" + packs::hex64(device.key().hash()) + ".kiln";
+}
+
+packs::Target target_of(const runtime::Device &device) {
+  packs::Target target;
+  target.key = device.key().text();
+  target.profile = device.description.profile;
+  target.family = device.description.family;
+  target.model = device.description.model;
+  target.compiler = device.description.compiler;
+  target.identity = device.identity.facts();
+  return target;
+}
+
+std::string build_log(cl_program built, cl_device_id device) {
+  std::size_t size = 0;
+  if (next.clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+      CL_SUCCESS) {
+    return "";
+  }
+  std::string log(size, '\0');
+  if (next.clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
+      CL_SUCCESS) {
+    return "";
+  }
+  return log.substr(0, log.find('\0'));
+}
+
+Status add_binary(cl_program built, const runtime::Device &device, packs::Contents *contents) {
+  packs::Bytes bytes;
+  if (Status s = runtime::program_binary(device, built, &bytes); !s.ok()) return s;
+  packs::Binary binary{contents->programs[0].variants[0].hash, packs::BlobSource(std::move(bytes)),
+                       build_log(built, device.id)};
+  binary.finish.why_not = "an application's own";
+  packs::Target target = target_of(device);
+  target.binaries.push_back(std::move(binary));
+  contents->targets.push_back(std::move(target));
+  return {};
+}
+
+Status keep(cl_program built, const WholeProgram &program) {
+  kiln_error error{};
+  kiln_device *device = nullptr;
+  if (find_device(only_device(built), &device, &error) != KILN_OK) {
+    return Status::error(Code::opencl, error.message);
+  }
+  std::string path;
+  runtime::Folder folder;
+  if (Status s = open_folder(&path, &folder); !s.ok()) return s;
+  std::vector<std::string> names;
+  if (folder.list(&names) != 0 || names.size() >= kMostKept) {
+    return Status::error(Code::over_limit, {path, " is full"});
+  }
+  auto contents = contents_of(built, program);
+  if (!contents) return {};
+  if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
+  return packs::write_pack(*contents, path + "/" + file_name(program.name, *device->device));
+}
+
+}  // namespace
+
+kiln_pack *find_kept(const std::string &name, const kiln_device &device) {
+  if (settings().overlay.empty()) return nullptr;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &opened = *new std::map<std::string, kiln_pack *>;
+  const std::string file = file_name(name, *device.device);
+  const std::lock_guard<std::mutex> lock(mutex);
+  kiln_pack *&pack = opened[file];
+  std::string path;
+  runtime::Folder folder;
+  struct stat info;
+  if (pack != nullptr || !open_folder(&path, &folder).ok() || folder.status(file, &info) != 0) {
+    return pack;
+  }
+  // A damaged one is replaced.
+  if (kiln_pack_open_file((path + "/" + file).c_str(), &pack, nullptr) != KILN_OK) pack = nullptr;
+  return pack;
+}
+
+void keep_program(cl_program built, const WholeProgram &program) {
+  if (const Status s = keep(built, program); !s.ok()) {
+    complain_once("not kept: " + s.message);
+  }
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that no pack has: what the driver builds of them is kept in the overlay, a pack for each
+// program and device, for later starts.
+#pragma once
+
+#include <string>
+
+#include "runtime/api/api.hpp"
+#include "runtime/layer/next.hpp"
+#include "runtime/layer/whole_program.hpp"
+
+namespace kiln::layer {
+
+// What an earlier start kept of the program for the device. Owned by this room, to the end of the
+// process; null: there is none, or no overlay.
+kiln_pack *find_kept(const std::string &name, const kiln_device &device);
+
+// OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
+// all, while there are fewer than kMostKept. Nothing where the overlay is another user's, or others
+// may write to it. A failure is complained about.
+inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
+void keep_program(cl_program built, const WholeProgram &program);
+
+}  // namespace kiln::layer
