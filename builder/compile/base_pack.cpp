@@ -58,10 +58,19 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
   return sources;
 }
 
-// Finds the variant's kernels in the module and sets their numbers of arguments, which must be
-// those that the manifest lists.
+// Finds the variant's kernels in the module, all where it names none, and sets their numbers of
+// arguments, which must be those that the manifest lists.
 Status check_kernels(const std::filesystem::path &source, const SpirvModule &module,
                      packs::Variant *variant) {
+  if (variant->kernels.empty()) {
+    for (const SpirvKernel &kernel : module.kernels)
+      variant->kernels.push_back({kernel.name, 0, ""});
+    std::sort(variant->kernels.begin(), variant->kernels.end(),
+              [](const auto &one, const auto &other) { return one.name < other.name; });
+  }
+  if (variant->kernels.empty()) {
+    return {Code::bad_input, fmt::format("{}: error: no kernel is in it\n", source.string())};
+  }
   for (std::size_t stage = 0; stage < variant->kernels.size(); ++stage) {
     packs::Kernel &wanted = variant->kernels[stage];
     const auto kernel = std::find_if(module.kernels.begin(), module.kernels.end(),

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "builder/manifest/arguments.hpp"
 #include "builder/manifest/program_reference.hpp"
 #include "builder/manifest/variant.hpp"
+#include "builder/manifest/whole_programs.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -142,6 +144,36 @@ void read_spirv(const TableReader &table, Manifest &manifest) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
+// Files that a program names are not taken by a pattern as well.
+std::vector<ManifestProgram> read_programs(const ManifestText &document, const TableReader &root) {
+  const auto tables = read_named_tables(document, root, "program", "program");
+  std::vector<ManifestProgram> programs;
+  std::set<std::string> names;
+  std::set<std::filesystem::path> taken;
+  for (const bool patterns : {false, true}) {
+    for (const auto &[name, table] : tables) {
+      const bool whole = has_whole_programs(table);
+      if ((whole && has_pattern(table)) != patterns) continue;
+      auto found = whole ? read_whole_programs(document, table, name, taken)
+                         : std::vector{read_program(document, table, name)};
+      for (ManifestProgram &program : found) {
+        if (!names.insert(program.record.name).second) {
+          table.fail(table.position(),
+                     fmt::format("program {} is there twice", in_quotes(program.record.name)),
+                     "expected each name once, those of files and of options included");
+        }
+        programs.push_back(std::move(program));
+      }
+    }
+    for (const ManifestProgram &program : programs) {
+      for (const ManifestVariant &variant : program.variants) taken.insert(variant.source);
+    }
+  }
+  std::sort(programs.begin(), programs.end(),
+            [](const auto &one, const auto &other) { return one.record.name < other.record.name; });
+  return programs;
+}
+
 Manifest read_root(const ManifestText &document, const toml::table &root) {
   const TableReader table(document, root, "the manifest");
   // The schema comes first: keys of a newer one are not misspellings.
@@ -153,9 +185,7 @@ Manifest read_root(const ManifestText &document, const toml::table &root) {
   if (const toml::table *spirv = table.table("spirv", "a table")) {
     read_spirv(TableReader(document, *spirv, "[spirv]"), manifest);
   }
-  for (const auto &[name, reader] : read_named_tables(document, table, "program", "program")) {
-    manifest.programs.push_back(read_program(document, reader, name));
-  }
+  manifest.programs = read_programs(document, table);
   return manifest;
 }
 

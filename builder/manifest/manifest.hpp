@@ -16,7 +16,8 @@ namespace kiln::builder {
 
 // A variant: what the pack will record of it, and where its code comes from.
 struct ManifestVariant {
-  packs::Variant record;          // without hash, source, IL and the kernels' argument counts
+  packs::Variant record;          // without hash, source, IL and the kernels' argument counts; no
+                                  // kernels: all that the source has
   std::filesystem::path source;   // the variant's own, else the program's; absolute or relative to
                                   // the working directory
   std::filesystem::path prelude;  // declares a vendor's built-ins for the host check; then, too,

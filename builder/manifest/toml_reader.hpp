@@ -59,6 +59,7 @@ class TableReader {
   // Throws for a key that is not in `keys`, with the nearest of them.
   void allow_only(const std::vector<std::string> &keys) const;
 
+  const toml::node *find(const std::string &key) const { return table_.get(key); }
   std::optional<Located<std::string>> string(const std::string &key) const;
   // One of `words`, which the error lists; `what` names the kind of word.
   std::optional<std::string> word(const std::string &key, const std::string &what,

@@ -17,26 +17,6 @@ constexpr std::int64_t kMaxPixels = 4096;     // a work-item computes, in each d
 constexpr std::int64_t kMaxLocalSize = 4096;  // work-items, in each direction
 constexpr std::size_t kMaxStages = 16;
 
-bool is_kernel_name(std::string_view name) {
-  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
-         name.find_first_of("-.") == std::string_view::npos;
-}
-
-std::vector<std::string> read_requirements(const TableReader &table) {
-  std::vector<std::string> names;
-  for (const auto &name : table.strings("requires")) {
-    if (!runtime::is_known_requirement(name.value)) {
-      table.fail(name.at,
-                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
-                 expected_one_of(name.value, runtime::known_requirements()));
-    }
-    names.push_back(name.value);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 // The kernel that a variant or a stage names, and its NDRange.
 packs::Kernel read_kernel(const TableReader &table) {
   const auto kernel = table.string("kernel");
@@ -86,6 +66,26 @@ void read_stages(const ManifestText &document, const TableReader &table, packs::
 
 }  // namespace
 
+bool is_kernel_name(std::string_view name) {
+  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
+         name.find_first_of("-.") == std::string_view::npos;
+}
+
+std::vector<std::string> read_requirements(const TableReader &table) {
+  std::vector<std::string> names;
+  for (const auto &name : table.strings("requires")) {
+    if (!runtime::is_known_requirement(name.value)) {
+      table.fail(name.at,
+                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
+                 expected_one_of(name.value, runtime::known_requirements()));
+    }
+    names.push_back(name.value);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 std::string read_options(const TableReader &table) {
   std::string joined;
   for (const auto &option : table.strings("options")) {
@@ -97,6 +97,11 @@ std::string read_options(const TableReader &table) {
     joined += option.value;
   }
   return joined;
+}
+
+void read_host_check(const TableReader &table, ManifestVariant *variant) {
+  variant->prelude = table.file("prelude").value_or(std::filesystem::path());
+  variant->il = table.boolean("il").value_or(variant->prelude.empty());
 }
 
 ManifestVariant read_variant(const ManifestText &document, const TableReader &table,
@@ -126,8 +131,7 @@ ManifestVariant read_variant(const ManifestText &document, const TableReader &ta
     record.local_size = {(*local)[0], (*local)[1], 1};
   }
   record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
-  variant.prelude = table.file("prelude").value_or(std::filesystem::path());
-  variant.il = table.boolean("il").value_or(variant.prelude.empty());
+  read_host_check(table, &variant);
   const auto tolerance =
       table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
   if (!tolerance.empty()) record.tolerance = tolerance.front();

@@ -27,4 +27,13 @@ ManifestVariant read_variant(const ManifestText &document, const TableReader &ta
 // Build options, joined by spaces.
 std::string read_options(const TableReader &table);
 
+// `requires`: sorted, each once.
+std::vector<std::string> read_requirements(const TableReader &table);
+
+// `prelude` and `il`.
+void read_host_check(const TableReader &table, ManifestVariant *variant);
+
+// An identifier of OpenCL C.
+bool is_kernel_name(std::string_view name);
+
 }  // namespace kiln::builder
