@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/layer/answer.hpp"
+#include "runtime/layer/foreign.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
 #include "runtime/layer/settings.hpp"
@@ -40,32 +41,38 @@ cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint co
   return made;
 }
 
-// What the application made from source, or null.
-ProgramPointer find_from_source(cl_program program) {
-  const ProgramPointer known = objects().find(program);
-  return known == nullptr || known->is_linked ? nullptr : known;
-}
-
 bool is_linked(cl_program program) {
-  const ProgramPointer known = objects().find(program);
-  return known != nullptr && known->is_linked;
+  return objects().find(program, Program::Kind::linked) != nullptr;
 }
 
 cl_int CL_API_CALL build_program(cl_program program, cl_uint device_count,
                                  const cl_device_id *devices, const char *options, Notify notify,
                                  void *user) {
-  const ProgramPointer known = find_from_source(program);
-  if (known == nullptr) {
-    return next.clBuildProgram(program, device_count, devices, options, notify, user);
-  }
-  return build(known, {device_count, devices, options, notify, user});
+  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
+  const BuildArguments arguments{device_count, devices, options, notify, user};
+  if (known != nullptr) return build(known, arguments);
+  const ProgramPointer own = objects().find(program, Program::Kind::own_binary);
+  if (own != nullptr) return build_foreign(own, arguments);
+  return next.clBuildProgram(program, device_count, devices, options, notify, user);
+}
+
+cl_program CL_API_CALL create_program_with_binary(cl_context context, cl_uint count,
+                                                  const cl_device_id *devices,
+                                                  const size_t *lengths,
+                                                  const unsigned char **binaries, cl_int *status,
+                                                  cl_int *code) {
+  cl_int own_code = CL_SUCCESS;
+  const cl_program made =
+      create_with_binary({context, count, devices, lengths, binaries}, status, &own_code);
+  if (code != nullptr) *code = own_code;
+  return made;
 }
 
 cl_int CL_API_CALL compile_program(cl_program program, cl_uint device_count,
                                    const cl_device_id *devices, const char *options,
                                    cl_uint header_count, const cl_program *headers,
                                    const char **names, Notify notify, void *user) {
-  const ProgramPointer known = find_from_source(program);
+  const ProgramPointer known = objects().find(program, Program::Kind::from_source);
   if (known == nullptr) {
     return next.clCompileProgram(program, device_count, devices, options, header_count, headers,
                                  names, notify, user);
@@ -258,6 +265,9 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 void set_hooks(cl_icd_dispatch *table) {
   if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
   table->clCreateProgramWithSource = create_program_with_source;
+  if (!settings().record && !settings().overlay.empty()) {
+    table->clCreateProgramWithBinary = create_program_with_binary;
+  }
   table->clBuildProgram = build_program;
   table->clCompileProgram = compile_program;
   table->clLinkProgram = link_program;

@@ -24,7 +24,7 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
   if (none != (arguments.headers == nullptr) || none != (arguments.names == nullptr)) return {};
   Headers found;
   for (cl_uint i = 0; i < arguments.header_count; ++i) {
-    const ProgramPointer header = objects().find(arguments.headers[i]);
+    const ProgramPointer header = objects().find(arguments.headers[i], Program::Kind::from_source);
     if (header == nullptr || arguments.names[i] == nullptr) return {};
     found[arguments.names[i]] = header->source;
   }
@@ -90,7 +90,7 @@ CompilationPointer linked_alone(const LinkArguments &arguments) {
 void hand_out(cl_program linked, cl_context context) {
   auto known = std::make_shared<Program>();
   known->handle = linked;
-  known->is_linked = true;
+  known->kind = Program::Kind::linked;
   known->context = context;
   objects().add(known);
 }

@@ -22,6 +22,11 @@ ProgramPointer Objects::find(cl_program handle) const {
   return found == programs_.end() ? nullptr : found->second;
 }
 
+ProgramPointer Objects::find(cl_program handle, Program::Kind kind) const {
+  const ProgramPointer found = find(handle);
+  return found == nullptr || found->kind != kind ? nullptr : found;
+}
+
 void Objects::retain(cl_program handle) {
   const Lock lock(mutex_);
   const auto found = programs_.find(handle);

@@ -41,10 +41,16 @@ struct Compilation {
 };
 using CompilationPointer = std::shared_ptr<const Compilation>;
 
-// A program that was made from source, or that a pack gave for a link.
 struct Program {
+  enum class Kind {
+    from_source,
+    linked,  // a pack gave it for a link: it says nothing of the source and options that it is of
+    own_binary,
+  };
+
   cl_program handle = nullptr;  // the application's
-  bool is_linked = false;       // it says nothing of the source and the options that it may be of
+  Kind kind = Kind::from_source;
+  std::uint64_t binary = 0;  // what the quarantine knows an own binary by
   cl_context context = nullptr;
   std::string source;
   std::mutex building;  // held while it is built or compiled
@@ -64,6 +70,7 @@ class Objects {
  public:
   void add(const ProgramPointer &program);
   ProgramPointer find(cl_program handle) const;  // or null
+  ProgramPointer find(cl_program handle, Program::Kind kind) const;
   void retain(cl_program handle);
   void release(cl_program handle);
 

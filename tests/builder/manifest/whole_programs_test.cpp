@@ -35,9 +35,9 @@ TEST_CASE("A program of all kernels needs a source alone") {
 
 TEST_CASE("A program lists its kernels") {
   const Project project;
-  const Manifest manifest = project.good(
-      program("source = \"src/a.cl\"\nkernels = [\"one\", \"other\"]\noptions = [\"-DA\", \"-DB\"]\n"
-              "requires = [\"fp16\"]\ninclude_dirs = [\"inc\"]\n"));
+  const Manifest manifest = project.good(program(
+      "source = \"src/a.cl\"\nkernels = [\"one\", \"other\"]\noptions = [\"-DA\", \"-DB\"]\n"
+      "requires = [\"fp16\"]\ninclude_dirs = [\"inc\"]\n"));
   CHECK(listed(manifest) == "p: -DA -DB\n");
   const auto &record = manifest.programs[0].variants[0].record;
   REQUIRE(record.kernels.size() == 2);
@@ -102,14 +102,16 @@ TEST_CASE("Faults of programs as applications have them are placed") {
   CHECK(project.error(program(start + "A = [\"+\", \"*\"]\n"))
             .find("two combinations of \"options\" of [program.p] are called \"_\"") !=
         std::string::npos);
-  CHECK(project.error(program(start + "A = 1\n") +
-                      "[program.q]\nsource = \"src/[a]*\"\nkernels = \"all\"\n")
+  CHECK(project
+            .error(program(start + "A = 1\n") +
+                   "[program.q]\nsource = \"src/[a]*\"\nkernels = \"all\"\n")
             .find("no file is called") != std::string::npos);
 }
 
 TEST_CASE("One name for two programs is a fault") {
   const Project project;
-  CHECK(project.error("schema = 1\n[program.b]\nsource = \"src/a.cl\"\nkernels = \"all\"\n"
-                      "[program.rest]\nsource = \"src/*.cl\"\nkernels = \"all\"\n")
+  CHECK(project
+            .error("schema = 1\n[program.b]\nsource = \"src/a.cl\"\nkernels = \"all\"\n"
+                   "[program.rest]\nsource = \"src/*.cl\"\nkernels = \"all\"\n")
             .find("error: program \"b\" is there twice\n") != std::string::npos);
 }
