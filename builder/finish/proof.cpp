@@ -7,6 +7,7 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/identity/target.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -65,14 +66,7 @@ json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_
 }  // namespace
 
 packs::Target make_target(const DeviceInfo &device) {
-  packs::Target target;
-  target.key = device.description.key.text();
-  target.profile = device.description.profile;
-  target.family = device.description.family;
-  target.model = device.description.model;
-  target.compiler = device.description.compiler;
-  target.identity = device.identity.facts();
-  return target;
+  return runtime::target_of(device.identity, device.description);
 }
 
 Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate) {

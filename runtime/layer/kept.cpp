@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/writer.hpp"
+#include "runtime/identity/target.hpp"
 #include "runtime/layer/devices.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/settings.hpp"
@@ -33,17 +34,6 @@ std::string file_name(const std::string &program, const runtime::Device &device)
   return program + "-" + packs::hex64(device.key().hash()) + ".kiln";
 }
 
-packs::Target target_of(const runtime::Device &device) {
-  packs::Target target;
-  target.key = device.key().text();
-  target.profile = device.description.profile;
-  target.family = device.description.family;
-  target.model = device.description.model;
-  target.compiler = device.description.compiler;
-  target.identity = device.identity.facts();
-  return target;
-}
-
 std::string build_log(cl_program built, cl_device_id device) {
   std::size_t size = 0;
   if (next.clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
@@ -64,7 +54,7 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
   packs::Binary binary{contents->programs[0].variants[0].hash, packs::BlobSource(std::move(bytes)),
                        build_log(built, device.id)};
   binary.finish.why_not = "an application's own";
-  packs::Target target = target_of(device);
+  packs::Target target = runtime::target_of(device.identity, device.description);
   target.binaries.push_back(std::move(binary));
   contents->targets.push_back(std::move(target));
   return {};

@@ -101,6 +101,7 @@ int main(int count, char **words) {
   context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
   program = load(words[1]);
   printf(program == NULL ? "compiled\n" : "loaded\n");
+  fflush(stdout); /* for who looks where it died */
   if (program == NULL) {
     program = compile(words[1]);
   }
