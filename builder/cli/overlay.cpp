@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "kiln/kiln.h"
+#include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct OverlayArguments {
   std::string folder;
@@ -77,10 +82,27 @@ int export_folder(const OverlayArguments &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
+// What the layer kept, of which the runtime knows nothing (runtime/layer/kept.hpp).
+Status clear_kept(const std::string &folder) {
+  const fs::path programs = fs::path(folder) / "programs";
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(programs, error))) return {};
+  std::vector<std::string> files;
+  if (Status s = packs::packs_in(programs.string(), &files); !s.ok()) return s;
+  for (const std::string &file : files) {
+    if (!fs::remove(file, error) && error) return {Code::io_error, file + ": " + error.message()};
+  }
+  fs::remove(programs, error);  // unless something else lies there
+  return {};
+}
+
 int clear(const OverlayArguments &options) {
   kiln_error error{};
-  if (kiln_overlay_clear(options.folder.c_str(), &error) == KILN_OK) return kDone;
-  return fail({Code::failed, error.message});
+  if (kiln_overlay_clear(options.folder.c_str(), &error) != KILN_OK) {
+    return fail({Code::failed, error.message});
+  }
+  const Status status = clear_kept(options.folder);
+  return status.ok() ? kDone : fail(status);
 }
 
 }  // namespace

@@ -326,6 +326,8 @@ class Serving(LayerTest):
         lines = self.reported(second)
         self.assertEqual(self.count(lines, reason="no pack has it; the overlay keeps it"), 0)
         self.assertGreaterEqual(self.count(lines, outcome="served", rung="exact"), kept)
+        must("overlay", "clear", overlay)
+        self.assertEqual(list(overlay.iterdir()), [])
 
     def test_a_kept_program_that_was_damaged_is_built_and_kept_again(self):
         """As a start that was killed while the disk was full may leave it."""
