@@ -33,7 +33,8 @@ OptionChoice choice_of(const TableReader &table, const std::string &key, const t
   if (const auto *integer = node.as_integer()) value = std::to_string(integer->get());
   if (const auto *text = node.as_string()) value = text->get();
   const bool is_text = node.is_integer() || node.is_string();
-  if (!is_text || std::any_of(value.begin(), value.end(), is_space_or_quote)) {
+  const std::string whole = key + value;
+  if (!is_text || std::any_of(whole.begin(), whole.end(), is_space_or_quote)) {
     table.fail(position_of(node),
                fmt::format("bad value of {} in {}", in_quotes(key), table.label()), kValueRule);
   }

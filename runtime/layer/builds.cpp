@@ -11,8 +11,6 @@
 namespace kiln::layer {
 namespace {
 
-using Lock = std::lock_guard<std::mutex>;
-
 cl_int by_driver(const ProgramPointer &program, const BuildArguments &arguments) {
   return next.clBuildProgram(program->handle, arguments.device_count, arguments.devices,
                              arguments.options, arguments.notify, arguments.user);
@@ -89,22 +87,27 @@ std::string why_passed(const BuildArguments &arguments, cl_device_id only) {
   return others ? "it is built for other devices" : "";
 }
 
-cl_int leave_to_driver(const ProgramPointer &program, bool calls_back,
-                       const std::function<cl_int()> &by_driver) {
+cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
+                       bool calls_back, const std::function<cl_int()> &by_driver) {
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
-  if (calls_back) objects().set_twin(program, nullptr);
+  if (calls_back) {
+    objects().set_twin(program, nullptr);
+    program->native = true;
+    lock->unlock();
+    return by_driver();
+  }
   const cl_int code = by_driver();
   const bool tried = code == CL_SUCCESS || code == CL_BUILD_PROGRAM_FAILURE ||
                      code == CL_COMPILE_PROGRAM_FAILURE || code == CL_INVALID_BUILD_OPTIONS ||
                      code == CL_INVALID_COMPILER_OPTIONS;
   if (tried) objects().set_twin(program, nullptr);
-  program->native = program->native || tried || calls_back;
+  program->native = program->native || tried;
   return code;
 }
 
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
   {
-    const Lock lock(program->building);
+    std::unique_lock<std::mutex> lock(program->building);
     if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
     objects().set_compilation(program, nullptr);
     Built built;
@@ -121,7 +124,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
     if (!is_served) {
-      code = leave_to_driver(program, arguments.notify != nullptr, [&] {
+      code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
         return records || keeps ? build_and_note(program, arguments, *whole)
                                 : by_driver(program, arguments);
       });

@@ -30,11 +30,11 @@ void note_built(cl_program built, const WholeProgram &whole);
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
 
-// Lets the driver build or compile the handle; the caller holds `building`. A twin goes, unless
-// kernels of it are alive, for which the answer is CL_INVALID_OPERATION as a driver's is, or the
-// driver refuses the call. With a callback, which may ask for the program while the driver is at
-// it, the twin goes first.
-cl_int leave_to_driver(const ProgramPointer &program, bool calls_back,
-                       const std::function<cl_int()> &by_driver);
+// Lets the driver build or compile the handle; `lock` holds `building`. A twin goes, unless kernels
+// of it are alive, for which the answer is CL_INVALID_OPERATION as a driver's is, or the driver
+// refuses the call. With a callback, which may ask for the program and build it again while the
+// driver is at it, the twin goes first, and the lock is given up.
+cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
+                       bool calls_back, const std::function<cl_int()> &by_driver);
 
 }  // namespace kiln::layer

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/kept.hpp"
 
-#include <cstring>
-#include <map>
-#include <mutex>
-
 #include <unistd.h>
+#include <cstring>
 
 #include "kiln/packs/writer.hpp"
 #include "runtime/identity/target.hpp"
@@ -13,6 +10,7 @@
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/settings.hpp"
 #include "runtime/load/build.hpp"
+#include "runtime/overlay/driver_number.hpp"
 #include "runtime/overlay/private_folder.hpp"
 
 namespace kiln::layer {
@@ -30,8 +28,14 @@ Status open_folder(std::string *path, runtime::Folder *folder) {
   return error == 0 ? Status() : Status::error(Code::io_error, {*path, ": ", std::strerror(error)});
 }
 
+// Of the program for the device, whichever its driver.
+std::string name_of_device(const std::string &program, const runtime::Device &device) {
+  return program + "-" + packs::hex64(device.key().hash()) + "-";
+}
+
+// A driver may be replaced without a change of any string that it reports.
 std::string file_name(const std::string &program, const runtime::Device &device) {
-  return program + "-" + packs::hex64(device.key().hash()) + ".kiln";
+  return name_of_device(program, device) + packs::hex64(runtime::driver_number(device)) + ".kiln";
 }
 
 std::string build_log(cl_program built, cl_device_id device) {
@@ -76,27 +80,35 @@ Status keep(cl_program built, const WholeProgram &program) {
   auto contents = contents_of(built, program);
   if (!contents) return {};
   if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
-  return packs::write_pack(*contents, path + "/" + file_name(program.name, *device->device));
+  const std::string file = file_name(program.name, *device->device);
+  const std::string same = name_of_device(program.name, *device->device);
+  for (const std::string &name : names) {
+    if (name != file && name.compare(0, same.size(), same) == 0) (void)folder.remove(name);
+  }
+  return packs::write_pack(*contents, path + "/" + file);
+}
+
+// Empty if there is none.
+std::string kept_file(const std::string &program, const kiln_device &device) {
+  std::string path;
+  runtime::Folder folder;
+  struct stat info;
+  if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return "";
+  const std::string file = file_name(program, *device.device);
+  return folder.status(file, &info) == 0 ? path + "/" + file : "";
 }
 
 }  // namespace
 
-kiln_pack *find_kept(const std::string &name, const kiln_device &device) {
-  if (settings().overlay.empty()) return nullptr;
-  static std::mutex &mutex = *new std::mutex;
-  static auto &opened = *new std::map<std::string, kiln_pack *>;
-  const std::string file = file_name(name, *device.device);
-  const std::lock_guard<std::mutex> lock(mutex);
-  kiln_pack *&pack = opened[file];
-  std::string path;
-  runtime::Folder folder;
-  struct stat info;
-  if (pack != nullptr || !open_folder(&path, &folder).ok() || folder.status(file, &info) != 0) {
-    return pack;
-  }
-  // A damaged one is replaced.
-  if (kiln_pack_open_file((path + "/" + file).c_str(), &pack, nullptr) != KILN_OK) pack = nullptr;
-  return pack;
+bool is_kept(const std::string &name, const kiln_device &device) {
+  return !kept_file(name, device).empty();
+}
+
+kiln_pack *open_kept(const std::string &name, const kiln_device &device) {
+  const std::string file = kept_file(name, device);
+  kiln_pack *pack = nullptr;
+  const bool opened = !file.empty() && kiln_pack_open_file(file.c_str(), &pack, nullptr) == KILN_OK;
+  return opened ? pack : nullptr;  // a damaged one is replaced
 }
 
 void keep_program(cl_program built, const WholeProgram &program) {

@@ -11,12 +11,14 @@
 
 namespace kiln::layer {
 
-// What an earlier start kept of the program for the device. Owned by this room, to the end of the
-// process; null: there is none, or no overlay.
-kiln_pack *find_kept(const std::string &name, const kiln_device &device);
+// What an earlier start kept of the program for the device and its driver as it is now. The caller
+// releases it; null: there is none, or no overlay.
+kiln_pack *open_kept(const std::string &name, const kiln_device &device);
+bool is_kept(const std::string &name, const kiln_device &device);
 
 // OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
-// all, while there are fewer than kMostKept. Nothing where the overlay is another user's, or others
+// all, while there are fewer than kMostKept; what another driver
+// made of it leaves. Nothing where the overlay is another user's, or others
 // may write to it. A failure is complained about.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
 void keep_program(cl_program built, const WholeProgram &program);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/links.hpp"
 
+#include <filesystem>
 #include <vector>
 
 #include "runtime/layer/answer.hpp"
@@ -11,8 +12,6 @@
 
 namespace kiln::layer {
 namespace {
-
-using Lock = std::lock_guard<std::mutex>;
 
 constexpr char kNotAlone[] =
     "it is not of one program that was compiled from source for one device and linked without "
@@ -26,7 +25,10 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
   for (cl_uint i = 0; i < arguments.header_count; ++i) {
     const ProgramPointer header = objects().find(arguments.headers[i], Program::Kind::from_source);
     if (header == nullptr || arguments.names[i] == nullptr) return {};
-    found[arguments.names[i]] = header->source;
+    const std::string name = arguments.names[i];
+    // By another spelling it would not be found.
+    if (std::filesystem::path(name).lexically_normal().generic_string() != name) return {};
+    if (!found.emplace(name, header->source).second) return {};
   }
   return found;
 }
@@ -104,7 +106,7 @@ cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
 }  // namespace
 
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments) {
-  const Lock lock(program->building);
+  std::unique_lock<std::mutex> lock(program->building);
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels that the layer does not know may be attached to what the driver built.
@@ -117,7 +119,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   }
   objects().set_compilation(program, nullptr);
   const BuildArguments &build = arguments.build;
-  const cl_int code = leave_to_driver(program, build.notify != nullptr, [&] {
+  const cl_int code = leave_to_driver(program, &lock, build.notify != nullptr, [&] {
     return next.clCompileProgram(program->handle, build.device_count, build.devices, build.options,
                                  arguments.header_count, arguments.headers, arguments.names,
                                  build.notify, build.user);
@@ -130,10 +132,10 @@ void compile_deferred(cl_program handle) {
   const ProgramPointer program = objects().find(handle);
   const CompilationPointer seen = objects().compilation_of(handle);
   if (program == nullptr || seen == nullptr || !seen->is_deferred) return;
-  const Lock lock(program->building);
+  std::unique_lock<std::mutex> lock(program->building);
   if (objects().compilation_of(handle) != seen) return;  // another thread was faster
   HeaderPrograms headers(program->context, seen->headers);
-  (void)leave_to_driver(program, false, [&] {
+  (void)leave_to_driver(program, &lock, false, [&] {
     return next.clCompileProgram(handle, 0, nullptr, seen->options.c_str(), headers.count(),
                                  headers.programs(), headers.names(), nullptr, nullptr);
   });

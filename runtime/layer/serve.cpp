@@ -70,33 +70,15 @@ Found find_pack(const std::string &name, const kiln_device &device) {
   return first;
 }
 
-}  // namespace
-
-Served serve_program(const std::string &name, cl_context context, cl_device_id device) {
+Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context) {
   Served served;
-  if (next_opencl() == nullptr) {
-    served.reason = "the ICD loader is too old";
-    return served;
-  }
   kiln_error error{};
-  kiln_device *opened = nullptr;
-  if (find_device(device, &opened, &error) != KILN_OK) {
-    served.reason = error.message;
-    return served;
-  }
-  Found found = find_pack(name, *opened);
-  if (found.pack == nullptr) found.pack = find_kept(name, *opened);
-  if (found.pack == nullptr) {
-    served.is_unknown = true;
-    served.reason = "no pack has it";
-    return served;
-  }
   kiln_loader_options options = {};
   options.size = sizeof(options);
   options.context = context;
   if (!settings().overlay.empty()) options.overlay = settings().overlay.c_str();
   kiln_loader *loader = nullptr;
-  if (kiln_loader_create(opened, found.pack, &options, &loader, &error) != KILN_OK) {
+  if (kiln_loader_create(device, found.pack, &options, &loader, &error) != KILN_OK) {
     served.reason = error.message;
     return served;
   }
@@ -106,7 +88,7 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id d
     next.clRetainProgram(served.program);
     served.rung = runtime::rung_name(result.report->rung);
     if (result.report->rung == KILN_RUNG_EXACT) {
-      const packs::BinaryRef binary = binary_of(*found.pack, *opened, result.program->variant);
+      const packs::BinaryRef binary = binary_of(*found.pack, *device, result.program->variant);
       if (binary) served.log = binary.provenance.build_log();
     }
   } else {
@@ -116,13 +98,37 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id d
   return served;
 }
 
-bool can_serve(const std::string &name, cl_device_id device) {
-  for (const kiln_pack *pack : all_packs()) {
-    if (pack->pack->find_program(name)) return true;
+}  // namespace
+
+Served serve_program(const std::string &name, cl_context context, cl_device_id id) {
+  Served served;
+  if (next_opencl() == nullptr) {
+    served.reason = "the ICD loader is too old";
+    return served;
   }
-  kiln_device *opened = nullptr;
-  return next_opencl() != nullptr && find_device(device, &opened, nullptr) == KILN_OK &&
-         find_kept(name, *opened) != nullptr;
+  kiln_error error{};
+  kiln_device *device = nullptr;
+  if (find_device(id, &device, &error) != KILN_OK) {
+    served.reason = error.message;
+    return served;
+  }
+  const Found found = find_pack(name, *device);
+  if (found.pack != nullptr) return load(name, found, device, context);
+  kiln_pack *kept = open_kept(name, *device);
+  if (kept == nullptr) {
+    served.is_unknown = true;
+    served.reason = "no pack has it";
+    return served;
+  }
+  served = load(name, {kept, ""}, device, context);
+  kiln_pack_release(kept);
+  return served;
+}
+
+bool can_serve(const std::string &name, cl_device_id id) {
+  kiln_device *device = nullptr;
+  if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return false;
+  return !find_pack(name, *device).variant.empty() || is_kept(name, *device);
 }
 
 }  // namespace kiln::layer

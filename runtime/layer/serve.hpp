@@ -21,8 +21,8 @@ struct Served {
 // Takes any thread.
 Served serve_program(const std::string &name, cl_context context, cl_device_id device);
 
-// Whether there is something to load the program from. A device is opened for that only where an
-// overlay may have it.
+// Whether a pack or the overlay has a binary of the program for the device. On another device it
+// may not compile.
 bool can_serve(const std::string &name, cl_device_id device);
 
 }  // namespace kiln::layer

@@ -20,11 +20,13 @@ using packs::Status;
 
 constexpr std::size_t kDigits = 32;
 constexpr char kRoot[] = "<program>";
+constexpr char kHeaders[] = "<headers>";  // a folder that no disk has
 
 // Directives that take files in by rules of their own, and what asks for files or the time.
 constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
 constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
                                        "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
+constexpr std::string_view kPlaces[] = {"__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"};
 constexpr std::string_view kOptions[] = {"-include", "-imacros"};
 // Without any of these in a text there is nothing to look for in it; the last two may stand between
 // the letters of a word and for #.
@@ -94,19 +96,46 @@ Status check_options(std::string_view options) {
   return {};
 }
 
-// A compiler looks for what the source itself includes in the current folder.
-source::ReadFile reader(std::string_view text, const Headers &headers) {
-  return [text, &headers,
+// A compiler looks for what the source itself includes in the current folder. `*unreadable` tells
+// of files that are there and cannot be had.
+source::ReadFile reader(std::string_view text, const Headers &headers, bool *unreadable) {
+  return [text, &headers, unreadable,
           disk = source::read_from_disk()](const fs::path &path) -> std::optional<std::string> {
-    const std::string name = path.generic_string();
+    std::string name = path.generic_string();
     if (name == kRoot) return std::string(text);
+    const bool in_headers = *path.begin() == kHeaders;
+    if (in_headers) name = path.lexically_relative(kHeaders).generic_string();
     const auto header = headers.find(name);
-    return header == headers.end() ? disk(path) : header->second;
+    if (header != headers.end()) return header->second;
+    if (in_headers) return std::nullopt;
+    auto read = disk(path);
+    std::error_code error;
+    if (!read && fs::is_regular_file(path, error)) *unreadable = true;
+    return read;
   };
 }
 
+// Whether the options are of those that name no file but by -I, in a way that every driver reads
+// alike.
+bool are_plain(std::string_view options) {
+  constexpr std::string_view kPlain[] = {"-D", "-U", "-I", "-cl-", "-w", "-W", "-g", "-O"};
+  if (options.find_first_of("'\\@") != std::string_view::npos) return false;
+  const auto words = source::option_words(options);
+  if (!words) return false;
+  bool is_operand = false;
+  for (const source::OptionWord &word : *words) {
+    const std::string_view text = word.text;
+    const bool known = std::any_of(std::begin(kPlain), std::end(kPlain), [text](auto option) {
+      return text.substr(0, option.size()) == option;
+    });
+    if (!is_operand && !known) return false;
+    is_operand = !is_operand && (text == "-D" || text == "-U" || text == "-I");
+  }
+  return true;
+}
+
 Result<std::string> whole_source(std::string_view text, const source::IncludeOptions &options,
-                                 const Headers &headers) {
+                                 std::string_view options_text, const Headers &headers) {
   const bool includes = text.find("include") != std::string_view::npos || has_spliced_word(text);
   if (!includes) {
     Status s = check_source(text);
@@ -116,10 +145,11 @@ Result<std::string> whole_source(std::string_view text, const source::IncludeOpt
   if (text.find("%:") != std::string_view::npos) return depends_on("%:");
   source::FlattenRequest request;
   request.source = kRoot;
-  if (!headers.empty()) request.include_dirs.emplace_back(".");
+  if (!headers.empty()) request.include_dirs.emplace_back(kHeaders);
   request.include_dirs.insert(request.include_dirs.end(), options.folders.begin(),
                               options.folders.end());
-  request.read = reader(text, headers);
+  bool unreadable = false;
+  request.read = reader(text, headers, &unreadable);
   // Where the folders are must not matter.
   request.name = [](const fs::path &path) { return path.filename().string(); };
   request.as_compiled = true;
@@ -128,6 +158,12 @@ Result<std::string> whole_source(std::string_view text, const source::IncludeOpt
   }
   auto flat = source::flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
+  if (unreadable) return depends_on("a file that cannot be read");
+  if (flat->left_includes && !are_plain(options_text)) {
+    return depends_on("a file that was not found, for which its options may name a place");
+  }
+  // What these say is not the same in one text.
+  if (flat->files.size() > 1 && has_any(flat->text, kPlaces)) return depends_on("__FILE__");
   if (Status s = check_source(flat->text); !s.ok()) return s;
   return flat->files.size() == 1 ? std::string(text) : std::move(flat->text);
 }
@@ -151,7 +187,7 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
   const auto parts = source::include_options(options);
   if (!parts) return depends_on("its options, which have an open quote or -I without a folder");
   if (Status s = check_options(parts->others); !s.ok()) return s;
-  auto text = whole_source(source, *parts, headers);
+  auto text = whole_source(source, *parts, options, headers);
   if (!text.ok()) return text.status();
   WholeProgram whole{"", *std::move(text), parts->others};
   whole.name = program_name(whole.source, whole.options);

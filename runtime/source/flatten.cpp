@@ -157,9 +157,8 @@ class Flattener {
     std::string operand(std::string_view(line.code).substr(directive.operands));
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
-    if (request_.as_compiled && name_in(operand).text.empty()) {
-      operand = macros_.expand(operand).value_or("");
-    }
+    const bool is_made = request_.as_compiled && name_in(operand).text.empty();
+    if (is_made) operand = macros_.expand(operand).value_or("");
     const Name name = name_in(operand);
     if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
@@ -169,7 +168,8 @@ class Flattener {
                   "expected a path relative to this file's folder or to an include folder");
     }
     File *included = search(file, name);
-    if (included == nullptr && (request_.as_compiled || !name.in_quotes)) {
+    if (included == nullptr && !is_made && (request_.as_compiled || !name.in_quotes)) {
+      result_.left_includes = true;
       copy(file, line);
       return {};
     }

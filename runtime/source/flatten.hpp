@@ -54,6 +54,7 @@ struct FlattenRequest {
 struct Flattened {
   std::string text;
   std::vector<std::filesystem::path> files;  // each once, in the order of reading; source first
+  bool left_includes = false;                // of what was not found
 };
 
 // Replaces `#include "x"` by the text of x, between `#line` directives, and `#include <x>` where an

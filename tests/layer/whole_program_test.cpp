@@ -3,6 +3,8 @@
 // on more.
 #include "runtime/layer/whole_program.hpp"
 
+#include <filesystem>
+
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -83,6 +85,36 @@ TEST_CASE("headers of clCompileProgram come before files", "[layer]") {
 TEST_CASE("what is under a condition and is not there stays", "[layer]") {
   const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
   CHECK(whole(source).source == source);
+}
+
+TEST_CASE("what is not there may be found by options that the layer does not know", "[layer]") {
+  const std::string source = "#include <nowhere.h>\n";
+  for (const char *options :
+       {"-isystem /x", "-I '/a b'", "-I/a\\ b", "@file", "-DA -Xclang -I/x"}) {
+    CHECK_FALSE(whole_program(source, options).ok());
+    CHECK(whole_program("kernel void k() {}", options).ok());
+  }
+  CHECK(whole_program(source, "-D A=1 -DB -cl-std=CL1.2 -w -Werror -O2 -g").ok());
+  CHECK_FALSE(whole_program("#define NAME <nowhere.h>\n#include NAME\n", "").ok());
+}
+
+TEST_CASE("a header of clCompileProgram is no file of the current folder", "[layer]") {
+  const TemporaryFolder folder;
+  folder.write("config.h", "int of_folder;\n");
+  const auto before = std::filesystem::current_path();
+  const TemporaryFolder other;
+  other.write("config.h", "int of_current;\n");
+  std::filesystem::current_path(other.path());
+  const WholeProgram made =
+      whole("#include <config.h>\n", "-I " + folder.path().string(), {{"other.h", "int other;\n"}});
+  std::filesystem::current_path(before);
+  CHECK(made.source.find("of_folder") != std::string::npos);
+}
+
+TEST_CASE("a place in a file is not the same once the file is in the program", "[layer]") {
+  const TemporaryFolder folder;
+  folder.write("a.h", "constant char name[] = __FILE__;\n");
+  CHECK_FALSE(whole_program("#include \"a.h\"\n", "-I " + folder.path().string()).ok());
 }
 
 TEST_CASE("a text that may depend on more than files is refused", "[layer]") {
