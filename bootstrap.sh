@@ -14,8 +14,8 @@ usage: ./bootstrap.sh build | demo | test | check
          them on a photograph, show what a start costs
   test   build; bring the laboratory (drivers of other Debian suites, about 600 MB once,
          kept in ~/.cache/kiln), run every test, and print a table of what ran
-  check  build; clang-tidy, the runtime by Clang and under the sanitizers, and libFuzzer
-         for a while
+  check  build; clang-tidy, every variant on the older drivers, the runtime by Clang and
+         under the sanitizers, and libFuzzer for a while
 
 Each prints the time that it took.
 
@@ -147,18 +147,19 @@ summary() {
 run_all_tests() {
   local failed=
   rm -rf build/release/tests/results
-  run_tests release all -LE style -j "$(nproc)" || failed=yes
+  run_tests release all -LE 'style|thorough' -j "$(nproc)" || failed=yes
   say "The laboratory: targets of the fleet's pack"
   cat build/release/tests/lab/fleet/summary.txt || failed=yes
   summary build/release || failed=yes
   [ -z "$failed" ]
 }
 
-# clang-tidy, a build by Clang, the sanitizers on the quick tests, and libFuzzer.
+# clang-tidy, every variant on the older drivers, a build by Clang, the sanitizers on the quick
+# tests, and libFuzzer.
 run_checks() {
   local failed=
   rm -rf build/{release,clang,asan-runtime,fuzz}/tests/results
-  run_tests release style -L style || failed=yes
+  run_tests release style -L 'style|thorough' || failed=yes
   run_tests clang quick -L quick || failed=yes
   # PoCL alone: Intel's driver cannot be loaded under this sanitizer. Why not its own signal stack,
   # tests/runtime/checked.cmake says.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln_kernel_check [--light] [--thin] [--special] PACK DEVICE FROM TO [PROGRAM[/VARIANT]]
+// kiln_kernel_check [--light] [--thin] [--special|--preferred] PACK DEVICE FROM TO
+// [PROGRAM[/VARIANT]]
 //
 // Loads every variant that the device can run from the pack, through the runtime and by
 // whatever rung, and compares its result with the reference library for every width and height
@@ -7,7 +8,8 @@
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
 // one kind of image and one local size, for devices that check every access. --thin takes a quarter
 // of the pairs of widths and heights over 16, for slow devices. --special takes the variants alone
-// that need half precision, sub-groups or integer dot products.
+// that need half precision, sub-groups or integer dot products; --preferred of each program the
+// first that the device can run.
 //
 // Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 77 no OpenCL
 // library, or no such device.
@@ -38,6 +40,7 @@ struct Arguments {
   std::string program;
   std::string variant;
   bool special = false;
+  bool preferred = false;
 };
 
 bool parse(int argc, char **argv, Arguments *out) {
@@ -49,6 +52,8 @@ bool parse(int argc, char **argv, Arguments *out) {
       out->plan.thin = true;
     } else if (std::strcmp(argv[i], "--special") == 0) {
       out->special = true;
+    } else if (std::strcmp(argv[i], "--preferred") == 0) {
+      out->preferred = true;
     } else {
       words.emplace_back(argv[i]);
     }
@@ -66,22 +71,24 @@ bool parse(int argc, char **argv, Arguments *out) {
   return out->plan.from >= 1 && out->plan.from <= out->plan.to && out->plan.to <= 4096;
 }
 
+enum class Outcome : std::uint8_t { equal, skipped, wrong };
+
 // One process for each variant: a driver that dies ends one check and names it.
-bool check(const Arguments &arguments, const builder::DeviceInfo &device,
-           const packs::Program &program, const packs::Variant &variant) {
+Outcome check(const Arguments &arguments, const builder::DeviceInfo &device,
+              const packs::Program &program, const packs::Variant &variant) {
   const auto child = builder::fork_call(
       [&] { return check_variant(arguments.pack, device, program, variant, arguments.plan); },
       kTimeout);
   const std::string name = program.name + "/" + variant.name;
   if (!child.ok()) {
     fmt::print("{}: the driver {}\n", name, child.reason());
-    return false;
+    return Outcome::wrong;
   }
   std::fputs(child.output.c_str(), stderr);  // what a checking driver complains about
   const auto &answer = child.answer;
   if (answer.contains("skipped")) {
     fmt::print("{}: skipped, {}\n", name, answer["skipped"].get<std::string>());
-    return true;
+    return Outcome::skipped;
   }
   for (const auto &line : answer["mismatches"]) {
     fmt::print("{}: {}\n", name, line.get<std::string>());
@@ -89,7 +96,7 @@ bool check(const Arguments &arguments, const builder::DeviceInfo &device,
   fmt::print("{}: {} launches, {} mismatches, rung {}, {:.1f} s\n", name,
              answer["launches"].get<long>(), answer["failed"].get<long>(),
              answer["rung"].get<std::string>(), answer["seconds"].get<double>());
-  return answer["failed"] == 0;
+  return answer["failed"] == 0 ? Outcome::equal : Outcome::wrong;
 }
 
 bool is_special(const packs::Variant &variant) {
@@ -110,9 +117,11 @@ int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
     for (const packs::Variant &variant : program.variants) {
       if (!arguments.variant.empty() && variant.name != arguments.variant) continue;
       if (arguments.special && !is_special(variant)) continue;
-      all = check(arguments, device, program, variant) && all;
+      const Outcome outcome = check(arguments, device, program, variant);
       std::fflush(stdout);
+      all = all && outcome != Outcome::wrong;
       ++checked;
+      if (arguments.preferred && outcome != Outcome::skipped) break;
     }
   }
   if (checked != 0) return all ? 0 : 1;
@@ -126,7 +135,7 @@ int main(int argc, char **argv) {
   Arguments arguments;
   if (!parse(argc, argv, &arguments)) {
     fmt::print(stderr,
-               "usage: {} [--light] [--thin] [--special] PACK DEVICE FROM TO "
+               "usage: {} [--light] [--thin] [--special|--preferred] PACK DEVICE FROM TO "
                "[PROGRAM[/VARIANT]]\n",
                argv[0]);
     return 2;
