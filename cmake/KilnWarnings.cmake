@@ -31,7 +31,7 @@ function(kiln_small_code target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:${small}>)
 endfunction()
 
-# kiln_quick_compilation(TARGET): for code that parses and prints, and for tests. CLI11 takes GCC
+# kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC
 # twice as long at -O3, and nothing there is worth it.
 function(kiln_quick_compilation target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)

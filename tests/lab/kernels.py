@@ -9,7 +9,7 @@ from pathlib import Path
 
 import making
 import pixels
-from fleet import REFERENCES
+from fleet import REFERENCES, WARM
 from suite import Skipped, expect
 
 DEVICES = ("rusticl-25.0", "rusticl-22.3", "pocl-6.0", "pocl-3.1", "oclgrind")
@@ -59,7 +59,7 @@ def _check(fleet, name, program):
     if name in OLDER:
         options.append("--preferred")
     done = station.call("./kiln_kernel_check", *options, "base.kiln", station.device["select"],
-                        *_sizes(name, checked), environment=environment)
+                        *_sizes(name, checked), environment=environment, settings=WARM)
     if done.code != 0 and station.device["moving"]:
         raise Skipped(f"the moving suite's driver fails: {_faults(done.out)}")
     expect(done.code == 0, f"kiln_kernel_check: {_faults(done.out)}")

@@ -93,9 +93,9 @@ def _run(fleet, station, pack, rung, subject):
     program, variant, size = subject
     label, stem = f"{program}/{variant}", f"{program}-{variant}-{rung}"
     environment, findings = checker_log(station)
-    done = station.kiln("run", program, "--variant", variant, "--pack", pack, "--device",
-                        station.device["select"], "--image", f"{size}.png", "--output",
-                        f"{stem}.png", "--report", f"{stem}.json", environment=environment)
+    done = station.warm_kiln("run", program, "--variant", variant, "--pack", pack, "--device",
+                             station.device["select"], "--image", f"{size}.png", "--output",
+                             f"{stem}.png", "--report", f"{stem}.json", environment=environment)
     done.expect_code(0, f"kiln run {label}")
     expect_no_faults(findings() + done.err, label)
     (report,) = fleet.read_json(station.folder / f"{stem}.json")

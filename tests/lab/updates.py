@@ -91,12 +91,12 @@ class _Stale:
         common = [program, "--variant", variant, "--pack", self.pack, "--device",
                   self.station.device["select"], "--overlay", f"overlay-{self.update.held}"]
         if not self.station.device["executes"]:
-            done = self.station.kiln("explain", *common, "--json")
+            done = self.station.warm_kiln("explain", *common, "--json")
             done.expect_code(code, "kiln explain")
             return done.err if code else done.json()
         output = f"stale-{program}.png"
-        done = self.station.kiln("run", *common, "--image", "crop.png", "--output", output,
-                                 "--report", "stale.json")
+        done = self.station.warm_kiln("run", *common, "--image", "crop.png", "--output", output,
+                                      "--report", "stale.json")
         done.expect_code(code, "kiln run")
         if code:
             return done.err
