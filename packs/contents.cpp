@@ -53,6 +53,7 @@ Variant read_variant(const std::shared_ptr<const Pack> &pack, const fb::Variant 
     out.arguments.push_back(read_argument(*argument));
   }
   out.tolerance = in.tolerance();
+  out.launches = optional_blob(pack, pack->blob(in.launches()));
   return out;
 }
 

@@ -91,6 +91,36 @@ int order(const Variant &a, const Variant &b) {
   return order(a.il64, b.il64);
 }
 
+Status add_lines(const std::optional<BlobSource> &launches, std::set<std::string> *lines) {
+  Bytes text;
+  if (!launches) return {};
+  if (Status s = launches->read(&text); !s.ok()) return s;
+  for (auto start = text.begin(); start != text.end();) {
+    const auto end = std::find(start, text.end(), '\n');
+    lines->emplace(start, end);
+    start = end == text.end() ? end : end + 1;
+  }
+  return {};
+}
+
+// The launches of both, each line once. Everything else of `into` is kept.
+Status unite_launches(const Variant &from, Variant *into) {
+  if (!from.launches || !into->launches || from.launches->name() == into->launches->name()) {
+    if (order(from.launches, into->launches) < 0) into->launches = from.launches;
+    return {};
+  }
+  std::set<std::string> lines;
+  if (Status s = add_lines(from.launches, &lines); !s.ok()) return s;
+  if (Status s = add_lines(into->launches, &lines); !s.ok()) return s;
+  Bytes text;
+  for (const std::string &line : lines) {
+    text.insert(text.end(), line.begin(), line.end());
+    text.push_back('\n');
+  }
+  into->launches = BlobSource(std::move(text));
+  return {};
+}
+
 // What has hints comes first, as an older pack of the same program has none.
 int order_hints(const Program &a, const Program &b) {
   const auto lacks = [](const Program &p) {
@@ -152,7 +182,10 @@ Status merge_program(const Program &from, Program *into) {
                                                "options (" +
                                                hex(a.hash) + " and " + hex(b->hash) + ")");
     }
-    if (order(a, *b) < 0) *b = a;
+    Variant kept = order(a, *b) < 0 ? a : *b;
+    kept.launches = b->launches;
+    if (Status s = unite_launches(a, &kept); !s.ok()) return s;
+    *b = std::move(kept);
     return Status{};
   });
 }

@@ -72,7 +72,8 @@ Status check_variant(const fb::Variant &variant, std::size_t blobs) {
   if (!kernels_named(variant)) {
     return fault(Code::root_malformed, "kernel names are not unique names");
   }
-  for (const std::uint32_t index : {variant.source(), variant.il32(), variant.il64()}) {
+  for (const std::uint32_t index :
+       {variant.source(), variant.il32(), variant.il64(), variant.launches()}) {
     if (index > blobs) return fault(Code::out_of_bounds, "blob index out of range");
   }
   for (const fb::Argument *argument : *variant.arguments()) {

@@ -49,7 +49,8 @@ constexpr FieldRule kVariant[] = {text(kRequired),
                                   number<fb::Size3>(kRequired),
                                   number<fb::Size3>(kRequired),
                                   tables(TableKind::argument, kRequired),
-                                  number<double>()};
+                                  number<double>(),
+                                  number<std::uint32_t>()};
 constexpr FieldRule kProgram[] = {
     text(kRequired), text(kRequired), tables(TableKind::variant, kRequired),
     texts(),         text(),          numbers<fb::Size3>()};

@@ -263,9 +263,11 @@ Status PackWriter::add_variant(const Variant &variant,
   std::uint32_t source = 0;
   std::uint32_t il32 = 0;
   std::uint32_t il64 = 0;
+  std::uint32_t launches = 0;
   if (Status s = add_optional(variant.source, &source); !s.ok()) return s;
   if (Status s = add_optional(variant.il32, &il32); !s.ok()) return s;
   if (Status s = add_optional(variant.il64, &il64); !s.ok()) return s;
+  if (Status s = add_optional(variant.launches, &launches); !s.ok()) return s;
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
   for (const Kernel &kernel : variant.kernels) {
     const Text kernel_name = root_.CreateString(kernel.name);
@@ -284,7 +286,7 @@ Status PackWriter::add_variant(const Variant &variant,
   const fb::Size3 local_size = to_size3(variant.local_size);
   variants->push_back(fb::CreateVariant(root_, name, &hash, options, requirements, kernel_vector,
                                         source, il32, il64, variant.il_version, &pixels,
-                                        &local_size, argument_vector, variant.tolerance));
+                                        &local_size, argument_vector, variant.tolerance, launches));
   return {};
 }
 

@@ -105,7 +105,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
 
 // With what stands at the output's place now, to which another command may have added.
 Status write(const BuildArguments &options, packs::Contents *contents) {
-  const builder::FolderLock lock = lock_output(options.output);
+  const packs::FolderLock lock = lock_output(options.output);
   const auto now = earlier_contents(options);
   if (!now.ok()) return now.status();
   builder::keep_earlier(*now, contents);

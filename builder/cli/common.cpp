@@ -233,8 +233,8 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
       "Store binaries as they are: a start decodes nothing, and the pack is larger");
 }
 
-builder::FolderLock lock_output(const std::string &path) {
-  return builder::FolderLock(path, [](const std::string &folder) {
+packs::FolderLock lock_output(const std::string &path) {
+  return packs::FolderLock(path, [](const std::string &folder) {
     complain("waiting for another command that writes to " + folder);
   });
 }

@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/base/folder_lock.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/folder_lock.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
@@ -139,7 +139,7 @@ Status check_output(const std::string &path, const std::vector<std::string> &inp
 
 // Keeps other commands from replacing what is in the output's folder, from before the output is
 // read again until it is written; says so where it has to wait.
-builder::FolderLock lock_output(const std::string &path);
+packs::FolderLock lock_output(const std::string &path);
 
 // The contents to add records to: `read`, or, where the output replaces the input, the input read
 // again, since another command may have added to it. Call it under lock_output().

@@ -62,7 +62,7 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
 // `*rows`: how many cross-checks the output has.
 Status write(const CrosscheckArguments &options, const packs::Contents &read,
              const packs::Contents &records, std::size_t *rows) {
-  const builder::FolderLock lock = lock_output(options.output);
+  const packs::FolderLock lock = lock_output(options.output);
   auto latest = latest_contents(options.input, options.output, read);
   if (!latest.ok()) return latest.status();
   packs::merge_records(records, &*latest);

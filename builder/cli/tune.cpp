@@ -138,7 +138,7 @@ struct Rows {
 
 Status write(const TuneArguments &options, const packs::Contents &read,
              const std::vector<builder::TunedDevice> &results, Rows *rows) {
-  const builder::FolderLock lock = lock_output(options.output);
+  const packs::FolderLock lock = lock_output(options.output);
   auto latest = latest_contents(options.input, options.output, read);
   if (!latest.ok()) return latest.status();
   for (const builder::TunedDevice &tuned : results) {

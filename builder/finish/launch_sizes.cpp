@@ -17,6 +17,10 @@ using runtime::NDSize;
 constexpr std::size_t kWide = 65'535;
 constexpr std::size_t kDeep = 256;
 
+bool is_wide(const NDSize &range, const NDSize &local) {
+  return std::max(range[0], range[1]) >= kWide || local[2] >= kDeep;
+}
+
 std::vector<ProblemSize> problems_of(const packs::Program &program) {
   std::vector<ProblemSize> problems;
   std::uint32_t depth = 1;
@@ -84,9 +88,17 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
       for (const NDSize &size : wanted) {
         const NDSize local = runtime::fit_local_size(range, size, limits[i]);
         const NDSize padded = runtime::pad_global_size(range, local);
-        sizes.insert({local, std::max(padded[0], padded[1]) >= kWide || local[2] >= kDeep});
+        sizes.insert({local, is_wide(padded, local)});
       }
     }
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launches) {
+  std::set<LaunchSize> sizes;
+  for (const RecordedLaunch &launch : launches) {
+    if (launch.local[0] != 0) sizes.insert({launch.local, is_wide(launch.global, launch.local)});
   }
   return {sizes.begin(), sizes.end()};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "builder/launch/recorded_launch.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/launch/work_group.hpp"
 
@@ -39,6 +40,10 @@ TunedSizes tuned_sizes(const std::vector<packs::Tuning> &records, const std::str
 std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs::Variant &variant,
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);
+
+// The sizes that launches were recorded with, where the driver did not choose. Sorted, without
+// duplicates.
+std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launches);
 
 // The value of PoCL's environment variable POCL_BINARY_SPECIALIZE_WG with which a binary contains
 // the code for these sizes, "16-4-1-goffs0-smallgrid,...". It must be set before the program's

@@ -2,6 +2,7 @@
 #include "builder/finish/proof.hpp"
 
 #include "builder/device/driver_caches.hpp"
+#include "builder/finish/launch_recorded.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
@@ -23,6 +24,7 @@ Status write_proof(const ProofRequest &request, const packs::Binary &binary, boo
   program.variants[0].source.reset();
   program.variants[0].il32.reset();
   program.variants[0].il64.reset();
+  program.variants[0].launches.reset();
   packs::Target target = make_target(request.device);
   (intermediate ? target.intermediates : target.binaries) = {binary};
   contents.programs = {std::move(program)};
@@ -34,6 +36,11 @@ Status write_proof(const ProofRequest &request, const packs::Binary &binary, boo
 
 Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest &request,
               FirstLaunch *out) {
+  if (request.variant.launches) {
+    const auto launches = recorded_launches(request.variant);
+    if (!launches.ok()) return launches.status();
+    return launch_recorded(*bench.child.device, loaded.cl(), *launches, out);
+  }
   const auto workload =
       plan_workload(request.program, request.variant, small_problem(request.program), {});
   if (!workload.ok()) return workload.status();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/inspect/pack_json.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "kiln/packs/hash.hpp"
@@ -23,6 +25,18 @@ json blob_json(const packs::BlobSource &source) {
 
 json optional_blob(const std::optional<packs::BlobSource> &source) {
   return source ? blob_json(*source) : json();
+}
+
+json launches_json(const packs::Variant &variant) {
+  packs::Bytes text;
+  if (!variant.launches || !variant.launches->read(&text).ok()) return json::array();
+  json launches = json::array();
+  for (auto start = text.begin(); start != text.end();) {
+    const auto end = std::find(start, text.end(), '\n');
+    launches.push_back(json::parse(start, end, nullptr, false));
+    start = end == text.end() ? end : end + 1;
+  }
+  return launches;
 }
 
 json argument_json(const packs::Argument &argument) {
@@ -70,7 +84,8 @@ json variant_json(const packs::Variant &variant) {
       {"il_version", std::to_string(version >> 16) + "." + std::to_string((version >> 8) & 0xff)},
       {"source", optional_blob(variant.source)},
       {"il32", optional_blob(variant.il32)},
-      {"il64", optional_blob(variant.il64)}};
+      {"il64", optional_blob(variant.il64)},
+      {"launches", launches_json(variant)}};
 }
 
 const char *finality_name(packs::Finality finality) {

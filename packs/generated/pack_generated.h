@@ -654,7 +654,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_PIXELS = 22,
     VT_LOCAL_SIZE = 24,
     VT_ARGUMENTS = 26,
-    VT_TOLERANCE = 28
+    VT_TOLERANCE = 28,
+    VT_LAUNCHES = 30
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -701,6 +702,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   double tolerance() const {
     return GetField<double>(VT_TOLERANCE, 0.0);
   }
+  uint32_t launches() const {
+    return GetField<uint32_t>(VT_LAUNCHES, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_NAME) &&
@@ -724,6 +728,7 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(arguments()) &&
            verifier.VerifyVectorOfTables(arguments()) &&
            VerifyField<double>(verifier, VT_TOLERANCE, 8) &&
+           VerifyField<uint32_t>(verifier, VT_LAUNCHES, 4) &&
            verifier.EndTable();
   }
 };
@@ -771,6 +776,9 @@ struct VariantBuilder {
   void add_tolerance(double tolerance) {
     fbb_.AddElement<double>(Variant::VT_TOLERANCE, tolerance, 0.0);
   }
+  void add_launches(uint32_t launches) {
+    fbb_.AddElement<uint32_t>(Variant::VT_LAUNCHES, launches, 0);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -804,9 +812,11 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     const kiln::packs::fb::Size3 *pixels = nullptr,
     const kiln::packs::fb::Size3 *local_size = nullptr,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<kiln::packs::fb::Argument>>> arguments = 0,
-    double tolerance = 0.0) {
+    double tolerance = 0.0,
+    uint32_t launches = 0) {
   VariantBuilder builder_(_fbb);
   builder_.add_tolerance(tolerance);
+  builder_.add_launches(launches);
   builder_.add_arguments(arguments);
   builder_.add_local_size(local_size);
   builder_.add_pixels(pixels);
@@ -836,7 +846,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     const kiln::packs::fb::Size3 *pixels = nullptr,
     const kiln::packs::fb::Size3 *local_size = nullptr,
     const std::vector<flatbuffers::Offset<kiln::packs::fb::Argument>> *arguments = nullptr,
-    double tolerance = 0.0) {
+    double tolerance = 0.0,
+    uint32_t launches = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto options__ = options ? _fbb.CreateString(options) : 0;
   auto requirements__ = requirements ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*requirements) : 0;
@@ -856,7 +867,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       pixels,
       local_size,
       arguments__,
-      tolerance);
+      tolerance,
+      launches);
 }
 
 struct Program FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

@@ -15,13 +15,15 @@ namespace {
 
 const char *outcome_of(const Built &built) {
   if (built.rung.empty()) return "passed";
-  return built.rung == "source" ? "compiled" : "served";
+  return built.rung == "source" || built.rung == "il" ? "compiled" : "served";
 }
 
 }  // namespace
 
-std::string noted() {
-  return settings().record ? "it is recorded" : "no pack has it; the overlay keeps it";
+std::string noted(const packs::Status &status) {
+  const bool record = settings().record;
+  if (!status.ok()) return (record ? "it is not recorded: " : "no pack has it; ") + status.message;
+  return record ? "it is recorded" : "no pack has it; the overlay keeps it";
 }
 
 void append_report(const Built &built) {

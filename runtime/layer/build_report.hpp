@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+#include "kiln/packs/status.hpp"
+
 namespace kiln::layer {
 
 // A build that an application asked for.
@@ -15,8 +17,8 @@ struct Built {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// The reason of what note_built() noted, and of what it could not.
-std::string noted();
+// The reason of what note_built() noted or could not, and of what the driver refused.
+std::string noted(const packs::Status &status);
 inline constexpr char kRefused[] = "the driver does not build it";
 
 // Appends {"program", "outcome", "rung", "reason", "milliseconds"} to the file of the settings, if

@@ -4,12 +4,16 @@
 #include "runtime/layer/build_report.hpp"
 #include "runtime/layer/devices.hpp"
 #include "runtime/layer/kept.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
 
 namespace kiln::layer {
 namespace {
+
+using packs::Code;
+using packs::Status;
 
 cl_int by_driver(const ProgramPointer &program, const BuildArguments &arguments) {
   return next.clBuildProgram(program->handle, arguments.device_count, arguments.devices,
@@ -21,40 +25,52 @@ struct Pending {
   Notify notify;
   void *user;
   WholeProgram whole;
+  std::string source;
+  std::string options;
 };
+
+Status note_unchanged(cl_program built, const WholeProgram &whole, const std::string &source,
+                      const std::string &options) {
+  const Status status = check_unchanged(whole, source, options);
+  return status.ok() ? note_built(built, whole) : status;
+}
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  note_built(program, pending->whole);
+  (void)note_unchanged(program, pending->whole, pending->source, pending->options);
   pending->notify(program, pending->user);
 }
 
+// `*reason` is what became of it, or is to become when the driver has built it.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
-                      const WholeProgram &whole) {
+                      const WholeProgram &whole, std::string *reason) {
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) note_built(program->handle, whole);
+    if (code == CL_SUCCESS) {
+      *reason =
+          noted(note_unchanged(program->handle, whole, program->source, arguments.options_text()));
+    }
     return code;
   }
   // Left behind where a driver refuses the call and does not call back: some do both.
-  auto *pending = new Pending{arguments.notify, arguments.user, whole};
+  auto *pending = new Pending{arguments.notify, arguments.user, whole, program->source,
+                              arguments.options_text()};
   BuildArguments noting = arguments;
   noting.notify = when_built;
   noting.user = pending;
-  return by_driver(program, noting);
+  const cl_int code = by_driver(program, noting);
+  if (code == CL_SUCCESS) *reason = noted({});
+  return code;
 }
 
-// Why the layer has nothing to do with the build; empty if it has.
-std::string why_not(const Program &program, const BuildArguments &arguments, cl_device_id device,
-                    const packs::Result<WholeProgram> &whole) {
-  std::string why = whole.ok() ? "" : whole.status().message;
-  if (!settings().record) {
-    // Kernels that the layer does not know may be attached to it.
-    if (program.native) why = "the driver built it before";
-    const std::string passed = why_passed(arguments, device);
-    if (!passed.empty()) why = passed;
-  }
-  return why;
+// Whether the layer has to do with the build. Fails with why not.
+Status judge(const Program &program, const BuildArguments &arguments, cl_device_id device,
+             const packs::Result<WholeProgram> &whole) {
+  if (settings().record) return whole.status();
+  if (Status s = can_follow(arguments, device); !s.ok()) return s;
+  // Kernels that the layer does not know may be attached to it.
+  if (program.native) return Status::error(Code::failed, "the driver built it before");
+  return whole.status();
 }
 
 // Whether a twin serves the build from here on; fills in what is to be reported.
@@ -69,22 +85,25 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
 
 }  // namespace
 
-void note_built(cl_program built, const WholeProgram &whole) {
-  if (settings().record) {
-    record_program(built, whole, settings().spool);
-  } else {
-    keep_program(built, whole);
+Status note_built(cl_program built, const WholeProgram &whole) {
+  const Status status = settings().record ? record_program(built, whole, settings().spool)
+                                          : keep_program(built, whole);
+  if (!status.ok()) {
+    complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }
+  return status;
 }
 
-std::string why_passed(const BuildArguments &arguments, cl_device_id only) {
+Status can_follow(const BuildArguments &arguments, cl_device_id only) {
   const bool well_formed = (arguments.device_count == 0) == (arguments.devices == nullptr) &&
                            (arguments.notify != nullptr || arguments.user == nullptr);
-  if (!well_formed) return "its arguments are for the driver to judge";
-  if (only == nullptr) return "its context has several devices";
+  if (!well_formed) {
+    return Status::error(Code::bad_argument, "its arguments are for the driver to judge");
+  }
+  if (only == nullptr) return Status::error(Code::failed, "its context has several devices");
   const bool others =
       arguments.device_count > 1 || (arguments.devices != nullptr && arguments.devices[0] != only);
-  return others ? "it is built for other devices" : "";
+  return others ? Status::error(Code::failed, "it is built for other devices") : Status();
 }
 
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
@@ -110,26 +129,28 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     std::unique_lock<std::mutex> lock(program->building);
     if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
     objects().set_compilation(program, nullptr);
+    launches().set_program(program->handle, "");
     Built built;
     const std::string options = arguments.options_text();
-    const auto whole = whole_program(program->source, options);
+    const auto whole = whole_of(*program, options);
     const cl_device_id device = only_device(program->handle);
     built.program = whole.ok() ? whole->name : program_name(program->source, options);
-    built.reason = why_not(*program, arguments, device, whole);
-    const bool ours = built.reason.empty();
+    const Status judged = judge(*program, arguments, device, whole);
+    built.reason = judged.message;
+    const bool ours = judged.ok();
     const bool records = ours && settings().record;
     Served served;
     if (ours && !records) served = serve_program(built.program, program->context, device);
     const bool is_served = ours && !records && take_twin(program, options, served, &built);
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
+    if (records || keeps) built.reason = kRefused;  // unless it does
     if (!is_served) {
       code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
-        return records || keeps ? build_and_note(program, arguments, *whole)
+        return records || keeps ? build_and_note(program, arguments, *whole, &built.reason)
                                 : by_driver(program, arguments);
       });
     }
-    if (records || keeps) built.reason = code == CL_SUCCESS ? noted() : kRefused;
     append_report(built);
     if (!is_served) return code;
   }

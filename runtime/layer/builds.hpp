@@ -21,11 +21,13 @@ struct BuildArguments {
   std::string options_text() const { return options == nullptr ? "" : options; }
 };
 
-// Why the layer leaves the call to the driver, whichever program it is for; empty if it does not.
-std::string why_passed(const BuildArguments &arguments, cl_device_id only);
+// Whether the layer has to do with such a call, whichever program it is for. Fails with why it is
+// left to the driver.
+packs::Status can_follow(const BuildArguments &arguments, cl_device_id only);
 
-// Notes what the driver built: in the spool, or for later starts in the overlay.
-void note_built(cl_program built, const WholeProgram &whole);
+// Notes what the driver built: in the spool, or for later starts in the overlay. What fails is
+// complained about.
+packs::Status note_built(cl_program built, const WholeProgram &whole);
 
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/foreign.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -64,10 +65,24 @@ cl_program by_driver(const BinaryArguments &arguments, cl_int *status, cl_int *c
                                         arguments.lengths, arguments.binaries, status, code);
 }
 
+bool is_of(cl_context context, cl_device_id device) {
+  std::size_t size = 0;
+  if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
+    return false;
+  }
+  std::vector<cl_device_id> devices(size / sizeof(cl_device_id));
+  return next.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices.data(), nullptr) ==
+             CL_SUCCESS &&
+         std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+// What is no such call is for the driver to judge, which the layer must not ask about things that
+// may not exist.
 bool is_followed(const BinaryArguments &arguments) {
   return !settings().overlay.empty() && arguments.count == 1 && arguments.devices != nullptr &&
          arguments.lengths != nullptr && arguments.binaries != nullptr &&
-         arguments.binaries[0] != nullptr && arguments.lengths[0] != 0;
+         arguments.binaries[0] != nullptr && arguments.lengths[0] != 0 &&
+         is_of(arguments.context, arguments.devices[0]);
 }
 
 cl_program refuse(const std::string &why, cl_int *status, cl_int *code) {

@@ -5,6 +5,8 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/foreign.hpp"
+#include "runtime/layer/launch_hooks.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
 #include "runtime/layer/settings.hpp"
@@ -26,6 +28,7 @@ cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint co
   if (code != nullptr) *code = own_code;
   const bool whole = made != nullptr && own_code == CL_SUCCESS &&
                      std::all_of(strings, strings + count, [](auto *s) { return s != nullptr; });
+  if (made != nullptr) launches().set_program(made, "");
   if (!whole) return made;
   auto known = std::make_shared<Program>();
   known->handle = made;
@@ -39,6 +42,28 @@ cl_program CL_API_CALL create_program_with_source(cl_context context, cl_uint co
   }
   objects().add(known);
   return made;
+}
+
+cl_program CL_API_CALL create_program_with_il(cl_context context, const void *il, size_t length,
+                                              cl_int *code) {
+  cl_int own_code = CL_SUCCESS;
+  const cl_program made = next.clCreateProgramWithIL(context, il, length, &own_code);
+  if (code != nullptr) *code = own_code;
+  if (made == nullptr) return made;
+  launches().set_program(made, "");
+  auto known = std::make_shared<Program>();
+  known->handle = made;
+  known->context = context;
+  known->source.assign(static_cast<const char *>(il), length);
+  known->is_il = true;
+  objects().add(known);
+  return made;
+}
+
+cl_int CL_API_CALL set_constant(cl_program program, cl_uint id, size_t size, const void *value) {
+  const ProgramPointer known = objects().find(program);
+  if (known != nullptr) known->specialised = true;
+  return next.clSetProgramSpecializationConstant(program, id, size, value);
 }
 
 bool is_linked(cl_program program) {
@@ -144,6 +169,11 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
+// Of a program that the driver made for the application.
+void watch(cl_kernel kernel, cl_program program) {
+  if (kernel != nullptr && settings().record) launches().add_kernel(kernel, program);
+}
+
 // The kernel holds the application's program, as it would hold one that the driver built.
 void adopt(cl_kernel kernel, const ProgramPointer &program) {
   next.clRetainProgram(program->handle);
@@ -153,7 +183,11 @@ void adopt(cl_kernel kernel, const ProgramPointer &program) {
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code) {
   const ProgramPointer known = objects().find(program);
   const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
-  if (twin == nullptr) return next.clCreateKernel(program, name, code);
+  if (twin == nullptr) {
+    const cl_kernel made = next.clCreateKernel(program, name, code);
+    watch(made, program);
+    return made;
+  }
   const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
   if (kernel != nullptr) adopt(kernel, known);
   objects().end_kernel(known);
@@ -164,8 +198,15 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
                                              cl_uint *count) {
   const ProgramPointer known = objects().find(program);
   const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
-  if (twin == nullptr) return next.clCreateKernelsInProgram(program, room, kernels, count);
   cl_uint made = 0;
+  if (twin == nullptr) {
+    const cl_int code = next.clCreateKernelsInProgram(program, room, kernels, &made);
+    if (code == CL_SUCCESS && count != nullptr) *count = made;
+    for (cl_uint i = 0; code == CL_SUCCESS && kernels != nullptr && i < made && i < room; ++i) {
+      watch(kernels[i], program);
+    }
+    return code;
+  }
   const cl_int code = next.clCreateKernelsInProgram(twin->program, room, kernels, &made);
   if (code == CL_SUCCESS) {
     if (count != nullptr) *count = made;
@@ -179,16 +220,20 @@ cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *code) {
   const cl_kernel kernel = next.clCloneKernel(source, code);
   if (kernel == nullptr) return kernel;
   if (const ProgramPointer known = objects().program_of(source)) adopt(kernel, known);
+  launches().add_clone(kernel, source);
   return kernel;
 }
 
 cl_int CL_API_CALL retain_kernel(cl_kernel kernel) {
   const cl_int code = next.clRetainKernel(kernel);
-  if (code == CL_SUCCESS) objects().retain_kernel(kernel);
+  if (code != CL_SUCCESS) return code;
+  objects().retain_kernel(kernel);
+  launches().retain(kernel);
   return code;
 }
 
 cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
+  launches().release(kernel);
   const cl_program done = objects().release_kernel(kernel);
   const cl_int code = next.clReleaseKernel(kernel);
   if (done != nullptr) next.clReleaseProgram(done);
@@ -264,7 +309,14 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 
 void set_hooks(cl_icd_dispatch *table) {
   if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
+  if (settings().record) set_launch_hooks(table);
   table->clCreateProgramWithSource = create_program_with_source;
+  if (table->clCreateProgramWithIL != nullptr) {
+    table->clCreateProgramWithIL = create_program_with_il;
+  }
+  if (table->clSetProgramSpecializationConstant != nullptr) {
+    table->clSetProgramSpecializationConstant = set_constant;
+  }
   if (!settings().record && !settings().overlay.empty()) {
     table->clCreateProgramWithBinary = create_program_with_binary;
   }

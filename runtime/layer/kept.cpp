@@ -64,7 +64,31 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
   return {};
 }
 
-Status keep(cl_program built, const WholeProgram &program) {
+// Nothing if there is none.
+std::optional<std::string> kept_file(const std::string &program, const kiln_device &device) {
+  std::string path;
+  runtime::Folder folder;
+  struct stat info;
+  if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return std::nullopt;
+  const std::string file = file_name(program, *device.device);
+  if (folder.status(file, &info) != 0) return std::nullopt;
+  return path + "/" + file;
+}
+
+}  // namespace
+
+bool is_kept(const std::string &name, const kiln_device &device) {
+  return kept_file(name, device).has_value();
+}
+
+kiln_pack *open_kept(const std::string &name, const kiln_device &device) {
+  const auto file = kept_file(name, device);
+  kiln_pack *pack = nullptr;
+  const bool opened = file && kiln_pack_open_file(file->c_str(), &pack, nullptr) == KILN_OK;
+  return opened ? pack : nullptr;  // a damaged one is replaced
+}
+
+Status keep_program(cl_program built, const WholeProgram &program) {
   kiln_error error{};
   kiln_device *device = nullptr;
   if (find_device(only_device(built), &device, &error) != KILN_OK) {
@@ -86,35 +110,6 @@ Status keep(cl_program built, const WholeProgram &program) {
     if (name != file && name.compare(0, same.size(), same) == 0) (void)folder.remove(name);
   }
   return packs::write_pack(*contents, path + "/" + file);
-}
-
-// Empty if there is none.
-std::string kept_file(const std::string &program, const kiln_device &device) {
-  std::string path;
-  runtime::Folder folder;
-  struct stat info;
-  if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return "";
-  const std::string file = file_name(program, *device.device);
-  return folder.status(file, &info) == 0 ? path + "/" + file : "";
-}
-
-}  // namespace
-
-bool is_kept(const std::string &name, const kiln_device &device) {
-  return !kept_file(name, device).empty();
-}
-
-kiln_pack *open_kept(const std::string &name, const kiln_device &device) {
-  const std::string file = kept_file(name, device);
-  kiln_pack *pack = nullptr;
-  const bool opened = !file.empty() && kiln_pack_open_file(file.c_str(), &pack, nullptr) == KILN_OK;
-  return opened ? pack : nullptr;  // a damaged one is replaced
-}
-
-void keep_program(cl_program built, const WholeProgram &program) {
-  if (const Status s = keep(built, program); !s.ok()) {
-    complain_once("not kept: " + s.message);
-  }
 }
 
 }  // namespace kiln::layer

@@ -17,10 +17,9 @@ kiln_pack *open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
 // OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
-// all, while there are fewer than kMostKept; what another driver
-// made of it leaves. Nothing where the overlay is another user's, or others
-// may write to it. A failure is complained about.
+// all; what another driver made of it leaves. Fails where there are kMostKept, and where the
+// overlay is another user's, or others may write to it.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
-void keep_program(cl_program built, const WholeProgram &program);
+packs::Status keep_program(cl_program built, const WholeProgram &program);
 
 }  // namespace kiln::layer

@@ -7,6 +7,7 @@
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/build_report.hpp"
 #include "runtime/layer/devices.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
 
@@ -37,10 +38,10 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
 std::shared_ptr<Compilation> follow(const ProgramPointer &program,
                                     const CompileArguments &arguments) {
   const bool plain = arguments.build.notify == nullptr &&
-                     why_passed(arguments.build, only_device(program->handle)).empty();
+                     can_follow(arguments.build, only_device(program->handle)).ok();
   auto headers = plain ? headers_of(arguments) : std::nullopt;
   if (!headers) return nullptr;
-  auto whole = whole_program(program->source, arguments.build.options_text(), *headers);
+  auto whole = whole_of(*program, arguments.build.options_text(), *headers);
   if (!whole.ok()) return nullptr;
   auto made = std::make_shared<Compilation>();
   made->whole = *std::move(whole);
@@ -84,7 +85,7 @@ CompilationPointer linked_alone(const LinkArguments &arguments) {
   const ProgramPointer known = objects().find(arguments.programs[0]);
   const bool plain = known != nullptr && known->context == arguments.context &&
                      arguments.build.notify == nullptr && arguments.build.options_text().empty() &&
-                     why_passed(arguments.build, only_device(known->handle)).empty();
+                     can_follow(arguments.build, only_device(known->handle)).ok();
   return plain ? objects().compilation_of(known->handle) : nullptr;
 }
 
@@ -124,7 +125,11 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
                                  arguments.header_count, arguments.headers, arguments.names,
                                  build.notify, build.user);
   });
-  if (code == CL_SUCCESS) objects().set_compilation(program, compilation);
+  const bool known = code == CL_SUCCESS && compilation != nullptr &&
+                     check_unchanged(compilation->whole, program->source, compilation->options,
+                                     compilation->headers)
+                         .ok();
+  if (known) objects().set_compilation(program, compilation);
   return code;
 }
 
@@ -186,8 +191,8 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
     compile_deferred(arguments.programs[i]);
   }
   const cl_program linked = link_by_driver(arguments, code);
-  if (notes && linked != nullptr) note_built(linked, alone->whole);
-  if (notes) built.reason = linked == nullptr ? kRefused : noted();
+  if (linked != nullptr) launches().set_program(linked, "");
+  if (notes) built.reason = linked == nullptr ? kRefused : noted(note_built(linked, alone->whole));
   append_report(built);
   return linked;
 }

@@ -7,6 +7,15 @@ using Lock = std::lock_guard<std::mutex>;
 
 Twin::~Twin() { next.clReleaseProgram(program); }
 
+packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
+                                     const Headers &headers) {
+  if (!program.is_il) return whole_program(program.source, options, headers);
+  if (program.specialised) {
+    return packs::Status::error(packs::Code::failed, "its specialisation constants were set");
+  }
+  return whole_module(program.source, options);
+}
+
 // What leaves is declared before the lock, so that the driver is called after it.
 void Objects::add(const ProgramPointer &program) {
   ProgramPointer before;

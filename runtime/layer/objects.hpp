@@ -2,6 +2,7 @@
 // What the layer knows of an application's programs and kernels.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,9 +53,11 @@ struct Program {
   Kind kind = Kind::from_source;
   std::uint64_t binary = 0;  // what the quarantine knows an own binary by
   cl_context context = nullptr;
-  std::string source;
+  std::string source;  // or a module's bytes
+  bool is_il = false;
   std::mutex building;  // held while it is built or compiled
   bool native = false;  // guarded by `building`: the driver did so, for the application
+  std::atomic<bool> specialised{false};  // a constant of a module was set
 
   // Guarded by Objects.
   TwinPointer twin;                // null: the handle stands for itself
@@ -63,6 +66,11 @@ struct Program {
   unsigned kernels = 0;            // of the twin that are alive, or being made
 };
 using ProgramPointer = std::shared_ptr<Program>;
+
+// What the program is with these options. Fails as whole_program() and whole_module() do, and of a
+// module whose constants were set.
+packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
+                                     const Headers &headers = {});
 
 // Any thread may call anything. An object leaves when the application releases it for the last
 // time, before the driver may give its handle to another.

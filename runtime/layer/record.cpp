@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kiln/packs/folder_lock.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/settings.hpp"
 
 namespace kiln::layer {
@@ -48,6 +51,30 @@ bool add_kernels(cl_program built, packs::Variant *variant) {
   return !variant->kernels.empty();
 }
 
+cl_uint address_bits(cl_program built) {
+  cl_device_id device = nullptr;  // the first of them
+  cl_uint count = 0;
+  cl_uint bits = 64;
+  next.clGetProgramInfo(built, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
+  std::vector<cl_device_id> devices(count);
+  next.clGetProgramInfo(built, CL_PROGRAM_DEVICES, count * sizeof(device), devices.data(), nullptr);
+  if (count > 0) {
+    next.clGetDeviceInfo(devices[0], CL_DEVICE_ADDRESS_BITS, sizeof(bits), &bits, nullptr);
+  }
+  return bits;
+}
+
+// The source, or the module that a driver of such addresses took.
+void set_code(cl_program built, const WholeProgram &program, packs::Variant *variant) {
+  if (!program.is_il) {
+    variant->source.emplace(bytes_of(program.source));
+    return;
+  }
+  (address_bits(built) == 32 ? variant->il32 : variant->il64).emplace(bytes_of(program.source));
+  std::memcpy(&variant->il_version, program.source.data() + sizeof(std::uint32_t),
+              sizeof(variant->il_version));
+}
+
 }  // namespace
 
 void complain_once(const std::string &text) {
@@ -58,7 +85,7 @@ void complain_once(const std::string &text) {
 std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program) {
   packs::Variant variant;
   variant.options = program.options;
-  variant.source.emplace(bytes_of(program.source));
+  set_code(built, program, &variant);
   if (!add_kernels(built, &variant)) return std::nullopt;
   // Drivers name them in orders of their own, and may see other kernels where a source asks what
   // the device is: each set is a variant.
@@ -75,15 +102,17 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
   return contents;
 }
 
-void record_program(cl_program built, const WholeProgram &program, const std::string &folder) {
+packs::Status record_program(cl_program built, const WholeProgram &program,
+                             const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
-  if (access(path.c_str(), F_OK) == 0) return;
+  launches().set_program(built, path);
+  if (access(path.c_str(), F_OK) == 0) return {};
   const auto contents = contents_of(built, program);
-  if (!contents) return;
+  if (!contents) return {};
   (void)mkdir(folder.c_str(), 0777);
-  if (const packs::Status s = packs::write_pack(*contents, path); !s.ok()) {
-    complain_once("not recorded: " + s.message);
-  }
+  // Another process may have written it since, and its launches.
+  const packs::FolderLock lock(path);
+  return access(path.c_str(), F_OK) == 0 ? packs::Status() : packs::write_pack(*contents, path);
 }
 
 }  // namespace kiln::layer

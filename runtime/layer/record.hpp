@@ -19,7 +19,8 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
 void complain_once(const std::string &text);
 
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once. A failure is complained about.
-void record_program(cl_program built, const WholeProgram &program, const std::string &folder);
+// write the same at once.
+packs::Status record_program(cl_program built, const WholeProgram &program,
+                             const std::string &folder);
 
 }  // namespace kiln::layer

@@ -6,6 +6,7 @@
 #include "kiln/packs/pack_folder.hpp"
 #include "runtime/layer/devices.hpp"
 #include "runtime/layer/kept.hpp"
+#include "runtime/layer/record.hpp"
 #include "runtime/layer/settings.hpp"
 
 namespace kiln::layer {
@@ -13,8 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Each holds a file open, of which an application may have 1,024 and need most itself.
+constexpr std::size_t kMostPacks = 256;
+
 void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   kiln_error error{};
+  if (packs->size() >= kMostPacks) {
+    complain_once("there are over " + std::to_string(kMostPacks) + " packs, and " + path +
+                  " and those after it are not used: kiln merge joins packs");
+    return;
+  }
   kiln_pack *pack = nullptr;
   if (kiln_pack_open_file(path.c_str(), &pack, &error) == KILN_OK) {
     packs->push_back(pack);
@@ -82,7 +91,11 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     served.reason = error.message;
     return served;
   }
-  const runtime::LoadResult result = loader->programs.load(name, found.variant, KILN_LOAD_NO_IL);
+  // An application's source is not compiled by way of IL; its IL is.
+  const packs::VariantRefs variants = found.pack->pack->find_program(name).variants();
+  const bool is_il = variants.size() != 0 && variants[0].source() == 0;
+  const runtime::LoadResult result =
+      loader->programs.load(name, found.variant, is_il ? 0 : KILN_LOAD_NO_IL);
   if (result.error.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);

@@ -2,6 +2,7 @@
 #include "runtime/layer/whole_program.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 
@@ -18,6 +19,7 @@ using packs::Code;
 using packs::Result;
 using packs::Status;
 
+constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
 constexpr char kRoot[] = "<program>";
 constexpr char kHeaders[] = "<headers>";  // a folder that no disk has
@@ -192,6 +194,23 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
   WholeProgram whole{"", *std::move(text), parts->others};
   whole.name = program_name(whole.source, whole.options);
   return whole;
+}
+
+Result<WholeProgram> whole_module(std::string_view module, std::string_view options) {
+  constexpr std::uint32_t kMagic = 0x07230203;
+  std::uint32_t magic = 0;
+  if (module.size() >= kModuleHeader) std::memcpy(&magic, module.data(), sizeof(magic));
+  if (magic != kMagic) return Status::error(Code::bad_input, "it is of no SPIR-V module");
+  return WholeProgram{program_name(module, options), std::string(module), std::string(options),
+                      true};
+}
+
+Status check_unchanged(const WholeProgram &program, std::string_view source,
+                       std::string_view options, const Headers &headers) {
+  if (program.source == source) return {};  // it includes nothing
+  const auto now = whole_program(source, options, headers);
+  if (now.ok() && now->name == program.name) return {};
+  return Status::error(Code::failed, "a file that it includes was changed while it was built");
 }
 
 }  // namespace kiln::layer

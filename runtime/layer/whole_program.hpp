@@ -10,11 +10,12 @@
 
 namespace kiln::layer {
 
-// A source that includes no file but the compilers' own, and options without -I.
+// A source that includes no file but the compilers' own, and options without -I; or SPIR-V.
 struct WholeProgram {
-  std::string name;  // program_name()
-  std::string source;
+  std::string name;    // program_name()
+  std::string source;  // or the module's bytes
   std::string options;
+  bool is_il = false;
 };
 
 // "cl-" and 32 hexadecimal digits, of both byte for byte.
@@ -29,5 +30,14 @@ using Headers = std::map<std::string, std::string>;
 // files, as on the time, or may; the message says on what.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
+
+// The same of a module, which depends on nothing else. Fails where it is no SPIR-V of this
+// processor's byte order.
+packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
+
+// Fails where a file that was included has changed, so that whoever read it since may have seen
+// another text.
+packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
+                              std::string_view options, const Headers &headers = {});
 
 }  // namespace kiln::layer

@@ -66,6 +66,7 @@
   X(clRetainDevice)             \
   X(clReleaseDevice)            \
   X(clSetEventCallback)         \
+  X(clEnqueueFillBuffer)        \
   X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {

@@ -79,6 +79,7 @@ def must(*command):
         sys.exit(77)
     if done.code != 0:
         raise AssertionError(f"{command}: exit code {done.code}: {done.error}")
+    return done
 
 
 def bare(*sections):
@@ -244,6 +245,25 @@ class Recording(LayerTest):
         grown = files_of(spool)
         self.assertEqual({name: grown[name] for name in first}, first)
         self.assertEqual(set(grown), set(files_of(self.spool)))
+
+    def test_what_was_launched_is_recorded_and_final(self):
+        """PoCL has nothing left to compile at the first launch of what it was."""
+        listed = json.loads(must("inspect", self.built, "--json").output)
+        variants = [variant for program in listed["programs"] for variant in program["variants"]]
+        launched = {variant["hash"] for variant in variants if variant["launches"]}
+        self.assertTrue(launched)
+        self.assertLess(len(launched), len(variants))
+        for variant in variants:
+            kinds = [(launch["kernel"], launch["local"], launch["wide"], launch["moved"])
+                     for launch in variant["launches"]]
+            self.assertEqual(len(kinds), len({str(kind) for kind in kinds}), kinds)
+            self.assertLessEqual({kind[0] for kind in kinds},
+                                 {kernel["name"] for kernel in variant["kernels"]})
+        (target,) = listed["targets"]
+        for binary in target["binaries"]:
+            finish = binary["provenance"]["finish"]
+            final = "yes" if binary["variant_hash"] in launched else "not launched"
+            self.assertEqual(finish["final"], final, finish)
 
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
@@ -428,6 +448,20 @@ class Folders(LayerTest):
         lines = self.reported(report)
         self.assertGreater(self.count(lines, outcome="served", rung="exact"), 0)
         self.assertEqual(self.count(lines, outcome="compiled"), 0)
+
+
+    def test_more_packs_than_an_application_can_have_open_are_one_complaint(self):
+        """The first of them serve."""
+        folder = self.place / "packs"
+        folder.mkdir()
+        for number in range(300):
+            (folder / f"{number:03}.kiln").symlink_to(self.built)
+        report = self.place / "report"
+        done = serve("--pack", folder, "--report", report, sections=SHORT)
+        self.same(done, SHORT)
+        self.one_complaint(done)
+        self.assertIn("256.kiln", done.error)
+        self.assertGreater(self.count(self.reported(report), outcome="served"), 0)
 
 
 class BadPacks(LayerTest):

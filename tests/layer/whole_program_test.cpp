@@ -41,6 +41,19 @@ TEST_CASE("a program without files is what the application gave", "[layer]") {
   CHECK(made.name == program_name(made.source, made.options));
 }
 
+TEST_CASE("a file that changes while a driver reads it is seen", "[layer]") {
+  const TemporaryFolder folder;
+  const std::string options = "-I " + folder.path().string();
+  const std::string source = "#include <value.h>\nkernel void k() {}\n";
+  folder.write("value.h", "int value;\n");
+  const WholeProgram made = whole(source, options);
+  CHECK(check_unchanged(made, source, options).ok());
+  folder.write("value.h", "float value;\n");
+  CHECK(check_unchanged(made, source, options).message ==
+        "a file that it includes was changed while it was built");
+  CHECK(check_unchanged(whole("kernel void k() {}"), "kernel void k() {}", "").ok());
+}
+
 TEST_CASE("a folder that nothing is included from does not change a program", "[layer]") {
   CHECK(whole("kernel void k() {}", "-DX -I /nowhere").name ==
         whole("kernel void k() {}", "-DX ").name);

@@ -61,6 +61,7 @@ struct ForgedVariant {
   std::uint32_t source = 0;
   std::uint32_t il32 = 0;
   std::uint32_t il64 = 0;
+  std::uint32_t launches = 0;
   std::uint8_t role = 0;
   std::uint8_t storage = 0;
   std::uint8_t type = 0;
@@ -136,7 +137,7 @@ inline flatbuffers::Offset<fb::Variant> forge(flatbuffers::FlatBufferBuilder &bu
   const fb::Size3 ones(1, 1, 1);
   return fb::CreateVariant(builder, name, &hash, options, requirements, kernel_vector,
                            variant.source, variant.il32, variant.il64, 0, &ones, &ones,
-                           argument_vector, variant.tolerance);
+                           argument_vector, variant.tolerance, variant.launches);
 }
 
 inline flatbuffers::Offset<fb::Program> forge(

@@ -255,6 +255,8 @@ TEST_CASE("a variant's values must be known and in range", "[forged]") {
   CHECK(spoiled_variant([](ForgedVariant *v) { v->source = 2; }) == Code::out_of_bounds);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->il32 = 2; }) == Code::out_of_bounds);
   CHECK(spoiled_variant([](ForgedVariant *v) { v->il64 = 0xffffffff; }) == Code::out_of_bounds);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->launches = 1; }) == Code::ok);
+  CHECK(spoiled_variant([](ForgedVariant *v) { v->launches = 2; }) == Code::out_of_bounds);
 }
 
 TEST_CASE("an argument belongs to one of the variant's kernels", "[forged]") {

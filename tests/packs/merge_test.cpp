@@ -159,6 +159,18 @@ TEST_CASE("a variant's IL outlives a merge with a pack that has none", "[merge]"
   CHECK(merged({without, with}) == with);
 }
 
+TEST_CASE("a variant's recorded launches are united line by line, in any order", "[merge]") {
+  const auto with = [](const char *lines) {
+    return sample_with([=](Contents *c) {
+      const std::string text = lines;
+      c->programs[0].variants[0].launches = BlobSource(Bytes(text.begin(), text.end()));
+    });
+  };
+  check_any_order(with("a\nc\n"), with("b\nc\n"), written(sample()));
+  CHECK(merged({with("a\nc\n"), with("b\nc\n"), written(sample())}) == with("a\nb\nc\n"));
+  CHECK(merged({with("a\n"), with("a\n")}) == with("a\n"));
+}
+
 TEST_CASE("a program's hints outlive a merge with a pack that has none", "[merge]") {
   const Bytes with = written(sample());
   const Bytes without = sample_with([](Contents *c) {

@@ -81,6 +81,7 @@ struct Variant {
   std::array<std::uint32_t, 3> local_size{0, 0, 0};  // work-group size to start from; 0: not given
   std::vector<Argument> arguments;                   // in the order of the kernels' parameters
   double tolerance = 0;                              // largest difference from the reference
+  std::optional<BlobSource> launches{};  // an application's, recorded: lines as FORMAT.md has them
 };
 
 struct Program {
@@ -178,12 +179,12 @@ struct Contents {
 Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 
 // The union of two contents: programs by name, variants by name, targets by key, binaries
-// by variant. Associative, commutative and idempotent up to order. The same variant with
-// another hash is a conflict that names both, and leaves `into` as it was. If both have a
-// binary for one variant and target, the one whose blob name is smaller is kept; if they
-// differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a
-// total order, so that any order of merging gives the same pack, byte for byte; a program's hints
-// (preferred, baseline, sizes) come from one side, from that which has more of them. Records
+// by variant; a variant's launches line by line. Associative, commutative and idempotent up to
+// order. The same variant with another hash is a conflict that names both, and leaves `into` as it
+// was. If both have a binary for one variant and target, the one whose blob name is smaller is
+// kept; if they differ in anything else (a target's facts, a variant's IL, a log), one side is kept
+// by a total order, so that any order of merging gives the same pack, byte for byte; a program's
+// hints (preferred, baseline, sizes) come from one side, from that which has more of them. Records
 // are merged as merge_records does.
 Status merge(const Contents &from, Contents *into);
 

@@ -7,7 +7,7 @@
 
 #include "kiln/packs/descriptor.hpp"
 
-namespace kiln::builder {
+namespace kiln::packs {
 
 // Holds the lock from its construction, which waits for other holders, to its destruction. Where
 // the folder does not exist or its file system has no locks, it holds nothing.
@@ -19,7 +19,7 @@ class FolderLock {
   explicit FolderLock(const std::string &path, const Waiting &waiting = nullptr);
 
  private:
-  packs::Descriptor folder_;
+  Descriptor folder_;
 };
 
-}  // namespace kiln::builder
+}  // namespace kiln::packs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/base/folder_lock.hpp"
+#include "kiln/packs/folder_lock.hpp"
 
 #include <atomic>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-using kiln::builder::FolderLock;
+using kiln::packs::FolderLock;
 using kiln::test::TemporaryFolder;
 
 TEST_CASE("a second writer of a folder waits for the first, whatever its file is called") {

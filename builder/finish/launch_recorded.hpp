@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launching the kernels of an application's program as it was seen to launch them, on memory of the
+// same sizes that holds zeros.
+#pragma once
+
+#include <vector>
+
+#include "builder/finish/launch_twice.hpp"
+#include "builder/launch/recorded_launch.hpp"
+#include "runtime/device/device.hpp"
+
+namespace kiln::builder {
+
+// Launches each of them twice on the built program, each to its end; `out` has the one that
+// compiles most, and whether the device executes commands at all. Fails with Code::opencl, with
+// Code::over_limit where a launch takes over 1 GiB, and with Code::requirement where something of
+// it was not recorded. For processes that may end: what kernels do with zeros is not known.
+Status launch_recorded(const runtime::Device &device, cl_program program,
+                       const std::vector<RecordedLaunch> &launches, FirstLaunch *out);
+
+}  // namespace kiln::builder

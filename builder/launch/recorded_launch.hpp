@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that an application was seen to make (packs/FORMAT.md, "Launches"). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/base/builder_status.hpp"
+#include "kiln/packs/contents.hpp"
+#include "runtime/launch/work_group.hpp"
+
+namespace kiln::builder {
+
+// Numbers as OpenCL has them.
+struct RecordedImage {
+  std::uint32_t type = 0;  // of the memory object
+  std::uint32_t order = 0;
+  std::uint32_t data_type = 0;
+  std::uint64_t width = 0;
+  std::uint64_t height = 0;
+  std::uint64_t depth = 0;
+  std::uint64_t layers = 0;
+};
+
+struct RecordedArgument {
+  enum class Kind : std::uint8_t { value, local, buffer, image, unknown };
+  Kind kind = Kind::unknown;
+  packs::Bytes value{};
+  std::uint64_t size = 0;  // bytes of local memory or of a buffer; 0: a null pointer
+  RecordedImage image{};
+  std::string what{};  // of an unknown one
+};
+
+struct RecordedLaunch {
+  std::string kernel;
+  unsigned dimensions = 1;
+  runtime::NDSize global{1, 1, 1};
+  runtime::NDSize local{0, 0, 0};  // 0: left to the driver
+  runtime::NDSize offset{0, 0, 0};
+  std::vector<RecordedArgument> arguments;
+};
+
+// Fails with Code::failed where a line is none.
+Result<std::vector<RecordedLaunch>> parse_launches(std::string_view text);
+
+// Those of the variant; none if it has none. Fails as parse_launches() and where the blob cannot be
+// read.
+Result<std::vector<RecordedLaunch>> recorded_launches(const packs::Variant &variant);
+
+}  // namespace kiln::builder

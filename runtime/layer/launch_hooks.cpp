@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/launch_hooks.hpp"
+
+#include <algorithm>
+
+#include "runtime/layer/launches.hpp"
+
+namespace kiln::layer {
+namespace {
+
+// A handle that the driver gives out again is another program.
+cl_program new_program(cl_program made) {
+  if (made != nullptr) launches().set_program(made, "");
+  return made;
+}
+
+cl_program CL_API_CALL from_binary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                   const size_t *lengths, const unsigned char **binaries,
+                                   cl_int *status, cl_int *code) {
+  return new_program(
+      next.clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, code));
+}
+
+cl_program CL_API_CALL built_in(cl_context context, cl_uint count, const cl_device_id *devices,
+                                const char *names, cl_int *code) {
+  return new_program(next.clCreateProgramWithBuiltInKernels(context, count, devices, names, code));
+}
+
+// The hook of an entry that makes such an object.
+template <auto Entry, SetArgument::Kind Kind>
+struct Creates;
+template <typename Object, typename... Arguments,
+          Object (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...), SetArgument::Kind Kind>
+struct Creates<Entry, Kind> {
+  static Object CL_API_CALL call(Arguments... arguments) {
+    const Object made = (next.*Entry)(arguments...);
+    if (made != nullptr) launches().add_object(made, Kind);
+    return made;
+  }
+};
+
+cl_int CL_API_CALL retain_memory(cl_mem memory) {
+  const cl_int code = next.clRetainMemObject(memory);
+  if (code == CL_SUCCESS) launches().retain_object(memory);
+  return code;
+}
+
+cl_int CL_API_CALL release_memory(cl_mem memory) {
+  launches().release_object(memory);
+  return next.clReleaseMemObject(memory);
+}
+
+cl_int CL_API_CALL retain_sampler(cl_sampler sampler) {
+  const cl_int code = next.clRetainSampler(sampler);
+  if (code == CL_SUCCESS) launches().retain_object(sampler);
+  return code;
+}
+
+cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
+  launches().release_object(sampler);
+  return next.clReleaseSampler(sampler);
+}
+
+cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
+  const cl_int code = next.clSetKernelArg(kernel, index, size, value);
+  if (code != CL_SUCCESS) return code;
+  SetArgument argument{SetArgument::Kind::value, size, {}, value == nullptr};
+  if (value != nullptr) argument.bytes.assign(static_cast<const char *>(value), size);
+  launches().set_argument(kernel, index, std::move(argument));
+  return code;
+}
+
+cl_int CL_API_CALL set_shared_memory(cl_kernel kernel, cl_uint index, const void *pointer) {
+  const cl_int code = next.clSetKernelArgSVMPointer(kernel, index, pointer);
+  if (code == CL_SUCCESS) {
+    launches().set_argument(kernel, index, {SetArgument::Kind::shared_memory, 0, {}, false});
+  }
+  return code;
+}
+
+void copy_sizes(const size_t *from, cl_uint dimensions, std::size_t (*to)[3]) {
+  if (from != nullptr) std::copy_n(from, dimensions, *to);
+}
+
+Range range_of(cl_uint dimensions, const size_t *offset, const size_t *global,
+               const size_t *local) {
+  Range range;
+  range.dimensions = dimensions;
+  copy_sizes(global, dimensions, &range.global);
+  copy_sizes(offset, dimensions, &range.offset);
+  if (local != nullptr) std::fill(range.local, range.local + 3, 1);
+  copy_sizes(local, dimensions, &range.local);
+  return range;
+}
+
+cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                 const size_t *offset, const size_t *global, const size_t *local,
+                                 cl_uint wait_count, const cl_event *waits, cl_event *event) {
+  std::optional<Launches::Fresh> fresh;
+  if (dimensions >= 1 && dimensions <= 3 && global != nullptr) {
+    fresh = launches().see(kernel, range_of(dimensions, offset, global, local));
+  }
+  const cl_int code = next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
+                                                  wait_count, waits, event);
+  if (!fresh) return code;
+  if (code == CL_SUCCESS) {
+    record_launch(*fresh);
+  } else {
+    launches().forget(*fresh);
+  }
+  return code;
+}
+
+cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
+                                const cl_event *waits, cl_event *event) {
+  const size_t one = 1;
+  const auto fresh = launches().see(kernel, range_of(1, nullptr, &one, &one));
+  const cl_int code = next.clEnqueueTask(queue, kernel, wait_count, waits, event);
+  if (fresh && code == CL_SUCCESS) record_launch(*fresh);
+  return code;
+}
+
+// An entry that the loader lacks stays absent.
+#define KILN_CREATES(name, kind)                                                  \
+  if (table->name != nullptr) {                                                   \
+    table->name = Creates<&cl_icd_dispatch::name, SetArgument::Kind::kind>::call; \
+  }
+
+void set_object_hooks(cl_icd_dispatch *table) {
+  KILN_CREATES(clCreateBuffer, memory)
+  KILN_CREATES(clCreateBufferWithProperties, memory)
+  KILN_CREATES(clCreateSubBuffer, memory)
+  KILN_CREATES(clCreateImage, memory)
+  KILN_CREATES(clCreateImageWithProperties, memory)
+  KILN_CREATES(clCreateImage2D, memory)
+  KILN_CREATES(clCreateImage3D, memory)
+  KILN_CREATES(clCreatePipe, memory)
+  KILN_CREATES(clCreateFromGLBuffer, memory)
+  KILN_CREATES(clCreateFromGLTexture, memory)
+  KILN_CREATES(clCreateFromGLTexture2D, memory)
+  KILN_CREATES(clCreateFromGLRenderbuffer, memory)
+  KILN_CREATES(clCreateSampler, sampler)
+  KILN_CREATES(clCreateSamplerWithProperties, sampler)
+  table->clRetainMemObject = retain_memory;
+  table->clReleaseMemObject = release_memory;
+  table->clRetainSampler = retain_sampler;
+  table->clReleaseSampler = release_sampler;
+}
+#undef KILN_CREATES
+
+}  // namespace
+
+void set_launch_hooks(cl_icd_dispatch *table) {
+  set_object_hooks(table);
+  table->clCreateProgramWithBinary = from_binary;
+  table->clCreateProgramWithBuiltInKernels = built_in;
+  table->clSetKernelArg = set_argument;
+  if (table->clSetKernelArgSVMPointer != nullptr) {
+    table->clSetKernelArgSVMPointer = set_shared_memory;
+  }
+  table->clEnqueueNDRangeKernel = enqueue_range;
+  table->clEnqueueTask = enqueue_task;
+}
+
+}  // namespace kiln::layer

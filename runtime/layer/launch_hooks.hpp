@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry points that kernels are launched by, while an application is recorded.
+#pragma once
+
+#include "runtime/layer/next.hpp"
+
+namespace kiln::layer {
+
+void set_launch_hooks(cl_icd_dispatch *table);
+
+}  // namespace kiln::layer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/launch_text.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kiln/packs/text.hpp"
+#include "runtime/text/json.hpp"
+
+namespace kiln::layer {
+namespace {
+
+// PoCL makes other code from here on, in x or y.
+constexpr std::size_t kWide = 65'535;
+
+std::string triple(const std::size_t (&of)[3]) {
+  using packs::decimal;
+  return packs::concat({"[", decimal(of[0]), ",", decimal(of[1]), ",", decimal(of[2]), "]"});
+}
+
+const char *word(bool value) { return value ? "true" : "false"; }
+
+std::string unknown(const char *what) { return packs::concat({"{\"unknown\":\"", what, "\"}"}); }
+
+std::string named(const char *name, std::size_t size) {
+  return packs::concat({"{\"", name, "\":", packs::decimal(size), "}"});
+}
+
+template <typename T>
+std::size_t of_image(cl_mem memory, cl_image_info what) {
+  T value{};
+  next.clGetImageInfo(memory, what, sizeof(value), &value, nullptr);
+  return static_cast<std::size_t>(value);
+}
+
+std::string image_text(cl_mem memory, cl_mem_object_type type) {
+  using packs::decimal;
+  cl_image_format format{};
+  next.clGetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format), &format, nullptr);
+  return packs::concat(
+      {"{\"image\":{\"type\":", decimal(type), ",\"order\":", decimal(format.image_channel_order),
+       ",\"data_type\":", decimal(format.image_channel_data_type),
+       ",\"width\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_WIDTH)),
+       ",\"height\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_HEIGHT)),
+       ",\"depth\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_DEPTH)),
+       ",\"layers\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_ARRAY_SIZE)), "}}"});
+}
+
+std::string memory_text(const SetArgument &argument) {
+  cl_mem memory = nullptr;
+  std::memcpy(&memory, argument.bytes.data(), sizeof(memory));
+  cl_mem_object_type type = 0;
+  std::size_t size = 0;
+  if (next.clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, nullptr) != CL_SUCCESS ||
+      next.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(size), &size, nullptr) != CL_SUCCESS) {
+    return unknown("a memory object that the driver does not describe");
+  }
+  if (type == CL_MEM_OBJECT_BUFFER) return named("buffer", size);
+  if (type == CL_MEM_OBJECT_PIPE) return unknown("a pipe");
+  return image_text(memory, type);
+}
+
+std::string value_text(const SetArgument &argument) {
+  std::string text = "{\"value\":[";
+  for (const char byte : argument.bytes) {
+    if (text.back() != '[') text += ',';
+    text += packs::decimal(static_cast<std::uint8_t>(byte));
+  }
+  return text + "]}";
+}
+
+// No memory object, or local memory: without a word of the driver's the size tells.
+std::string null_text(cl_kernel kernel, cl_uint index, std::size_t size) {
+  cl_kernel_arg_address_qualifier where = 0;
+  const bool told = next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                            sizeof(where), &where, nullptr) == CL_SUCCESS;
+  const bool is_local = told ? where == CL_KERNEL_ARG_ADDRESS_LOCAL : size != sizeof(cl_mem);
+  return is_local ? named("local", size) : named("buffer", 0);
+}
+
+std::string argument_text(cl_kernel kernel, cl_uint index, const SetArgument &argument) {
+  switch (argument.kind) {
+    case SetArgument::Kind::not_set: return unknown("not set");
+    case SetArgument::Kind::memory: return memory_text(argument);
+    case SetArgument::Kind::sampler: return unknown("a sampler");
+    case SetArgument::Kind::shared_memory: return unknown("shared virtual memory");
+    default: break;
+  }
+  return argument.is_null ? null_text(kernel, index, argument.size) : value_text(argument);
+}
+
+}  // namespace
+
+std::string launch_kind(const std::string &kernel, const Range &range) {
+  const bool wide = std::max(range.global[0], range.global[1]) >= kWide;
+  const bool moved = std::any_of(range.offset, range.offset + 3, [](auto at) { return at != 0; });
+  std::string text = "{\"kernel\":";
+  runtime::append_json(kernel, &text);
+  return packs::concat({text, ",\"dimensions\":", packs::decimal(range.dimensions), ",\"local\":",
+                        triple(range.local), ",\"wide\":", word(wide), ",\"moved\":", word(moved)});
+}
+
+std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &range,
+                        const std::vector<SetArgument> &arguments) {
+  std::string text = packs::concat({kind, ",\"global\":", triple(range.global),
+                                    ",\"offset\":", triple(range.offset), ",\"arguments\":["});
+  for (cl_uint i = 0; i < arguments.size(); ++i) {
+    text += (i == 0 ? "" : ",") + argument_text(kernel, i, arguments[i]);
+  }
+  return text + "]}";
+}
+
+}  // namespace kiln::layer

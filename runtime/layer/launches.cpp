@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/launches.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/writer.hpp"
+#include "runtime/layer/record.hpp"
+
+namespace kiln::layer {
+namespace {
+
+using Lock = std::lock_guard<std::mutex>;
+using packs::Status;
+
+constexpr std::ptrdiff_t kMostLaunches = 64;  // of a program
+
+std::string kernel_name(cl_kernel kernel) {
+  char text[1024]{};
+  const cl_int code =
+      next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(text) - 1, text, nullptr);
+  return code == CL_SUCCESS ? text : "";
+}
+
+cl_uint argument_count(cl_kernel kernel) {
+  cl_uint count = 0;
+  next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);
+  return count;
+}
+
+// Whether a line of `text` begins with `kind`.
+bool has_kind(const std::string &text, const std::string &kind) {
+  return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
+}
+
+Status add_launch(const Launches::Fresh &launch) {
+  const packs::FolderLock lock(launch.spooled);
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  if (Status s = packs::Pack::open_file(launch.spooled.c_str(), &pack); !s.ok()) return s;
+  if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
+  if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
+  std::optional<packs::BlobSource> &launches = contents.programs[0].variants[0].launches;
+  packs::Bytes bytes;
+  if (launches) {
+    if (Status s = launches->read(&bytes); !s.ok()) return s;
+  }
+  std::string text(bytes.begin(), bytes.end());
+  if (has_kind(text, launch.kind) || std::count(text.begin(), text.end(), '\n') >= kMostLaunches) {
+    return {};
+  }
+  text += launch.text + "\n";
+  launches = packs::BlobSource(packs::Bytes(text.begin(), text.end()));
+  return packs::write_pack(contents, launch.spooled);
+}
+
+}  // namespace
+
+void Launches::set_program(cl_program program, const std::string &spooled) {
+  const Lock lock(mutex_);
+  if (spooled.empty()) {
+    programs_.erase(program);
+  } else {
+    programs_[program] = spooled;
+  }
+}
+
+void Launches::add_kernel(cl_kernel kernel, cl_program program) {
+  const Lock lock(mutex_);
+  kernels_.erase(kernel);
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) return;
+  Watched watched{found->second, kernel_name(kernel), {}};
+  watched.arguments.resize(argument_count(kernel));
+  kernels_[kernel] = std::move(watched);
+}
+
+void Launches::add_clone(cl_kernel clone, cl_kernel of) {
+  const Lock lock(mutex_);
+  kernels_.erase(clone);
+  const auto found = kernels_.find(of);
+  if (found == kernels_.end()) return;
+  Watched watched = found->second;
+  watched.references = 1;
+  kernels_[clone] = std::move(watched);
+}
+
+void Launches::retain(cl_kernel kernel) {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found != kernels_.end()) ++found->second.references;
+}
+
+void Launches::release(cl_kernel kernel) {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found != kernels_.end() && --found->second.references == 0) kernels_.erase(found);
+}
+
+void Launches::add_object(const void *handle, SetArgument::Kind kind) {
+  const Lock lock(mutex_);
+  objects_[handle] = {kind};
+}
+
+void Launches::retain_object(const void *handle) {
+  const Lock lock(mutex_);
+  const auto found = objects_.find(handle);
+  if (found != objects_.end()) ++found->second.references;
+}
+
+void Launches::release_object(const void *handle) {
+  const Lock lock(mutex_);
+  const auto found = objects_.find(handle);
+  if (found != objects_.end() && --found->second.references == 0) objects_.erase(found);
+}
+
+// With those named that are objects.
+std::vector<SetArgument> Launches::resolved(const Watched &watched) const {
+  std::vector<SetArgument> arguments = watched.arguments;
+  for (SetArgument &argument : arguments) {
+    const void *handle = nullptr;
+    if (argument.bytes.size() != sizeof(handle)) continue;
+    std::memcpy(&handle, argument.bytes.data(), sizeof(handle));
+    const auto found = objects_.find(handle);
+    if (found != objects_.end()) argument.kind = found->second.kind;
+    argument.is_null = argument.is_null || handle == nullptr;
+  }
+  return arguments;
+}
+
+void Launches::set_argument(cl_kernel kernel, cl_uint index, SetArgument argument) {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end() || index >= found->second.arguments.size()) return;
+  found->second.arguments[index] = std::move(argument);
+}
+
+std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &range) {
+  const Lock lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end()) return std::nullopt;
+  const Watched &watched = found->second;
+  const std::string kind = launch_kind(watched.name, range);
+  if (!seen_.insert(watched.spooled + kind).second) return std::nullopt;
+  return Fresh{watched.spooled, kind, launch_text(kind, kernel, range, resolved(watched))};
+}
+
+void Launches::forget(const Fresh &launch) {
+  const Lock lock(mutex_);
+  seen_.erase(launch.spooled + launch.kind);
+}
+
+Launches &launches() {
+  static Launches &all = *new Launches;
+  return all;
+}
+
+void record_launch(const Launches::Fresh &launch) {
+  if (const Status s = add_launch(launch); !s.ok()) {
+    complain_once("a launch was not recorded: " + s.message);
+  }
+}
+
+}  // namespace kiln::layer

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an application launches the kernels of recorded programs, each kind of launch once.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/layer/launch_text.hpp"
+
+namespace kiln::layer {
+
+// Any thread may call anything. Kernels of programs that are not recorded are not watched.
+class Launches {
+ public:
+  // A launch that was not seen before.
+  struct Fresh {
+    std::string spooled;  // the file of the kernel's program
+    std::string kind;
+    std::string text;
+  };
+
+  // The program is what the file holds, or, if `spooled` is empty, a new one that is none.
+  void set_program(cl_program program, const std::string &spooled);
+  void add_kernel(cl_kernel kernel, cl_program program);
+  void add_clone(cl_kernel clone, cl_kernel of);
+  void retain(cl_kernel kernel);
+  void release(cl_kernel kernel);
+
+  // Memory objects and samplers, by their handles, which are all that tells them from numbers.
+  void add_object(const void *handle, SetArgument::Kind kind);
+  void retain_object(const void *handle);
+  void release_object(const void *handle);
+
+  void set_argument(cl_kernel kernel, cl_uint index, SetArgument argument);
+  std::optional<Fresh> see(cl_kernel kernel, const Range &range);
+  // It failed: the next of its kind is fresh again.
+  void forget(const Fresh &launch);
+
+ private:
+  struct Watched {
+    std::string spooled;
+    std::string name;
+    std::vector<SetArgument> arguments;
+    unsigned references = 1;
+  };
+
+  struct Object {
+    SetArgument::Kind kind;
+    unsigned references = 1;
+  };
+
+  std::vector<SetArgument> resolved(const Watched &watched) const;
+
+  std::mutex mutex_;
+  std::unordered_map<const void *, Object> objects_;
+  std::unordered_map<cl_program, std::string> programs_;
+  std::unordered_map<cl_kernel, Watched> kernels_;
+  std::set<std::string> seen_;
+};
+
+// Never destroyed, as Objects.
+Launches &launches();
+
+// Adds the launch to the program's file, unless that has one of its kind, or as many as a program
+// may have. A failure is complained about.
+void record_launch(const Launches::Fresh &launch);
+
+}  // namespace kiln::layer
