@@ -91,33 +91,25 @@ int order(const Variant &a, const Variant &b) {
   return order(a.il64, b.il64);
 }
 
-Status add_lines(const std::optional<BlobSource> &launches, std::set<std::string> *lines) {
-  Bytes text;
-  if (!launches) return {};
-  if (Status s = launches->read(&text); !s.ok()) return s;
-  for (auto start = text.begin(); start != text.end();) {
-    const auto end = std::find(start, text.end(), '\n');
-    lines->emplace(start, end);
-    start = end == text.end() ? end : end + 1;
-  }
+Status read_text(const BlobSource &blob, std::string *out) {
+  Bytes bytes;
+  if (Status s = blob.read(&bytes); !s.ok()) return s;
+  out->assign(bytes.begin(), bytes.end());
   return {};
 }
 
-// The launches of both, each line once. Everything else of `into` is kept.
+// The launches of both. Everything else of `into` is kept.
 Status unite_launches(const Variant &from, Variant *into) {
   if (!from.launches || !into->launches || from.launches->name() == into->launches->name()) {
     if (order(from.launches, into->launches) < 0) into->launches = from.launches;
     return {};
   }
-  std::set<std::string> lines;
-  if (Status s = add_lines(from.launches, &lines); !s.ok()) return s;
-  if (Status s = add_lines(into->launches, &lines); !s.ok()) return s;
-  Bytes text;
-  for (const std::string &line : lines) {
-    text.insert(text.end(), line.begin(), line.end());
-    text.push_back('\n');
-  }
-  into->launches = BlobSource(std::move(text));
+  std::string a;
+  std::string b;
+  if (Status s = read_text(*from.launches, &a); !s.ok()) return s;
+  if (Status s = read_text(*into->launches, &b); !s.ok()) return s;
+  const std::string both = united_launches(a, b);
+  into->launches = BlobSource(Bytes(both.begin(), both.end()));
   return {};
 }
 

@@ -29,16 +29,6 @@ bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   });
 }
 
-// Tuned sizes, and recorded ones without a kernel's name.
-TunedSizes wanted_sizes(const packs::Program &program, const packs::Variant &variant,
-                        const std::string &profile, const PlanOptions &options) {
-  TunedSizes wanted = tuned_sizes(options.tunings, program.name, variant.name, profile);
-  const auto recorded = recorded_launches(variant);
-  if (!recorded.ok()) return wanted;  // the build says why
-  for (const LaunchSize &size : recorded_sizes(*recorded)) wanted.push_back({"", size.local});
-  return wanted;
-}
-
 // What is left to do on an earlier binary or intermediate, as the reason to do it.
 std::optional<std::string> left_to_finish(const packs::Binary *binary,
                                           const packs::Binary *intermediate,
@@ -57,10 +47,7 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
     case runtime::Finishing::launches:
       if (finish.finisher.empty()) return "the earlier binary was not finished";
       for (const auto &[kernel, size] : tuned) {
-        if (!has_size(finish, size)) {
-          return kernel.empty() ? "a work-group size was recorded that it has no code for"
-                                : "a work-group size was tuned that it has no code for";
-        }
+        if (!has_size(finish, size)) return "a work-group size was tuned that it has no code for";
       }
       return std::nullopt;
     default: return std::nullopt;
@@ -94,7 +81,11 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     }
   }
   if (!options.finish) return std::nullopt;
-  return left_to_finish(binary, intermediate, wanted_sizes(program, variant, d.profile, options),
+  if (binary != nullptr && !binary->finish.finisher.ends_with(launches_mark(variant))) {
+    return "launches were recorded that it was not made for";
+  }
+  return left_to_finish(binary, intermediate,
+                        tuned_sizes(options.tunings, program.name, variant.name, d.profile),
                         device);
 }
 

@@ -21,7 +21,8 @@ struct JobRequest {
   TunedSizes tuned{};                 // for the work-group sizes to finish for
   // Compute capabilities, 1000 for 10.0, that NVIDIA's linker is to make code for, too.
   std::vector<std::uint32_t> also{};
-  packs::Bytes opening{};  // as harvest_opening() gives it, for drivers with such a cache
+  packs::Bytes opening{};       // as harvest_opening() gives it, for drivers with such a cache
+  bool repeat_launches = true;  // recorded ones, to finish it; they may end the process
 };
 
 }  // namespace kiln::builder

@@ -95,6 +95,12 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
   return {sizes.begin(), sizes.end()};
 }
 
+std::string launches_mark(const packs::Variant &variant) {
+  constexpr std::size_t kDigits = 16;
+  if (!variant.launches) return "";
+  return ", launches " + packs::hex(variant.launches->name()).substr(0, kDigits);
+}
+
 std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launches) {
   std::set<LaunchSize> sizes;
   for (const RecordedLaunch &launch : launches) {

@@ -41,6 +41,10 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
                                      const std::vector<runtime::WorkGroupLimits> &limits,
                                      const TunedSizes &tuned);
 
+// What a finish says of the recorded launches that it saw, ", launches " and digits of their hash;
+// empty if the variant has none. A finish that says something else is of other launches.
+std::string launches_mark(const packs::Variant &variant);
+
 // The sizes that launches were recorded with, where the driver did not choose. Sorted, without
 // duplicates.
 std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launches);

@@ -52,7 +52,7 @@ Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest
 }
 
 // In the child: a failed status, {} for a load alone, {"not_launched"} or {"first", "second",
-// "executes"}.
+// "compiles", "executes"}.
 json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_rung rung) {
   OpenedPack bench;
   if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
@@ -67,7 +67,10 @@ json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_
   FirstLaunch out;
   const Status status = launch(bench, *loaded.program, request, &out);
   if (!status.ok()) return {{"not_launched", status.message}};
-  return {{"first", out.first}, {"second", out.second}, {"executes", out.executes}};
+  return {{"first", out.first},
+          {"second", out.second},
+          {"executes", out.executes},
+          {"compiles", out.compiles()}};
 }
 
 }  // namespace
@@ -96,7 +99,8 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
   const json &answer = child.answer;
   if (answer.contains("not_launched")) proof.not_launched = answer["not_launched"];
   if (answer.contains("first")) {
-    proof.launch = {answer["first"], answer["second"], answer["executes"], {}};
+    proof.launch = {answer["first"], answer["second"], answer["executes"],
+                    answer["compiles"].get<bool>()};
     if (!proof.launch.executes) {
       proof.not_launched = "the device does nothing here when a kernel is launched";
     }

@@ -33,7 +33,8 @@ json launches_json(const packs::Variant &variant) {
   json launches = json::array();
   for (auto start = text.begin(); start != text.end();) {
     const auto end = std::find(start, text.end(), '\n');
-    launches.push_back(json::parse(start, end, nullptr, false));
+    const json line = json::parse(start, end, nullptr, false);
+    launches.push_back(line.is_discarded() ? json() : line);
     start = end == text.end() ? end : end + 1;
   }
   return launches;

@@ -32,7 +32,9 @@ struct Pending {
 Status note_unchanged(cl_program built, const WholeProgram &whole, const std::string &source,
                       const std::string &options) {
   const Status status = check_unchanged(whole, source, options);
-  return status.ok() ? note_built(built, whole) : status;
+  if (status.ok()) return note_built(built, whole);
+  complain_once("a program is not noted: " + status.message);
+  return status;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
@@ -88,7 +90,7 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
 Status note_built(cl_program built, const WholeProgram &whole) {
   const Status status = settings().record ? record_program(built, whole, settings().spool)
                                           : keep_program(built, whole);
-  if (!status.ok()) {
+  if (!status.ok() && status.code != Code::requirement) {
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }
   return status;

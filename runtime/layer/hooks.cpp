@@ -135,8 +135,10 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
     case CL_PROGRAM_REFERENCE_COUNT:
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
-    case CL_PROGRAM_DEVICES:
-    case CL_PROGRAM_IL: return next.clGetProgramInfo(program, what, room, out, size);
+    case CL_PROGRAM_DEVICES: return next.clGetProgramInfo(program, what, room, out, size);
+    case CL_PROGRAM_IL:
+      return is_linked(program) ? answer("", 0, room, out, size)
+                                : next.clGetProgramInfo(program, what, room, out, size);
     case CL_PROGRAM_SOURCE:
       return is_linked(program) ? answer("", 1, room, out, size)
                                 : next.clGetProgramInfo(program, what, room, out, size);

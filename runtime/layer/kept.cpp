@@ -102,7 +102,7 @@ Status keep_program(cl_program built, const WholeProgram &program) {
     return Status::error(Code::over_limit, {path, " is full"});
   }
   auto contents = contents_of(built, program);
-  if (!contents) return {};
+  if (!contents) return without_kernels();
   if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
   const std::string file = file_name(program.name, *device->device);
   const std::string same = name_of_device(program.name, *device->device);

@@ -93,6 +93,14 @@ Range range_of(cl_uint dimensions, const size_t *offset, const size_t *global,
   return range;
 }
 
+void settle(const Launches::Fresh &launch, cl_int code) {
+  if (code == CL_SUCCESS) {
+    record_launch(launch);
+  } else {
+    launches().forget(launch);
+  }
+}
+
 cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                  const size_t *offset, const size_t *global, const size_t *local,
                                  cl_uint wait_count, const cl_event *waits, cl_event *event) {
@@ -102,12 +110,7 @@ cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_ui
   }
   const cl_int code = next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                   wait_count, waits, event);
-  if (!fresh) return code;
-  if (code == CL_SUCCESS) {
-    record_launch(*fresh);
-  } else {
-    launches().forget(*fresh);
-  }
+  if (fresh) settle(*fresh, code);
   return code;
 }
 
@@ -116,7 +119,7 @@ cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uin
   const size_t one = 1;
   const auto fresh = launches().see(kernel, range_of(1, nullptr, &one, &one));
   const cl_int code = next.clEnqueueTask(queue, kernel, wait_count, waits, event);
-  if (fresh && code == CL_SUCCESS) record_launch(*fresh);
+  if (fresh) settle(*fresh, code);
   return code;
 }
 
@@ -138,7 +141,9 @@ void set_object_hooks(cl_icd_dispatch *table) {
   KILN_CREATES(clCreateFromGLBuffer, memory)
   KILN_CREATES(clCreateFromGLTexture, memory)
   KILN_CREATES(clCreateFromGLTexture2D, memory)
+  KILN_CREATES(clCreateFromGLTexture3D, memory)
   KILN_CREATES(clCreateFromGLRenderbuffer, memory)
+  KILN_CREATES(clCreateFromEGLImageKHR, memory)
   KILN_CREATES(clCreateSampler, sampler)
   KILN_CREATES(clCreateSamplerWithProperties, sampler)
   table->clRetainMemObject = retain_memory;

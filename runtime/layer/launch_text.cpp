@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "kiln/packs/text.hpp"
 #include "runtime/text/json.hpp"
@@ -17,6 +18,11 @@ std::string triple(const std::size_t (&of)[3]) {
   using packs::decimal;
   return packs::concat({"[", decimal(of[0]), ",", decimal(of[1]), ",", decimal(of[2]), "]"});
 }
+
+// Of others the driver chooses the size by the range.
+bool is_sized(const Range &range) { return range.local[0] != 0; }
+
+std::string global_text(const Range &range) { return ",\"global\":" + triple(range.global); }
 
 const char *word(bool value) { return value ? "true" : "false"; }
 
@@ -69,12 +75,29 @@ std::string value_text(const SetArgument &argument) {
   return text + "]}";
 }
 
+// Nothing where the driver does not say: some do so with -cl-kernel-arg-info alone.
+std::optional<cl_kernel_arg_address_qualifier> place_of(cl_kernel kernel, cl_uint index) {
+  cl_kernel_arg_address_qualifier where = 0;
+  const cl_int code = next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                              sizeof(where), &where, nullptr);
+  return code == CL_SUCCESS ? std::optional(where) : std::nullopt;
+}
+
+// Whether the argument is an object, by the driver's word.
+bool is_object(cl_kernel kernel, cl_uint index) {
+  const auto where = place_of(kernel, index);
+  char type[128]{};
+  (void)next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof(type) - 1, type,
+                                nullptr);
+  const std::string_view name = type;
+  return (where && *where != CL_KERNEL_ARG_ADDRESS_PRIVATE) || name.substr(0, 5) == "image" ||
+         name == "sampler_t" || name == "queue_t";
+}
+
 // No memory object, or local memory: without a word of the driver's the size tells.
 std::string null_text(cl_kernel kernel, cl_uint index, std::size_t size) {
-  cl_kernel_arg_address_qualifier where = 0;
-  const bool told = next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-                                            sizeof(where), &where, nullptr) == CL_SUCCESS;
-  const bool is_local = told ? where == CL_KERNEL_ARG_ADDRESS_LOCAL : size != sizeof(cl_mem);
+  const auto where = place_of(kernel, index);
+  const bool is_local = where ? *where == CL_KERNEL_ARG_ADDRESS_LOCAL : size != sizeof(cl_mem);
   return is_local ? named("local", size) : named("buffer", 0);
 }
 
@@ -86,7 +109,13 @@ std::string argument_text(cl_kernel kernel, cl_uint index, const SetArgument &ar
     case SetArgument::Kind::shared_memory: return unknown("shared virtual memory");
     default: break;
   }
-  return argument.is_null ? null_text(kernel, index, argument.size) : value_text(argument);
+  if (argument.is_null) return null_text(kernel, index, argument.size);
+  const bool is_zero = std::all_of(argument.bytes.begin(), argument.bytes.end(),
+                                   [](const char byte) { return byte == 0; });
+  if (!is_zero && argument.size == sizeof(void *) && is_object(kernel, index)) {
+    return unknown("an object that was not seen to be made");
+  }
+  return value_text(argument);
 }
 
 }  // namespace
@@ -96,13 +125,14 @@ std::string launch_kind(const std::string &kernel, const Range &range) {
   const bool moved = std::any_of(range.offset, range.offset + 3, [](auto at) { return at != 0; });
   std::string text = "{\"kernel\":";
   runtime::append_json(kernel, &text);
-  return packs::concat({text, ",\"dimensions\":", packs::decimal(range.dimensions), ",\"local\":",
+  text = packs::concat({text, ",\"dimensions\":", packs::decimal(range.dimensions), ",\"local\":",
                         triple(range.local), ",\"wide\":", word(wide), ",\"moved\":", word(moved)});
+  return is_sized(range) ? text : text + global_text(range);
 }
 
 std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &range,
                         const std::vector<SetArgument> &arguments) {
-  std::string text = packs::concat({kind, ",\"global\":", triple(range.global),
+  std::string text = packs::concat({kind, is_sized(range) ? global_text(range) : "",
                                     ",\"offset\":", triple(range.offset), ",\"arguments\":["});
   for (cl_uint i = 0; i < arguments.size(); ++i) {
     text += (i == 0 ? "" : ",") + argument_text(kernel, i, arguments[i]);

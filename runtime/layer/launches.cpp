@@ -2,6 +2,7 @@
 #include "runtime/layer/launches.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "kiln/packs/folder_lock.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 using packs::Status;
-
-constexpr std::ptrdiff_t kMostLaunches = 64;  // of a program
 
 std::string kernel_name(cl_kernel kernel) {
   char text[1024]{};
@@ -34,24 +33,30 @@ bool has_kind(const std::string &text, const std::string &kind) {
   return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
 }
 
+bool has_kernel(const packs::Variant &variant, const std::string &name) {
+  return std::any_of(variant.kernels.begin(), variant.kernels.end(),
+                     [&](const auto &kernel) { return kernel.name == name; });
+}
+
 Status add_launch(const Launches::Fresh &launch) {
-  const packs::FolderLock lock(launch.spooled);
+  const packs::FolderLock lock(launch.spooled, kPatience);
+  if (lock.is_refused()) return Status::error(packs::Code::failed, "another process writes");
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
   if (Status s = packs::Pack::open_file(launch.spooled.c_str(), &pack); !s.ok()) return s;
   if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
   if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
-  std::optional<packs::BlobSource> &launches = contents.programs[0].variants[0].launches;
+  packs::Variant &variant = contents.programs[0].variants[0];
+  if (!has_kernel(variant, launch.kernel)) return {};  // another device's set of them
   packs::Bytes bytes;
-  if (launches) {
-    if (Status s = launches->read(&bytes); !s.ok()) return s;
+  if (variant.launches) {
+    if (Status s = variant.launches->read(&bytes); !s.ok()) return s;
   }
-  std::string text(bytes.begin(), bytes.end());
-  if (has_kind(text, launch.kind) || std::count(text.begin(), text.end(), '\n') >= kMostLaunches) {
-    return {};
-  }
-  text += launch.text + "\n";
-  launches = packs::BlobSource(packs::Bytes(text.begin(), text.end()));
+  const std::string text(bytes.begin(), bytes.end());
+  if (has_kind(text, launch.kind)) return {};
+  const std::string more = packs::united_launches(text, launch.text);
+  if (more == text) return {};  // there are enough
+  variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
   return packs::write_pack(contents, launch.spooled);
 }
 
@@ -66,13 +71,15 @@ void Launches::set_program(cl_program program, const std::string &spooled) {
   }
 }
 
+// The driver is not called under the lock, which it may call back into.
 void Launches::add_kernel(cl_kernel kernel, cl_program program) {
+  Watched watched{"", kernel_name(kernel), {}};
+  watched.arguments.resize(argument_count(kernel));
   const Lock lock(mutex_);
   kernels_.erase(kernel);
   const auto found = programs_.find(program);
   if (found == programs_.end()) return;
-  Watched watched{found->second, kernel_name(kernel), {}};
-  watched.arguments.resize(argument_count(kernel));
+  watched.spooled = found->second;
   kernels_[kernel] = std::move(watched);
 }
 
@@ -124,7 +131,6 @@ std::vector<SetArgument> Launches::resolved(const Watched &watched) const {
     std::memcpy(&handle, argument.bytes.data(), sizeof(handle));
     const auto found = objects_.find(handle);
     if (found != objects_.end()) argument.kind = found->second.kind;
-    argument.is_null = argument.is_null || handle == nullptr;
   }
   return arguments;
 }
@@ -137,13 +143,19 @@ void Launches::set_argument(cl_kernel kernel, cl_uint index, SetArgument argumen
 }
 
 std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &range) {
-  const Lock lock(mutex_);
-  const auto found = kernels_.find(kernel);
-  if (found == kernels_.end()) return std::nullopt;
-  const Watched &watched = found->second;
-  const std::string kind = launch_kind(watched.name, range);
-  if (!seen_.insert(watched.spooled + kind).second) return std::nullopt;
-  return Fresh{watched.spooled, kind, launch_text(kind, kernel, range, resolved(watched))};
+  Fresh fresh;
+  std::vector<SetArgument> arguments;
+  {
+    const Lock lock(mutex_);
+    const auto found = kernels_.find(kernel);
+    if (found == kernels_.end()) return std::nullopt;
+    const Watched &watched = found->second;
+    fresh = {watched.spooled, watched.name, launch_kind(watched.name, range), ""};
+    if (!seen_.insert(fresh.spooled + fresh.kind).second) return std::nullopt;
+    arguments = resolved(watched);
+  }
+  fresh.text = launch_text(fresh.kind, kernel, range, arguments);
+  return fresh;
 }
 
 void Launches::forget(const Fresh &launch) {

@@ -18,6 +18,7 @@ class Launches {
   // A launch that was not seen before.
   struct Fresh {
     std::string spooled;  // the file of the kernel's program
+    std::string kernel;
     std::string kind;
     std::string text;
   };

@@ -102,16 +102,21 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
   return contents;
 }
 
+packs::Status without_kernels() {
+  return packs::Status::error(packs::Code::requirement, "it has no kernels");
+}
+
 packs::Status record_program(cl_program built, const WholeProgram &program,
                              const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
   launches().set_program(built, path);
   if (access(path.c_str(), F_OK) == 0) return {};
   const auto contents = contents_of(built, program);
-  if (!contents) return {};
+  if (!contents) return without_kernels();
   (void)mkdir(folder.c_str(), 0777);
   // Another process may have written it since, and its launches.
-  const packs::FolderLock lock(path);
+  const packs::FolderLock lock(path, kPatience);
+  if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
   return access(path.c_str(), F_OK) == 0 ? packs::Status() : packs::write_pack(*contents, path);
 }
 

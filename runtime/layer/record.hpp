@@ -2,6 +2,7 @@
 // Writes what an application built into a spool: a folder with a base pack for each program.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -15,11 +16,17 @@ namespace kiln::layer {
 // library of functions. `built` was built by the driver.
 std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program);
 
+// Where it has none; of a library that is no fault.
+packs::Status without_kernels();
+
+// Of writers of one spool: an application must not wait for a process that was stopped.
+inline constexpr std::chrono::milliseconds kPatience{2000};
+
 // Whatever goes wrong is said once a process.
 void complain_once(const std::string &text);
 
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once.
+// write the same at once. Fails with Code::requirement where it has no kernels.
 packs::Status record_program(cl_program built, const WholeProgram &program,
                              const std::string &folder);
 

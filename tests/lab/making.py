@@ -81,9 +81,9 @@ def _make_small_base(fleet, manifest):
     head, first, *others = manifest.read_text(encoding="utf-8").split("\n[program.")
     name = first.partition("]")[0]
     parts = [head, first, *(part for part in others if part.startswith(f"{name}."))]
-    small = fleet.work / "small.toml"
-    text = "\n[program.".join(parts).replace('"../', f'"{manifest.parent.parent}/')
-    small.write_text(text, encoding="utf-8")
+    # Beside the copy of the kernels, since names of files are in what a variant is known by.
+    small = fleet.work / "elsewhere" / manifest.parent.name / "small.toml"
+    small.write_text("\n[program.".join(parts), encoding="utf-8")
     fleet.small_base = fleet.work / "small.kiln"
     fleet.host("compile", small, "-o", fleet.small_base).expect_code(0, "kiln compile")
 

@@ -264,6 +264,8 @@ class Recording(LayerTest):
             finish = binary["provenance"]["finish"]
             final = "yes" if binary["variant_hash"] in launched else "not launched"
             self.assertEqual(finish["final"], final, finish)
+        again = json.loads(must("plan", self.base, "--have", self.built, "--json").output)
+        self.assertEqual([job for job in again["jobs"] if job["need"] == "compile"], [])
 
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""

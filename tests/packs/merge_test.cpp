@@ -171,6 +171,24 @@ TEST_CASE("a variant's recorded launches are united line by line, in any order",
   CHECK(merged({with("a\n"), with("a\n")}) == with("a\n"));
 }
 
+TEST_CASE("of launches of one kind the smallest line is kept, and not too many", "[merge]") {
+  const auto line = [](const char *local, const char *global, int value) {
+    return std::string(R"({"kernel":"k","dimensions":1,"local":)") + local +
+           R"(,"wide":false,"moved":false,"global":)" + global +
+           R"(,"offset":[0,0,0],"arguments":[{"value":[)" + std::to_string(value) + "]}]}\n";
+  };
+  const std::string five = line("[8,1,1]", "[64,1,1]", 5);
+  CHECK(united_launches(five, line("[8,1,1]", "[64,1,1]", 7)) == five);
+  CHECK(united_launches(line("[8,1,1]", "[72,1,1]", 5), five) == five);
+  // Where the driver chooses the size the range is a part of the kind.
+  const std::string narrow = line("[0,0,0]", "[64,1,1]", 5);
+  const std::string other = line("[0,0,0]", "[72,1,1]", 5);
+  CHECK(united_launches(other, narrow) == narrow + other);
+  std::string many;
+  for (int i = 100; i < 300; ++i) many += std::to_string(i) + "\n";
+  CHECK(united_launches(many, "099\n") == "099\n" + many.substr(0, 4 * (kMaxLaunches - 1)));
+}
+
 TEST_CASE("a program's hints outlive a merge with a pack that has none", "[merge]") {
   const Bytes with = written(sample());
   const Bytes without = sample_with([](Contents *c) {

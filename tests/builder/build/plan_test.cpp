@@ -4,6 +4,7 @@
 #include "builder/build/device_build.hpp"
 #include "builder/build/job.hpp"
 #include "builder/compile/base_pack.hpp"
+#include "builder/finish/launch_sizes.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -93,6 +94,22 @@ TEST_CASE("a plan has a job for each device and variant, with its reason") {
   CHECK(plan[2].reason.find("the variant needs") == 0);
   CHECK(plan[3].need == Need::compile);
   CHECK(builder::job_name(base, devices, plan[3]) == "blur/plain for : GPU (driver 2)");
+}
+
+TEST_CASE("launches that were recorded later are a reason, those of before are none") {
+  auto base = two_variants();
+  const DeviceInfo info = device("1", true);
+  packs::Target target = target_of(info);
+  target.binaries = {earlier_of(base, "pocl-work-groups 1")};
+  CHECK(plain_job(base, info, {target}).need == Need::reuse);
+  base.programs[0].variants[1].launches = packs::BlobSource(bytes("a line\n"));
+  CHECK(plain_job(base, info, {target}).need == Need::compile);
+  CHECK(plain_job(base, info, {target}).reason ==
+        "launches were recorded that it was not made for");
+  const std::string mark = builder::launches_mark(base.programs[0].variants[1]);
+  CHECK(mark.find(", launches ") == 0);
+  target.binaries[0].finish.finisher += mark;
+  CHECK(plain_job(base, info, {target}).need == Need::reuse);
 }
 
 TEST_CASE("devices with one binary key are built for once") {

@@ -84,6 +84,11 @@ struct Variant {
   std::optional<BlobSource> launches{};  // an application's, recorded: lines as FORMAT.md has them
 };
 
+// Lines of launches of two sides as one: of each kind the smallest, the smallest kMaxLaunches of
+// those, rising.
+inline constexpr std::size_t kMaxLaunches = 64;
+std::string united_launches(std::string_view a, std::string_view b);
+
 struct Program {
   std::string name;
   std::string reference;  // what checks it, in the manifest's words; may be empty
@@ -179,9 +184,9 @@ struct Contents {
 Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 
 // The union of two contents: programs by name, variants by name, targets by key, binaries
-// by variant; a variant's launches line by line. Associative, commutative and idempotent up to
-// order. The same variant with another hash is a conflict that names both, and leaves `into` as it
-// was. If both have a binary for one variant and target, the one whose blob name is smaller is
+// by variant; a variant's launches as united_launches(). Associative, commutative and idempotent up
+// to order. The same variant with another hash is a conflict that names both, and leaves `into` as
+// it was. If both have a binary for one variant and target, the one whose blob name is smaller is
 // kept; if they differ in anything else (a target's facts, a variant's IL, a log), one side is kept
 // by a total order, so that any order of merging gives the same pack, byte for byte; a program's
 // hints (preferred, baseline, sizes) come from one side, from that which has more of them. Records
