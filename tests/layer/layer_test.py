@@ -222,18 +222,22 @@ class Recording(LayerTest):
         """A program that is known is not written again."""
         before = files_of(self.spool)
         self.assertTrue(before)
-        self.same(record(self.spool))
+        self.same(record(self.spool, *SHORT), SHORT)
         self.assertEqual(files_of(self.spool), before)
 
     def test_two_recordings_at_once_make_the_spool_of_one(self):
         """No file is lost, half written or left over."""
-        command = (KILN, "record", "-o", self.place / "both.spool", "--", APPLICATION)
-        both = [start(*command), start(*command)]
-        for process in both:
-            self.same(finish(process))
-        self.assertEqual(set(files_of(self.place / "both.spool")), set(files_of(self.spool)))
-        must("compile", self.place / "both.spool", "-o", self.place / "both.kiln")
-        self.assertEqual((self.place / "both.kiln").read_bytes(), self.base.read_bytes())
+        one, both = self.place / "one.spool", self.place / "both.spool"
+        record(one, *SHORT)
+        command = (KILN, "record", "-o", both, "--", APPLICATION, *SHORT)
+        processes = [start(*command), start(*command)]
+        for process in processes:
+            self.same(finish(process), SHORT)
+        self.assertEqual(set(files_of(both)), set(files_of(one)))
+        for spool in (one, both):
+            must("compile", spool, "-o", spool.with_suffix(".kiln"))
+        self.assertEqual(both.with_suffix(".kiln").read_bytes(),
+                         one.with_suffix(".kiln").read_bytes())
 
     def test_recordings_of_parts_make_the_spool_of_the_whole(self):
         """One spool grows run by run."""

@@ -46,11 +46,6 @@ set(ENV{OCL_ICD_VENDORS} ${WORK}/icd)
 set(ENV{POCL_CACHE_DIR} ${WORK}/pocl_cache)
 set(ENV{POCL_MAX_PTHREAD_COUNT} 2)
 
-if(CHECKER STREQUAL "valgrind")
-  # PoCL's cache then has all code: its compiler would take most of the time, and is not ours.
-  run(${PROGRAMS}/c_api_misuse_test ${pack})
-  run(${PROGRAMS}/stress_test ${pack} ${threads} ${rounds})
-endif()
 run(${prefix} ${PROGRAMS}/c_api_test_runtime ${pack})
 run(${prefix} ${PROGRAMS}/c_api_misuse_test ${pack})
 run(${prefix} ${PROGRAMS}/ladder_test ${quick})
