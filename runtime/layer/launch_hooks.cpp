@@ -39,27 +39,22 @@ struct Creates<Entry, Kind> {
   }
 };
 
-cl_int CL_API_CALL retain_memory(cl_mem memory) {
-  const cl_int code = next.clRetainMemObject(memory);
-  if (code == CL_SUCCESS) launches().retain_object(memory);
-  return code;
-}
-
-cl_int CL_API_CALL release_memory(cl_mem memory) {
-  launches().release_object(memory);
-  return next.clReleaseMemObject(memory);
-}
-
-cl_int CL_API_CALL retain_sampler(cl_sampler sampler) {
-  const cl_int code = next.clRetainSampler(sampler);
-  if (code == CL_SUCCESS) launches().retain_object(sampler);
-  return code;
-}
-
-cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
-  launches().release_object(sampler);
-  return next.clReleaseSampler(sampler);
-}
+// The hooks of entries that retain and release one.
+template <auto Entry>
+struct Counts;
+template <typename Object, cl_int (CL_API_CALL *cl_icd_dispatch::*Entry)(Object)>
+struct Counts<Entry> {
+  static cl_int CL_API_CALL retain(Object object) {
+    const cl_int code = (next.*Entry)(object);
+    if (code == CL_SUCCESS) launches().retain_object(object);
+    return code;
+  }
+  // Before the driver may give its handle to another.
+  static cl_int CL_API_CALL release(Object object) {
+    launches().release_object(object);
+    return (next.*Entry)(object);
+  }
+};
 
 cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
   const cl_int code = next.clSetKernelArg(kernel, index, size, value);
@@ -146,10 +141,10 @@ void set_object_hooks(cl_icd_dispatch *table) {
   KILN_CREATES(clCreateFromEGLImageKHR, memory)
   KILN_CREATES(clCreateSampler, sampler)
   KILN_CREATES(clCreateSamplerWithProperties, sampler)
-  table->clRetainMemObject = retain_memory;
-  table->clReleaseMemObject = release_memory;
-  table->clRetainSampler = retain_sampler;
-  table->clReleaseSampler = release_sampler;
+  table->clRetainMemObject = Counts<&cl_icd_dispatch::clRetainMemObject>::retain;
+  table->clReleaseMemObject = Counts<&cl_icd_dispatch::clReleaseMemObject>::release;
+  table->clRetainSampler = Counts<&cl_icd_dispatch::clRetainSampler>::retain;
+  table->clReleaseSampler = Counts<&cl_icd_dispatch::clReleaseSampler>::release;
 }
 #undef KILN_CREATES
 

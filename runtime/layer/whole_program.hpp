@@ -31,8 +31,8 @@ using Headers = std::map<std::string, std::string>;
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
 
-// The same of a module, which depends on nothing else. Fails where it is no SPIR-V of this
-// processor's byte order.
+// A SPIR-V module, which includes no files, with its options. Fails if the bytes are not a SPIR-V
+// module in this machine's byte order.
 packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
 
 // Fails where a file that was included has changed, so that whoever read it since may have seen

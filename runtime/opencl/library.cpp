@@ -10,8 +10,10 @@
 namespace kiln::runtime {
 namespace {
 
+using packs::Code;
 using packs::concat;
 using packs::decimal;
+using packs::Status;
 
 // How many missing names a message spells out before it only counts.
 constexpr std::size_t kNamesSpelledOut = 3;
@@ -88,26 +90,23 @@ std::string linker_error(const char *name) {
                                                                      : error;
 }
 
-// Tries one candidate; returns the outcome for the list of what was tried, with `out`
-// filled if it is "loaded".
-std::string try_candidate(const char *name, OpenCL *out, bool *loaded) {
+// Fills `out` from one candidate. Fails with why it cannot be used.
+Status try_candidate(const char *name, OpenCL *out) {
   Library library;
   library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library.handle == nullptr) return linker_error(name);
+  if (library.handle == nullptr) return Status(Code::no_opencl, linker_error(name));
   void *enable = dlsym(library.handle, "enableOpenCL");
   void *lookup = dlsym(library.handle, "loadOpenCLPointer");
   if (enable != nullptr && lookup != nullptr) {
     as_function<void (*)()>(enable)();
     library.pixel_lookup = as_function<void *(*)(const char *)>(lookup);
   }
-  const std::string missing = fill_opencl_table(look_up, &library, out);
-  *loaded = missing.empty();
-  return *loaded ? "loaded" : concat({"lacks ", missing});
+  return fill_opencl_table(look_up, &library, out);
 }
 
 }  // namespace
 
-std::string fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out) {
+Status fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out) {
   void *addresses[kEntryCount];
   std::string missing;
   std::size_t missing_count = 0;
@@ -122,9 +121,9 @@ std::string fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out) {
   if (missing_count > kNamesSpelledOut) {
     missing += concat({" and ", decimal(missing_count - kNamesSpelledOut), " more"});
   }
-  if (missing_count != 0) return missing;
+  if (missing_count != 0) return Status::error(Code::no_opencl, {"lacks ", missing});
   std::memcpy(static_cast<void *>(out), addresses, sizeof(*out));
-  return missing;
+  return {};
 }
 
 LibraryCandidates default_opencl_candidates() {
@@ -134,10 +133,11 @@ LibraryCandidates default_opencl_candidates() {
 bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
                  std::string *tried) {
   for (std::size_t i = 0; i < count; ++i) {
-    bool loaded = false;
-    const std::string outcome = try_candidate(candidates[i], out, &loaded);
-    if (tried != nullptr) *tried += concat({candidates[i], ": ", outcome, "\n"});
-    if (loaded) return true;
+    const Status status = try_candidate(candidates[i], out);
+    if (tried != nullptr) {
+      *tried += concat({candidates[i], ": ", status.ok() ? "loaded" : status.message, "\n"});
+    }
+    if (status.ok()) return true;
   }
   return false;
 }

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <string>
 
+#include "kiln/packs/status.hpp"
+
 // Entry points that every OpenCL 1.2 library has; one that lacks any is passed over.
 #define KILN_OPENCL_REQUIRED(X) \
   X(clGetPlatformIDs)           \
@@ -85,10 +87,9 @@ struct OpenCL {
 // Gives the address of the named entry point, or null.
 using SymbolLookup = void *(*)(void *context, const char *name);
 
-// Fills `out` through `lookup`. Returns an empty string, or the names of the required
-// entry points that are missing ("clCreateImage, clFinish and 3 more"), and then leaves
-// `out` untouched.
-std::string fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out);
+// Fills `out` through `lookup`. Fails with Code::no_opencl, and leaves `out` untouched, if required
+// entry points are missing; the message is "lacks clCreateImage, clFinish and 3 more".
+packs::Status fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out);
 
 // Where this platform keeps OpenCL, in the order of trying (see load_opencl). Bare names
 // come first: absolute paths are usually blocked by Android's linker namespace.

@@ -271,6 +271,23 @@ class Recording(LayerTest):
         again = json.loads(must("plan", self.base, "--have", self.built, "--json").output)
         self.assertEqual([job for job in again["jobs"] if job["need"] == "compile"], [])
 
+    def test_without_finishing_what_was_launched_is_seen_to_compile(self):
+        """The check before can fail."""
+        spool, base, plain = (self.place / name for name in ("one.spool", "one.kiln", "plain.kiln"))
+        record(spool, "run")
+        must("compile", spool, "-o", base)
+        must("build", "--no-finish", base, "-o", plain)
+        listed = json.loads(must("inspect", plain, "--json").output)
+        launched = {variant["hash"] for program in listed["programs"]
+                    for variant in program["variants"] if variant["launches"]}
+        self.assertTrue(launched)
+        (target,) = listed["targets"]
+        for binary in target["binaries"]:
+            if binary["variant_hash"] in launched:
+                finish = binary["provenance"]["finish"]
+                self.assertEqual((finish["final"], finish["why_not_final"]),
+                                 ("no", "its first launch compiles"), finish)
+
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
         return run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record",

@@ -220,7 +220,7 @@ void reset_fake() {
 
 std::shared_ptr<const runtime::OpenCL> fake_table() {
   auto table = std::make_shared<runtime::OpenCL>();
-  runtime::fill_opencl_table(look_up, nullptr, table.get());
+  (void)runtime::fill_opencl_table(look_up, nullptr, table.get());
   return table;
 }
 
