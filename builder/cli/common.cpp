@@ -178,6 +178,17 @@ Result<OpenPack> open_pack(const std::string &path) {
   return status;
 }
 
+bool is_spool(const std::string &path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+Result<builder::Spool> open_spool(const std::string &path) {
+  auto spool = builder::read_spool(path);
+  if (spool.ok() || spool.status().code == Code::failed) return spool;
+  return Status(spool.status().code, with_code(spool.status()));
+}
+
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
   command.add_option("--references", options->folder,
                      "Folder with the files and libraries that references name");

@@ -14,6 +14,7 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/inspect/spool.hpp"
 #include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/folder_lock.hpp"
@@ -102,6 +103,10 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 // Reads a pack with every section. Fails with the code of the pack's fault; the message ends with
 // its name.
 Result<OpenPack> open_pack(const std::string &path);
+// Whether it is a folder, as kiln record makes, and what is in it. Fails as open_pack() does, and
+// with Code::failed where it holds no packs.
+bool is_spool(const std::string &path);
+Result<builder::Spool> open_spool(const std::string &path);
 
 // --references and --no-check.
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln compile: the host step.
-#include <filesystem>
-
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -18,27 +15,20 @@ struct CompileArguments {
 };
 
 Result<Input> read_recorded(const std::string &folder) {
-  std::vector<std::string> files;
-  if (Status s = packs::packs_in(folder, &files); !s.ok()) return s;
-  if (files.empty()) {
-    return Status(Code::failed, folder + ": no program was recorded: expected *.kiln files");
+  auto spool = open_spool(folder);
+  if (!spool.ok()) return spool.status();
+  if (!spool->changing.empty()) {
+    complain(
+        fmt::format("warning: of {} no start but one had the text, so that no pack serves the "
+                    "next start: 'kiln inspect {}' names them",
+                    count(spool->changing.size(), "program"), folder));
   }
-  packs::Contents all;
-  for (const std::string &file : files) {
-    auto pack = open_pack(file);
-    if (!pack.ok()) return pack.status();
-    pack->contents.targets.clear();
-    if (Status s = packs::merge(pack->contents, &all); !s.ok()) {
-      return Status(s.code, file + ": " + s.message);
-    }
-  }
-  return Input{std::move(all), {}};
+  return Input{std::move(spool->contents), {}};
 }
 
 int run(const CompileArguments &options) {
-  std::error_code error;
   const bool manifest = is_manifest(options.manifest);
-  const bool spool = !manifest && std::filesystem::is_directory(options.manifest, error);
+  const bool spool = !manifest && is_spool(options.manifest);
   if (!spool && !manifest) {
     return fail({Code::bad_argument,
                  fmt::format("{} is neither a manifest, a file whose name ends in .toml, nor a "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln inspect: look into a pack.
+// kiln inspect: look into a pack or a spool.
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
@@ -49,15 +49,19 @@ std::string binary_text(const packs::Contents &contents, const packs::Binary &bi
                      builder::finish_text(binary.finish), kind);
 }
 
+std::string programs_text(const packs::Contents &contents) {
+  std::string text;
+  for (const packs::Program &program : contents.programs) {
+    text += fmt::format("program {}\n", program.name);
+    for (const packs::Variant &variant : program.variants) text += variant_text(variant) + "\n";
+  }
+  return text;
+}
+
 std::string pack_text(const OpenPack &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
                                  open.pack->superblock().pack_size, open.contents.producer);
-  for (const packs::Program &program : open.contents.programs) {
-    text += fmt::format("program {}\n", program.name);
-    for (const packs::Variant &variant : program.variants) {
-      text += variant_text(variant) + "\n";
-    }
-  }
+  text += programs_text(open.contents);
   for (const packs::Target &target : open.contents.targets) {
     text += fmt::format("target {}\n", builder::target_label(target));
     for (const packs::Binary &binary : target.binaries) {
@@ -70,7 +74,29 @@ std::string pack_text(const OpenPack &open) {
   return text + records_text(open.contents);
 }
 
+std::string spool_text(const builder::Spool &spool) {
+  std::string text = programs_text(spool.contents);
+  for (const std::string &name : spool.changing) {
+    text += fmt::format("not reproducible: {}: each start had a text of its own\n", name);
+  }
+  return text;
+}
+
+int inspect_spool(const std::string &path, bool as_json) {
+  const auto spool = open_spool(path);
+  if (!spool.ok()) return fail(spool.status());
+  if (as_json) {
+    nlohmann::json listed = builder::describe_contents(spool->contents);
+    listed["not_reproducible"] = spool->changing;
+    print(listed);
+  } else {
+    print(spool_text(*spool));
+  }
+  return kDone;
+}
+
 int inspect(const std::string &path, bool as_json) {
+  if (is_spool(path)) return inspect_spool(path, as_json);
   const auto open = open_pack(path);
   if (!open.ok()) return fail(open.status());
   if (as_json) {
@@ -91,7 +117,7 @@ void add_inspect(CLI::App &app, Command *command) {
   auto options = std::make_shared<InspectArguments>();
   CLI::App *sub =
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
-  sub->add_option("pack", options->path, "Pack to look into")->required();
+  sub->add_option("pack", options->path, "Pack, or spool of kiln record, to look into")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return inspect(options->path, options->json); }; });
 }

@@ -224,7 +224,7 @@ std::string variant_label(const packs::Contents &contents, const packs::Digest &
   return packs::hex(hash);
 }
 
-json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
+json describe_contents(const packs::Contents &contents) {
   json programs = json::array();
   for (const packs::Program &program : contents.programs) {
     json variants = json::array();
@@ -248,14 +248,15 @@ json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
   }
   json tunings = json::array();
   for (const packs::Tuning &tuning : contents.tunings) tunings.push_back(tuning_json(tuning));
-  return {{"schema", 1},
-          {"format_version", pack.superblock().version},
-          {"size", pack.superblock().pack_size},
-          {"producer", contents.producer},
-          {"programs", programs},
-          {"targets", targets},
-          {"cross_checks", cross_checks},
-          {"tunings", tunings}};
+  return {{"schema", 1},        {"producer", contents.producer}, {"programs", programs},
+          {"targets", targets}, {"cross_checks", cross_checks},  {"tunings", tunings}};
+}
+
+json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
+  json described = describe_contents(contents);
+  described["format_version"] = pack.superblock().version;
+  described["size"] = pack.superblock().pack_size;
+  return described;
 }
 
 }  // namespace kiln::builder

@@ -12,8 +12,10 @@ namespace kiln::builder {
 
 // Schema 1: format and sizes, programs with variants, targets with their raw identity
 // strings, binaries with blob sizes and hashes, provenance, cross-checks, tunings. Key hashes
-// are 16 hexadecimal digits. Reads no blob.
+// are 16 hexadecimal digits. Reads no blob but launches.
 nlohmann::json describe_pack(const packs::Pack &pack, const packs::Contents &contents);
+// The same without format and size.
+nlohmann::json describe_contents(const packs::Contents &contents);
 
 // The name by which people know a target: device name and driver version.
 std::string target_label(const packs::Target &target);

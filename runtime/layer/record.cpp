@@ -12,6 +12,7 @@
 #include "kiln/packs/writer.hpp"
 #include "runtime/layer/launches.hpp"
 #include "runtime/layer/settings.hpp"
+#include "runtime/layer/starts.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -110,10 +111,11 @@ packs::Status record_program(cl_program built, const WholeProgram &program,
                              const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
   launches().set_program(built, path);
+  (void)mkdir(folder.c_str(), 0777);
+  note_start(folder, program.name);
   if (access(path.c_str(), F_OK) == 0) return {};
   const auto contents = contents_of(built, program);
   if (!contents) return without_kernels();
-  (void)mkdir(folder.c_str(), 0777);
   // Another process may have written it since, and its launches.
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");

@@ -4,7 +4,7 @@
 
     layer_test.py KILN LAYER APPLICATION [TEST...]
 
-APPLICATION is application.c of this folder. OCL_ICD_VENDORS chooses the driver; what the
+APPLICATION is application.c of this folder, and sources.c is beside it. OCL_ICD_VENDORS chooses the driver; what the
 application prints was made for PoCL. Every run has an empty cache folder of PoCL's, so that nothing
 but Kiln can be warm.
 
@@ -26,6 +26,7 @@ from pathlib import Path
 KILN, LAYER, APPLICATION = (os.path.abspath(path) for path in sys.argv[1:4])
 # Where a pack is bad the programs are the driver's, and these sections have enough of them.
 SHORT = ("platform", "build", "run")
+SOURCES = os.path.join(os.path.dirname(APPLICATION), "kiln_sources_application")
 KEYS = {"program", "outcome", "reason", "rung", "milliseconds"}
 OUTCOMES = {"served", "compiled", "passed"}
 
@@ -112,8 +113,8 @@ def without(text, prefixes):
 
 
 def files_of(spool):
-    """Name, time of change and size of each file in a folder."""
-    paths = [path for path in Path(spool).rglob("*") if path.is_file()]
+    """Name, time of change and size of each program's file in a spool."""
+    paths = [path for path in Path(spool).rglob("*") if path.is_file() and path.name != "starts"]
     return {str(path.relative_to(spool)): (path.stat().st_mtime_ns, path.stat().st_size)
             for path in paths}
 
@@ -288,6 +289,26 @@ class Recording(LayerTest):
                 self.assertEqual((finish["final"], finish["why_not_final"]),
                                  ("no", "its first launch compiles"), finish)
 
+    def test_texts_that_differ_at_each_start_are_named(self):
+        """Two starts of one command: of one file the text changes, of the other it does not."""
+        spool, steady, changing = (self.place / name for name in ("app.spool", "s.cl", "c.cl"))
+        steady.write_text("kernel void steady(global int *out) { *out = 1; }")
+        named = []
+        for number in range(2):
+            self.assertEqual(named, [])
+            changing.write_text(f"kernel void changing(global int *out) {{ *out = {number}; }}")
+            done = run(KILN, "record", "-o", spool, "--", SOURCES, "", steady, changing)
+            self.assertEqual(done.code, 0, done.error)
+            listed = json.loads(must("inspect", spool, "--json").output)
+            self.assertEqual(len(listed["programs"]), 2 + number)
+            named = listed["not_reproducible"]
+        kernels = {program["name"]: program["variants"][0]["kernels"][0]["name"]
+                   for program in listed["programs"]}
+        self.assertEqual([kernels[name] for name in named], ["changing", "changing"])
+        for name in named:
+            self.assertIn(f"not reproducible: {name}", must("inspect", spool).output)
+        self.assertIn("warning: of 2 programs", must("compile", spool, "-o", self.place / "b.kiln").error)
+
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
         return run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record",
@@ -431,7 +452,7 @@ class Serving(LayerTest):
         """One recording knows the first of the two headers alone."""
         spool, base, report = (self.place / name for name in ("spool", "base.kiln", "report"))
         self.same(record(spool, "include"), ["include"])
-        names = sorted(path.name for path in spool.iterdir())
+        names = sorted(files_of(spool))
         self.assertEqual(len(names), 2)
         (spool / names[0]).unlink()
         must("compile", spool, "-o", base)

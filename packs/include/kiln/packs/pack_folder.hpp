@@ -13,4 +13,7 @@ namespace kiln::packs {
 // folder's name, where it cannot be read.
 Status packs_in(const std::string &folder, std::vector<std::string> *out);
 
+// Of a spool, beside its packs: which start of an application built which (docs/layer.md).
+inline constexpr char kStartsFile[] = "starts";
+
 }  // namespace kiln::packs

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which start of which command built a recorded program: by that `kiln inspect` sees which programs
+// differ at each start.
+#pragma once
+
+#include <string>
+
+namespace kiln::layer {
+
+// SPOOL/starts gets a line "START COMMAND PROGRAM", once a program and process; START and COMMAND,
+// of the words of the command line, are 16 hexadecimal digits. Nothing is noted in a file of
+// kMostOfStarts bytes, or where it cannot be written: that costs a hint.
+inline constexpr long kMostOfStarts = 16 << 20;
+void note_start(const std::string &spool, const std::string &program);
+
+}  // namespace kiln::layer
