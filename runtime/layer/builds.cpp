@@ -3,8 +3,7 @@
 
 #include "runtime/layer/build_report.hpp"
 #include "runtime/layer/devices.hpp"
-#include "runtime/layer/kept.hpp"
-#include "runtime/layer/launches.hpp"
+#include "runtime/layer/kept_launches.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
@@ -25,38 +24,38 @@ struct Pending {
   Notify notify;
   void *user;
   WholeProgram whole;
-  std::string source;
-  std::string options;
+  Given given;
 };
 
-Status note_unchanged(cl_program built, const WholeProgram &whole, const std::string &source,
-                      const std::string &options) {
-  const Status status = check_unchanged(whole, source, options);
-  if (status.ok()) return note_built(built, whole);
-  complain_once("a program is not noted: " + status.message);
-  return status;
+Status note_unchanged(cl_program built, const WholeProgram &whole, const Given &given) {
+  const Status status = check_unchanged(whole, given.source, given.options);
+  if (!status.ok()) {
+    complain_once("a program is not noted: " + status.message);
+    return status;
+  }
+  KeptFile file;
+  const Status noted = note_built(built, whole, &file);
+  if (noted.ok()) kept_launches().watch(built, file, given);
+  return noted;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  (void)note_unchanged(program, pending->whole, pending->source, pending->options);
+  (void)note_unchanged(program, pending->whole, pending->given);
   pending->notify(program, pending->user);
 }
 
 // `*reason` is what became of it, or is to become when the driver has built it.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
                       const WholeProgram &whole, std::string *reason) {
+  const Given given{program->source, arguments.options_text(), program->is_il};
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) {
-      *reason =
-          noted(note_unchanged(program->handle, whole, program->source, arguments.options_text()));
-    }
+    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, whole, given));
     return code;
   }
   // Left behind where a driver refuses the call and does not call back: some do both.
-  auto *pending = new Pending{arguments.notify, arguments.user, whole, program->source,
-                              arguments.options_text()};
+  auto *pending = new Pending{arguments.notify, arguments.user, whole, given};
   BuildArguments noting = arguments;
   noting.notify = when_built;
   noting.user = pending;
@@ -82,14 +81,15 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
   built->reason = served.reason;
   if (served.program == nullptr) return false;
   objects().set_twin(program, std::make_shared<Twin>(served.program, options, served.log));
+  kept_launches().watch(served.program, served.kept, {program->source, options, program->is_il});
   return true;
 }
 
 }  // namespace
 
-Status note_built(cl_program built, const WholeProgram &whole) {
+Status note_built(cl_program built, const WholeProgram &whole, KeptFile *file) {
   const Status status = settings().record ? record_program(built, whole, settings().spool)
-                                          : keep_program(built, whole);
+                                          : keep_program(built, whole, file);
   if (!status.ok() && status.code != Code::requirement) {
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "runtime/layer/kept.hpp"
 #include "runtime/layer/objects.hpp"
 
 namespace kiln::layer {
@@ -25,9 +26,9 @@ struct BuildArguments {
 // left to the driver.
 packs::Status can_follow(const BuildArguments &arguments, cl_device_id only);
 
-// Notes what the driver built: in the spool, or for later starts in the overlay. What fails is
-// complained about.
-packs::Status note_built(cl_program built, const WholeProgram &whole);
+// Notes what the driver built: in the spool, or for later starts in the overlay, where `file` says.
+// What fails is complained about.
+packs::Status note_built(cl_program built, const WholeProgram &whole, KeptFile *file);
 
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

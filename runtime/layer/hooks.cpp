@@ -5,8 +5,8 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/foreign.hpp"
+#include "runtime/layer/kept_launches.hpp"
 #include "runtime/layer/launch_hooks.hpp"
-#include "runtime/layer/launches.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
 #include "runtime/layer/settings.hpp"
@@ -89,6 +89,7 @@ cl_program CL_API_CALL create_program_with_binary(cl_context context, cl_uint co
   cl_int own_code = CL_SUCCESS;
   const cl_program made =
       create_with_binary({context, count, devices, lengths, binaries}, status, &own_code);
+  if (made != nullptr) launches().set_program(made, "");
   if (code != nullptr) *code = own_code;
   return made;
 }
@@ -128,11 +129,20 @@ cl_int CL_API_CALL release_program(cl_program program) {
   return next.clReleaseProgram(program);
 }
 
+cl_int reference_count(cl_program program, size_t room, void *out, size_t *size) {
+  cl_uint count = 0;
+  const cl_int code =
+      next.clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+  if (code != CL_SUCCESS) return code;
+  count -= kept_launches().held(program);
+  return answer(&count, sizeof(count), room, out, size);
+}
+
 // What is the same whether it is built or not is asked of the application's own program.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t room,
                                     void *out, size_t *size) {
   switch (what) {
-    case CL_PROGRAM_REFERENCE_COUNT:
+    case CL_PROGRAM_REFERENCE_COUNT: return reference_count(program, room, out, size);
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
     case CL_PROGRAM_DEVICES: return next.clGetProgramInfo(program, what, room, out, size);
@@ -171,12 +181,7 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
-// Of a program that the driver made for the application.
-void watch(cl_kernel kernel, cl_program program) {
-  if (kernel != nullptr && settings().record) launches().add_kernel(kernel, program);
-}
-
-// The kernel holds the application's program, as it would hold one that the driver built.
+// A twin's kernel. It holds the application's program, as it would hold one that the driver built.
 void adopt(cl_kernel kernel, const ProgramPointer &program) {
   next.clRetainProgram(program->handle);
   objects().add_kernel(kernel, program);
@@ -187,11 +192,14 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int
   const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
   if (twin == nullptr) {
     const cl_kernel made = next.clCreateKernel(program, name, code);
-    watch(made, program);
+    if (made != nullptr) launches().add_kernel(made, program);
     return made;
   }
   const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
-  if (kernel != nullptr) adopt(kernel, known);
+  if (kernel != nullptr) {
+    adopt(kernel, known);
+    launches().add_kernel(kernel, twin->program);
+  }
   objects().end_kernel(known);
   return kernel;
 }
@@ -205,14 +213,17 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
     const cl_int code = next.clCreateKernelsInProgram(program, room, kernels, &made);
     if (code == CL_SUCCESS && count != nullptr) *count = made;
     for (cl_uint i = 0; code == CL_SUCCESS && kernels != nullptr && i < made && i < room; ++i) {
-      watch(kernels[i], program);
+      launches().add_kernel(kernels[i], program);
     }
     return code;
   }
   const cl_int code = next.clCreateKernelsInProgram(twin->program, room, kernels, &made);
   if (code == CL_SUCCESS) {
     if (count != nullptr) *count = made;
-    for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) adopt(kernels[i], known);
+    for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) {
+      adopt(kernels[i], known);
+      launches().add_kernel(kernels[i], twin->program);
+    }
   }
   objects().end_kernel(known);
   return code;
@@ -311,7 +322,7 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 
 void set_hooks(cl_icd_dispatch *table) {
   if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
-  if (settings().record) set_launch_hooks(table);
+  if (settings().record || !settings().overlay.empty()) set_launch_hooks(table);
   table->clCreateProgramWithSource = create_program_with_source;
   if (table->clCreateProgramWithIL != nullptr) {
     table->clCreateProgramWithIL = create_program_with_il;

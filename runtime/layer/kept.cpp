@@ -52,6 +52,18 @@ std::string build_log(cl_program built, cl_device_id device) {
   return log.substr(0, log.find('\0'));
 }
 
+bool compiles_at_launches(const kiln_device &device) {
+  return device.device->description.finishing == runtime::Finishing::launches;
+}
+
+// The only variant of what keep_program() keeps, and its only binary; null in another pack.
+packs::Variant *only_variant(packs::Contents *contents) {
+  const bool is_kept = contents->programs.size() == 1 &&
+                       contents->programs[0].variants.size() == 1 &&
+                       contents->targets.size() == 1 && contents->targets[0].binaries.size() == 1;
+  return is_kept ? &contents->programs[0].variants[0] : nullptr;
+}
+
 Status add_binary(cl_program built, const runtime::Device &device, packs::Contents *contents) {
   packs::Bytes bytes;
   if (Status s = runtime::program_binary(device, built, &bytes); !s.ok()) return s;
@@ -81,14 +93,46 @@ bool is_kept(const std::string &name, const kiln_device &device) {
   return kept_file(name, device).has_value();
 }
 
-kiln_pack *open_kept(const std::string &name, const kiln_device &device) {
-  const auto file = kept_file(name, device);
-  kiln_pack *pack = nullptr;
-  const bool opened = file && kiln_pack_open_file(file->c_str(), &pack, nullptr) == KILN_OK;
-  return opened ? pack : nullptr;  // a damaged one is replaced
+Kept open_kept(const std::string &name, const kiln_device &device) {
+  const auto path = kept_file(name, device);
+  Kept kept;
+  packs::Contents contents;
+  packs::Bytes lines;
+  if (!path || kiln_pack_open_file(path->c_str(), &kept.pack, nullptr) != KILN_OK) {
+    return {};  // a damaged one is replaced
+  }
+  if (!compiles_at_launches(device)) return kept;
+  if (!packs::read_contents(kept.pack->pack, &contents).ok()) return kept;
+  const packs::Variant *variant = only_variant(&contents);
+  const bool readable =
+      variant != nullptr && (!variant->launches || variant->launches->read(&lines).ok());
+  if (readable) kept.file = {*path, std::string(lines.begin(), lines.end())};
+  return kept;
 }
 
-Status keep_program(cl_program built, const WholeProgram &program) {
+Status keep_launched(cl_program built, const KeptFile &file) {
+  kiln_device *device = nullptr;
+  kiln_error error{};
+  if (find_device(only_device(built), &device, &error) != KILN_OK) {
+    return Status::error(Code::opencl, error.message);
+  }
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  packs::Bytes bytes;
+  if (access(file.path.c_str(), F_OK) != 0) return {};
+  if (Status s = packs::Pack::open_file(file.path.c_str(), &pack); !s.ok()) return s;
+  if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
+  packs::Variant *variant = only_variant(&contents);
+  if (variant == nullptr) return {};
+  packs::Binary &binary = contents.targets[0].binaries[0];
+  if (Status s = runtime::program_binary(*device->device, built, &bytes); !s.ok()) return s;
+  if (bytes.size() <= binary.blob.blob().raw_size()) return {};
+  binary.blob = packs::BlobSource(std::move(bytes));
+  variant->launches = packs::BlobSource(packs::Bytes(file.lines.begin(), file.lines.end()));
+  return packs::write_pack(contents, file.path);
+}
+
+Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file) {
   kiln_error error{};
   kiln_device *device = nullptr;
   if (find_device(only_device(built), &device, &error) != KILN_OK) {
@@ -104,12 +148,14 @@ Status keep_program(cl_program built, const WholeProgram &program) {
   auto contents = contents_of(built, program);
   if (!contents) return without_kernels();
   if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
-  const std::string file = file_name(program.name, *device->device);
+  const std::string name = file_name(program.name, *device->device);
   const std::string same = name_of_device(program.name, *device->device);
-  for (const std::string &name : names) {
-    if (name != file && name.compare(0, same.size(), same) == 0) (void)folder.remove(name);
+  for (const std::string &other : names) {
+    if (other != name && other.compare(0, same.size(), same) == 0) (void)folder.remove(other);
   }
-  return packs::write_pack(*contents, path + "/" + file);
+  if (Status s = packs::write_pack(*contents, path + "/" + name); !s.ok()) return s;
+  if (compiles_at_launches(*device)) *file = {path + "/" + name, ""};
+  return {};
 }
 
 }  // namespace kiln::layer

@@ -11,15 +11,29 @@
 
 namespace kiln::layer {
 
+// A file in the overlay, and the launches that its binary has code for.
+struct KeptFile {
+  std::string path;  // empty: the driver does not compile at launches, so that none matter
+  std::string lines;
+};
+
 // What an earlier start kept of the program for the device and its driver as it is now. The caller
-// releases it; null: there is none, or no overlay.
-kiln_pack *open_kept(const std::string &name, const kiln_device &device);
+// releases the pack; null: there is none, or no overlay.
+struct Kept {
+  kiln_pack *pack = nullptr;
+  KeptFile file;
+};
+Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
 // OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
 // all; what another driver made of it leaves. Fails where there are kMostKept, and where the
 // overlay is another user's, or others may write to it.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
-packs::Status keep_program(cl_program built, const WholeProgram &program);
+packs::Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file);
+
+// The file gets the binary of `built`, which is the same program after these launches, if that has
+// more in it. A file that was removed stays so.
+packs::Status keep_launched(cl_program built, const KeptFile &file);
 
 }  // namespace kiln::layer

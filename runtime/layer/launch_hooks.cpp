@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "runtime/layer/launches.hpp"
+#include "runtime/layer/kept_launches.hpp"
+#include "runtime/layer/settings.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -58,7 +59,7 @@ struct Counts<Entry> {
 
 cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, const void *value) {
   const cl_int code = next.clSetKernelArg(kernel, index, size, value);
-  if (code != CL_SUCCESS) return code;
+  if (code != CL_SUCCESS || launches().is_idle()) return code;
   SetArgument argument{SetArgument::Kind::value, size, {}, value == nullptr};
   if (value != nullptr) argument.bytes.assign(static_cast<const char *>(value), size);
   launches().set_argument(kernel, index, std::move(argument));
@@ -88,35 +89,67 @@ Range range_of(cl_uint dimensions, const size_t *offset, const size_t *global,
   return range;
 }
 
-void settle(const Launches::Fresh &launch, cl_int code) {
-  if (code == CL_SUCCESS) {
-    record_launch(launch);
-  } else {
-    launches().forget(launch);
+// A launch that may be of a new kind.
+class Launch {
+ public:
+  Launch(cl_kernel kernel, const Range &range, cl_event *event)
+      : fresh_(launches().see(kernel, range)), event_(event) {}
+
+  // What the driver is given: what is kept waits for an event.
+  cl_event *event() { return fresh_ && event_ == nullptr && !settings().record ? &own_ : event_; }
+
+  cl_int end(cl_int code) {
+    if (!fresh_) return code;
+    if (code != CL_SUCCESS) {
+      launches().forget(*fresh_);
+    } else if (settings().record) {
+      record_launch(*fresh_);
+    } else {
+      if (event_ != nullptr) next.clRetainEvent(*event_);
+      kept_launches().add(*fresh_, event_ != nullptr ? *event_ : own_);
+    }
+    return code;
   }
-}
+
+ private:
+  std::optional<Launches::Fresh> fresh_;
+  cl_event *event_;
+  cl_event own_ = nullptr;
+};
 
 cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                  const size_t *offset, const size_t *global, const size_t *local,
                                  cl_uint wait_count, const cl_event *waits, cl_event *event) {
-  std::optional<Launches::Fresh> fresh;
-  if (dimensions >= 1 && dimensions <= 3 && global != nullptr) {
-    fresh = launches().see(kernel, range_of(dimensions, offset, global, local));
+  const bool followed =
+      !launches().is_idle() && dimensions >= 1 && dimensions <= 3 && global != nullptr;
+  if (!followed) {
+    return next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, wait_count,
+                                       waits, event);
   }
-  const cl_int code = next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
-                                                  wait_count, waits, event);
-  if (fresh) settle(*fresh, code);
-  return code;
+  Launch launch(kernel, range_of(dimensions, offset, global, local), event);
+  return launch.end(next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
+                                                wait_count, waits, launch.event()));
 }
 
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
                                 const cl_event *waits, cl_event *event) {
   const size_t one = 1;
-  const auto fresh = launches().see(kernel, range_of(1, nullptr, &one, &one));
-  const cl_int code = next.clEnqueueTask(queue, kernel, wait_count, waits, event);
-  if (fresh) settle(*fresh, code);
-  return code;
+  Launch launch(kernel, range_of(1, nullptr, &one, &one), event);
+  return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, launch.event()));
 }
+
+// The hook of an entry after which launches may be over.
+template <auto Entry>
+struct Waits;
+template <typename Answer, typename... Arguments,
+          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...)>
+struct Waits<Entry> {
+  static Answer CL_API_CALL call(Arguments... arguments) {
+    const Answer answer = (next.*Entry)(arguments...);
+    kept_launches().settle();
+    return answer;
+  }
+};
 
 // An entry that the loader lacks stays absent.
 #define KILN_CREATES(name, kind)                                                  \
@@ -148,10 +181,26 @@ void set_object_hooks(cl_icd_dispatch *table) {
 }
 #undef KILN_CREATES
 
+#define KILN_WAITS(name) table->name = Waits<&cl_icd_dispatch::name>::call;
+
+void set_waiting_hooks(cl_icd_dispatch *table) {
+  KILN_WAITS(clFinish)
+  KILN_WAITS(clWaitForEvents)
+  KILN_WAITS(clGetEventInfo)
+  KILN_WAITS(clEnqueueReadBuffer)
+  KILN_WAITS(clEnqueueReadBufferRect)
+  KILN_WAITS(clEnqueueReadImage)
+  KILN_WAITS(clEnqueueMapBuffer)
+  KILN_WAITS(clEnqueueMapImage)
+  KILN_WAITS(clReleaseCommandQueue)
+}
+#undef KILN_WAITS
+
 }  // namespace
 
 void set_launch_hooks(cl_icd_dispatch *table) {
   set_object_hooks(table);
+  if (!settings().record) set_waiting_hooks(table);
   table->clCreateProgramWithBinary = from_binary;
   table->clCreateProgramWithBuiltInKernels = built_in;
   table->clSetKernelArg = set_argument;

@@ -39,11 +39,11 @@ bool has_kernel(const packs::Variant &variant, const std::string &name) {
 }
 
 Status add_launch(const Launches::Fresh &launch) {
-  const packs::FolderLock lock(launch.spooled, kPatience);
+  const packs::FolderLock lock(launch.file, kPatience);
   if (lock.is_refused()) return Status::error(packs::Code::failed, "another process writes");
   std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
-  if (Status s = packs::Pack::open_file(launch.spooled.c_str(), &pack); !s.ok()) return s;
+  if (Status s = packs::Pack::open_file(launch.file.c_str(), &pack); !s.ok()) return s;
   if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
   if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
   packs::Variant &variant = contents.programs[0].variants[0];
@@ -57,30 +57,39 @@ Status add_launch(const Launches::Fresh &launch) {
   const std::string more = packs::united_launches(text, launch.text);
   if (more == text) return {};  // there are enough
   variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
-  return packs::write_pack(contents, launch.spooled);
+  return packs::write_pack(contents, launch.file);
 }
 
 }  // namespace
 
-void Launches::set_program(cl_program program, const std::string &spooled) {
+void Launches::set_program(cl_program program, const std::string &file, const std::string &lines) {
   const Lock lock(mutex_);
-  if (spooled.empty()) {
+  if (file.empty()) {
     programs_.erase(program);
   } else {
-    programs_[program] = spooled;
+    programs_[program] = {file, lines};
+    has_files_ = true;
   }
+}
+
+std::optional<std::string> Launches::unite(cl_program program, const std::string &lines) {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(program);
+  if (found == programs_.end()) return std::nullopt;
+  std::string &known = found->second.lines;
+  std::string united = packs::united_launches(known, lines);
+  if (united == known || united.size() < known.size() + lines.size()) return std::nullopt;
+  return known = std::move(united);
 }
 
 // The driver is not called under the lock, which it may call back into.
 void Launches::add_kernel(cl_kernel kernel, cl_program program) {
-  Watched watched{"", kernel_name(kernel), {}};
+  if (is_idle()) return;
+  Watched watched{program, kernel_name(kernel), {}};
   watched.arguments.resize(argument_count(kernel));
   const Lock lock(mutex_);
   kernels_.erase(kernel);
-  const auto found = programs_.find(program);
-  if (found == programs_.end()) return;
-  watched.spooled = found->second;
-  kernels_[kernel] = std::move(watched);
+  if (programs_.count(program) != 0) kernels_[kernel] = std::move(watched);
 }
 
 void Launches::add_clone(cl_kernel clone, cl_kernel of) {
@@ -150,8 +159,14 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
     const auto found = kernels_.find(kernel);
     if (found == kernels_.end()) return std::nullopt;
     const Watched &watched = found->second;
-    fresh = {watched.spooled, watched.name, launch_kind(watched.name, range), ""};
-    if (!seen_.insert(fresh.spooled + fresh.kind).second) return std::nullopt;
+    const auto known = programs_.find(watched.program);
+    if (known == programs_.end()) return std::nullopt;
+    fresh = {watched.program, known->second.file, watched.name, launch_kind(watched.name, range),
+             ""};
+    if (has_kind(known->second.lines, fresh.kind) ||
+        !seen_.insert(fresh.file + fresh.kind).second) {
+      return std::nullopt;
+    }
     arguments = resolved(watched);
   }
   fresh.text = launch_text(fresh.kind, kernel, range, arguments);
@@ -160,7 +175,7 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
 
 void Launches::forget(const Fresh &launch) {
   const Lock lock(mutex_);
-  seen_.erase(launch.spooled + launch.kind);
+  seen_.erase(launch.file + launch.kind);
 }
 
 Launches &launches() {

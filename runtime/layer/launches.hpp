@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an application launches the kernels of recorded programs, each kind of launch once.
+// How an application launches the kernels of programs that are recorded or kept, each kind of
+// launch once.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -12,19 +14,25 @@
 
 namespace kiln::layer {
 
-// Any thread may call anything. Kernels of programs that are not recorded are not watched.
+// Any thread may call anything. Kernels of programs without a file are not watched.
 class Launches {
  public:
   // A launch that was not seen before.
   struct Fresh {
-    std::string spooled;  // the file of the kernel's program
+    cl_program program;
+    std::string file;  // of the kernel's program
     std::string kernel;
     std::string kind;
     std::string text;
   };
 
-  // The program is what the file holds, or, if `spooled` is empty, a new one that is none.
-  void set_program(cl_program program, const std::string &spooled);
+  // The program is what the file holds, with these launches, or, if `file` is empty, a new one that
+  // none holds.
+  void set_program(cl_program program, const std::string &file, const std::string &lines = "");
+  // Whether no program had a file yet.
+  bool is_idle() const { return !has_files_; }
+  // The program's launches with these, unless it has all it may have, or none of them is new.
+  std::optional<std::string> unite(cl_program program, const std::string &lines);
   void add_kernel(cl_kernel kernel, cl_program program);
   void add_clone(cl_kernel clone, cl_kernel of);
   void retain(cl_kernel kernel);
@@ -41,8 +49,13 @@ class Launches {
   void forget(const Fresh &launch);
 
  private:
+  struct Known {
+    std::string file;
+    std::string lines;
+  };
+
   struct Watched {
-    std::string spooled;
+    cl_program program;
     std::string name;
     std::vector<SetArgument> arguments;
     unsigned references = 1;
@@ -57,9 +70,10 @@ class Launches {
 
   std::mutex mutex_;
   std::unordered_map<const void *, Object> objects_;
-  std::unordered_map<cl_program, std::string> programs_;
+  std::unordered_map<cl_program, Known> programs_;
   std::unordered_map<cl_kernel, Watched> kernels_;
   std::set<std::string> seen_;
+  std::atomic<bool> has_files_{false};
 };
 
 // Never destroyed, as Objects.

@@ -98,6 +98,12 @@ void hand_out(cl_program linked, cl_context context) {
   objects().add(known);
 }
 
+// Of what is linked no source is known to take it again from when it was launched.
+packs::Status note_linked(cl_program linked, const WholeProgram &whole) {
+  KeptFile unwatched;
+  return note_built(linked, whole, &unwatched);
+}
+
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
   return next.clLinkProgram(arguments.context, build.device_count, build.devices, build.options,
@@ -192,7 +198,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");
-  if (notes) built.reason = linked == nullptr ? kRefused : noted(note_built(linked, alone->whole));
+  if (notes) built.reason = linked == nullptr ? kRefused : noted(note_linked(linked, alone->whole));
   append_report(built);
   return linked;
 }

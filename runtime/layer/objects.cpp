@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/objects.hpp"
 
+#include "runtime/layer/launches.hpp"
+
 namespace kiln::layer {
 
 using Lock = std::lock_guard<std::mutex>;
 
-Twin::~Twin() { next.clReleaseProgram(program); }
+Twin::~Twin() {
+  launches().set_program(program, "");  // its handle may be another's then
+  next.clReleaseProgram(program);
+}
 
 packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
                                      const Headers &headers) {

@@ -5,7 +5,7 @@
 
 #include "kiln/packs/pack_folder.hpp"
 #include "runtime/layer/devices.hpp"
-#include "runtime/layer/kept.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/settings.hpp"
 
@@ -99,6 +99,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   if (result.error.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
+    launches().set_program(served.program, "");  // it may have the handle of another
     served.rung = runtime::rung_name(result.report->rung);
     if (result.report->rung == KILN_RUNG_EXACT) {
       const packs::BinaryRef binary = binary_of(*found.pack, *device, result.program->variant);
@@ -127,14 +128,15 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id i
   }
   const Found found = find_pack(name, *device);
   if (found.pack != nullptr) return load(name, found, device, context);
-  kiln_pack *kept = open_kept(name, *device);
-  if (kept == nullptr) {
+  Kept kept = open_kept(name, *device);
+  if (kept.pack == nullptr) {
     served.is_unknown = true;
     served.reason = "no pack has it";
     return served;
   }
-  served = load(name, {kept, ""}, device, context);
-  kiln_pack_release(kept);
+  served = load(name, {kept.pack, ""}, device, context);
+  served.kept = std::move(kept.file);
+  kiln_pack_release(kept.pack);
   return served;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/layer/next.hpp"
+#include "runtime/layer/kept.hpp"
 
 namespace kiln::layer {
 
@@ -14,6 +14,7 @@ struct Served {
   bool is_unknown = false;       // no pack has it, nor the overlay
   std::string reason;
   std::string log;  // of the build that the binary is of, if the pack has it
+  KeptFile kept;    // that it is of, if it is
 };
 
 // Loads the program from the packs of the settings, or what keep_program() kept: from the overlay,

@@ -393,6 +393,36 @@ class Serving(LayerTest):
         must("overlay", "clear", overlay)
         self.assertEqual(list(overlay.iterdir()), [])
 
+    def kept(self, overlay):
+        """Of each program that the overlay keeps: kernels and sizes launched, and its binary."""
+        found = {}
+        for path in sorted((overlay / "programs").iterdir()):
+            out = Path(tempfile.mkdtemp(dir=self.place))
+            must("extract", path, "-o", out)
+            (binary,) = out.glob("*/*.bin")
+            (program,) = json.loads(must("inspect", path, "--json").output)["programs"]
+            launches = [(launch["kernel"], launch["local"])
+                        for launch in program["variants"][0]["launches"]]
+            found[path.name] = (launches, binary.read_bytes())
+        return found
+
+    def test_an_overlay_alone_has_code_for_what_was_launched(self):
+        """The second start launches more, of what it was served, and the third nothing new."""
+        overlay, task = self.place / "overlay", ("scale", [1, 1, 1])
+        sections, code = ("build", "run"), b"/scale/1-1-1-goffs0-smallgrid/"
+        self.same(serve("--overlay", overlay, sections=sections[:1]), sections[:1])
+        first = self.kept(overlay)
+        self.same(serve("--overlay", overlay, sections=sections), sections)
+        second = self.kept(overlay)
+        for launches, binary in (*first.values(), *second.values()):
+            self.assertEqual(bool(launches), b"-goffs0-smallgrid/" in binary)
+        (name,) = [name for name in first if task in second[name][0]]
+        self.assertNotIn(task, first[name][0])
+        self.assertEqual([code in kept[name][1] for kept in (first, second)], [False, True])
+        times = files_of(overlay / "programs")
+        self.same(serve("--overlay", overlay, sections=sections), sections)
+        self.assertEqual(files_of(overlay / "programs"), times)
+
     def test_a_kept_program_that_was_damaged_is_built_and_kept_again(self):
         """As a start that was killed while the disk was full may leave it."""
         overlay, report = self.place / "overlay", self.place / "report"

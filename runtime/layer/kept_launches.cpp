@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/layer/kept_launches.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/layer/record.hpp"
+
+namespace kiln::layer {
+namespace {
+
+using HeldLock = std::lock_guard<std::mutex>;
+
+enum class Progress : std::uint8_t { waiting, done, failed };
+
+Progress progress_of(cl_event event) {
+  cl_int status = CL_QUEUED;
+  const cl_int code = next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+                                          &status, nullptr);
+  if (code != CL_SUCCESS || status < CL_COMPLETE) return Progress::failed;
+  return status == CL_COMPLETE ? Progress::done : Progress::waiting;
+}
+
+// Lines of launches that are over, of one program.
+struct Launched {
+  std::string path;
+  std::string lines;
+};
+
+cl_context context_of(cl_program program) {
+  cl_context context = nullptr;
+  next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr);
+  return context;
+}
+
+// PoCL's binary of a program is what it was when it was first asked for, and that of a new one
+// holds the code of all launches so far. Null if the driver does not build it.
+cl_program build_again(cl_program program, const Given &given) {
+  const char *text = given.source.data();
+  const std::size_t size = given.source.size();
+  const cl_context context = context_of(program);
+  cl_int code = CL_SUCCESS;
+  const cl_program made = given.is_il
+                              ? next.clCreateProgramWithIL(context, text, size, &code)
+                              : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
+  if (made == nullptr) return made;
+  if (next.clBuildProgram(made, 0, nullptr, given.options.c_str(), nullptr, nullptr) ==
+      CL_SUCCESS) {
+    return made;
+  }
+  next.clReleaseProgram(made);
+  return nullptr;
+}
+
+}  // namespace
+
+void KeptLaunches::watch(cl_program program, const KeptFile &file, const Given &given) {
+  if (file.path.empty()) return;
+  launches().set_program(program, file.path, file.lines);
+  const HeldLock lock(mutex_);
+  given_[program] = given;
+}
+
+void KeptLaunches::keep_again(cl_program program, const std::string &path,
+                              const std::string &lines) {
+  const auto all = launches().unite(program, lines);
+  if (!all) return;
+  Given given;
+  {
+    const HeldLock lock(mutex_);
+    given = given_[program];
+  }
+  const cl_program again = build_again(program, given);
+  if (again == nullptr) return;
+  if (const packs::Status s = keep_launched(again, {path, *all}); !s.ok()) {
+    complain_once("not kept: " + s.message);
+  }
+  next.clReleaseProgram(again);
+}
+
+void KeptLaunches::add(const Launches::Fresh &launch, cl_event event) {
+  next.clRetainProgram(launch.program);
+  const HeldLock lock(mutex_);
+  waiting_.push_back({launch, event});
+  is_waiting_ = true;
+}
+
+std::vector<KeptLaunches::Waiting> KeptLaunches::take_all() {
+  const HeldLock lock(mutex_);
+  is_waiting_ = false;
+  return std::exchange(waiting_, {});
+}
+
+// The driver is asked outside the lock.
+void KeptLaunches::settle() {
+  if (!is_waiting_ || settling_.test_and_set()) return;
+  std::map<cl_program, Launched> over;
+  std::vector<Waiting> left;
+  std::vector<Waiting> ended;
+  for (Waiting &waiting : take_all()) {
+    const Progress progress = progress_of(waiting.event);
+    if (progress == Progress::done) {
+      Launched &launched = over[waiting.launch.program];
+      launched.path = waiting.launch.file;
+      launched.lines += waiting.launch.text + "\n";
+    }
+    if (progress == Progress::failed) launches().forget(waiting.launch);
+    (progress == Progress::waiting ? left : ended).push_back(std::move(waiting));
+  }
+  for (const auto &[program, launched] : over) keep_again(program, launched.path, launched.lines);
+  for (const Waiting &waiting : ended) {
+    next.clReleaseEvent(waiting.event);
+    next.clReleaseProgram(waiting.launch.program);
+  }
+  if (!left.empty()) {
+    const HeldLock lock(mutex_);
+    waiting_.insert(waiting_.end(), left.begin(), left.end());
+    is_waiting_ = true;
+  }
+  settling_.clear();
+}
+
+cl_uint KeptLaunches::held(cl_program program) const {
+  const HeldLock lock(mutex_);
+  return static_cast<cl_uint>(
+      std::count_if(waiting_.begin(), waiting_.end(),
+                    [&](const Waiting &waiting) { return waiting.launch.program == program; }));
+}
+
+KeptLaunches &kept_launches() {
+  static KeptLaunches &all = *new KeptLaunches;
+  return all;
+}
+
+}  // namespace kiln::layer
