@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applications that were not written for Kiln: recorded, built and served.
 
-    applications_test.py NAME KILN LAYER [PROGRAM]
+    applications_test.py [--overlay] NAME KILN LAYER [PROGRAM]
 
-NAME is one of APPLICATIONS; PROGRAM is the one of applications/clblast.c. OCL_ICD_VENDORS chooses
-the driver. Every run has a home of its own, so that nothing but Kiln's files can be warm; the run
+NAME is one of APPLICATIONS; PROGRAM is the one of applications/clblast.c; kiln_bare_loads is beside
+KILN. --overlay looks at the second of two starts that have an overlay alone, too. OCL_ICD_VENDORS
+chooses the driver. Every run has a home of its own, so that nothing but Kiln's files can be warm; the run
 without Kiln alone may use what the driver kept of the recording, since its time is not looked at.
 
-Prints how long programs took to be built as recorded and as served, and both whole runs. Exit
-codes: 0 passed, 1 failed, 77 the application is not here.
+Prints how long programs took to be built as recorded, as served, and where the driver is given the
+same bytes by a program that does nothing else, and the whole runs. Exit codes: 0 passed, 1 failed, 77 the application is not here.
 """
 
 import json
@@ -112,7 +113,22 @@ def building(lines):
     return sum(line["milliseconds"] for line in lines)
 
 
-def check(name, kiln, layer, program):
+def bare_loads(runs, kiln, pack):
+    """Milliseconds that the driver takes for the binaries of a pack, of each once."""
+    runs.run([kiln, "extract", pack, "-o", runs.folder / "out"])
+    files = sorted((runs.folder / "out").glob("*/*.bin"))
+    return float(runs.run([Path(kiln).parent / "kiln_bare_loads", *files])[0])
+
+
+def second_start(runs, kiln, layer, command):
+    """The second of two starts that have an overlay alone."""
+    for report in ("first", "second"):
+        done = runs.run([kiln, "serve", "--layer", layer, "--overlay", runs.folder / "overlay",
+                         "--report", runs.folder / report, "--", *command])
+    return done
+
+
+def check(name, kiln, layer, program, overlay=False):
     """Records, builds and serves; whether it went as it should."""
     command, compared = APPLICATIONS[name](program)
     if command is None:
@@ -130,8 +146,16 @@ def check(name, kiln, layer, program):
         served = runs.run([kiln, "serve", "--layer", layer, "--pack", pack, "--report",
                            runs.folder / "served", "--", *command])
         source, lines = runs.lines("recorded"), runs.lines("served")
+        loads = bare_loads(runs, kiln, pack)
+        outcomes = [("recorded", recorded), ("served", served)]
+        if overlay:
+            kept = second_start(runs, kiln, layer, command)
+            outcomes.append(("from the overlay", kept))
+            print(f"{name}: with an overlay alone programs were there in "
+                  f"{building(runs.lines('second')):.1f} ms at the second start, the whole run "
+                  f"{kept[2]:.1f} s")
     faults = []
-    for what, run in (("recorded", recorded), ("served", served)):
+    for what, run in outcomes:
         if compared(run[0]) != compared(bare[0]) or run[1] != bare[1]:
             faults.append(f"{what} it prints {run[0]!r}, and alone {bare[0]!r}")
     if not lines:
@@ -139,12 +163,20 @@ def check(name, kiln, layer, program):
     faults += [f"not served: {line}" for line in lines
                if (line["outcome"], line["rung"]) != ("served", "exact")]
     print(f"{name}: {len(lines)} programs, built in {building(source):.0f} ms, served in "
-          f"{building(lines):.1f} ms; the whole run {recorded[2]:.1f} s, served {served[2]:.1f} s")
+          f"{building(lines):.1f} ms, loaded alone in {loads:.1f} ms; the whole run "
+          f"{recorded[2]:.1f} s, served {served[2]:.1f} s")
     for fault in faults:
         print(f"FAIL {fault}")
     return 1 if faults else 0
 
 
+def main(words):
+    """The exit code."""
+    overlay = words[:1] == ["--overlay"]
+    name, kiln, layer, *program = words[1:] if overlay else words
+    return check(name, os.path.abspath(kiln), os.path.abspath(layer),
+                 os.path.abspath(program[0]) if program and program[0] else None, overlay)
+
+
 if __name__ == "__main__":
-    sys.exit(check(sys.argv[1], *(os.path.abspath(path) for path in sys.argv[2:4]),
-                   os.path.abspath(sys.argv[4]) if sys.argv[4:] and sys.argv[4] else None))
+    sys.exit(main(sys.argv[1:]))
