@@ -37,18 +37,24 @@ function(kiln_quick_compilation target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 endfunction()
 
-# kiln_unity_build(TARGET SEPARATE files...): with KILN_UNITY_BUILD, the sources of each folder are
-# compiled as one, which halves the time and more: most of it is spent on headers. SEPARATE are files
-# that declare what another one declares. Not for what applications link: a linker takes whole
-# objects.
+# kiln_unity_build(TARGET SEPARATE files... TOGETHER "folder..."...): with KILN_UNITY_BUILD, the
+# sources of each folder are compiled as one, or those of some folders TOGETHER, which halves the time
+# and more: most of it is spent on headers. SEPARATE are files that declare what another one declares.
+# Not for what applications link: a linker takes whole objects.
 function(kiln_unity_build target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEPARATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEPARATE;TOGETHER")
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${KILN_UNITY_BUILD} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     if(NOT source IN_LIST arg_SEPARATE)
       get_filename_component(folder ${source} DIRECTORY)
+      foreach(folders IN LISTS arg_TOGETHER)
+        separate_arguments(names UNIX_COMMAND "${folders}")
+        if(folder IN_LIST names)
+          set(folder ${folders})
+        endif()
+      endforeach()
       string(MAKE_C_IDENTIFIER "all_${folder}" group)
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     endif()

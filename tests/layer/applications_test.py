@@ -66,7 +66,7 @@ APPLICATIONS = {
     "hashcat": lambda program: (executable(
         "hashcat", "-m", "0", "-a", "3", "-D", "1", "--force", "--quiet", "--potfile-disable",
         "--session", "kiln", "098f6bcd4621d373cade4e832627b4f6", "?l?l?l?l"), str),
-    "clpeak": lambda program: (executable("clpeak", "--kernel-latency", "--compute-integer"),
+    "clpeak": lambda program: (executable("clpeak", "--kernel-latency"),
                                without_numbers),
     "clinfo": lambda program: (executable("clinfo", "--raw"), str),
     "ffmpeg": lambda program: (picture(

@@ -9,7 +9,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 set(suppressions ${KILN_SOURCE}/tests/support/suppressions)
 set(pack ${KILN_SOURCE}/tests/runtime/runtime.kiln)
 set(threads 6)
-set(rounds 24)
+set(rounds 12)
 
 if(CHECKER STREQUAL "valgrind")
   find_program(valgrind valgrind)

@@ -3,8 +3,8 @@
 #   cmake -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] [-DTOOLCHAIN=file] -P runtime_alone.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 
-if(TOOLCHAIN)
-  set(toolchain -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN})
+if(TOOLCHAIN)  # as bootstrap.sh builds for it, so that a compiler cache has half of it
+  set(toolchain -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -DCMAKE_CXX_FLAGS_RELEASE=-O1)
 endif()
 run(${CMAKE_COMMAND} -S ${KILN_SOURCE} -B ${WORK} -G Ninja -DCMAKE_BUILD_TYPE=Release
   -DKILN_BUILD_BUILDER=OFF -DKILN_BUILD_TESTS=ON -DKILN_WARNINGS_AS_ERRORS=ON -DKILN_UNITY_BUILD=ON
