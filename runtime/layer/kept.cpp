@@ -126,8 +126,9 @@ Status keep_launched(cl_program built, const KeptFile &file) {
   if (variant == nullptr) return {};
   packs::Binary &binary = contents.targets[0].binaries[0];
   if (Status s = runtime::program_binary(*device->device, built, &bytes); !s.ok()) return s;
-  if (bytes.size() <= binary.blob.blob().raw_size()) return {};
-  binary.blob = packs::BlobSource(std::move(bytes));
+  if (bytes.size() > binary.blob.blob().raw_size()) {
+    binary.blob = packs::BlobSource(std::move(bytes));
+  }
   variant->launches = packs::BlobSource(packs::Bytes(file.lines.begin(), file.lines.end()));
   return packs::write_pack(contents, file.path);
 }

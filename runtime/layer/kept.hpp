@@ -11,7 +11,7 @@
 
 namespace kiln::layer {
 
-// A file in the overlay, and the launches that its binary has code for.
+// A file in the overlay, and the launches after which its binary was taken.
 struct KeptFile {
   std::string path;  // empty: the driver does not compile at launches, so that none matter
   std::string lines;
@@ -32,8 +32,9 @@ bool is_kept(const std::string &name, const kiln_device &device);
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
 packs::Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file);
 
-// The file gets the binary of `built`, which is the same program after these launches, if that has
-// more in it. A file that was removed stays so.
+// The file gets the launches, and the binary of `built`, which is the same program after them, if
+// that has more in it: where it has not, as without PoCL's own cache, no later start tries again. A
+// file that was removed stays so.
 packs::Status keep_launched(cl_program built, const KeptFile &file);
 
 }  // namespace kiln::layer

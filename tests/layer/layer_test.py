@@ -423,6 +423,19 @@ class Serving(LayerTest):
         self.same(serve("--overlay", overlay, sections=sections), sections)
         self.assertEqual(files_of(overlay / "programs"), times)
 
+    def test_what_gives_no_code_is_not_tried_at_each_start(self):
+        """PoCL without its own cache forgets what was launched."""
+        overlay, seen = self.place / "overlay", []
+        for _ in range(2):
+            done = run(KILN, "serve", "--overlay", overlay, "--", APPLICATION, "run",
+                       POCL_KERNEL_CACHE="0")
+            self.same(done, ["run"])
+            seen.append(files_of(overlay / "programs"))
+        self.assertEqual(*seen)
+        for launches, binary in self.kept(overlay).values():
+            self.assertTrue(launches)
+            self.assertNotIn(b"-goffs0-smallgrid/", binary)
+
     def test_a_kept_program_that_was_damaged_is_built_and_kept_again(self):
         """As a start that was killed while the disk was full may leave it."""
         overlay, report = self.place / "overlay", self.place / "report"
