@@ -7,9 +7,11 @@
 
 #include "runtime/api/api.hpp"
 #include "runtime/layer/next.hpp"
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
+
+using source::WholeProgram;
 
 // A file in the overlay, and the launches after which its binary was taken.
 struct KeptFile {

@@ -9,9 +9,16 @@
 #include <unordered_map>
 
 #include "runtime/layer/next.hpp"
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
+
+using source::check_unchanged;
+using source::Headers;
+using source::program_name;
+using source::whole_module;
+using source::whole_program;
+using source::WholeProgram;
 
 // A program that is built, and stands for one of the application's. Whoever looks at it holds it.
 struct Twin {

@@ -8,9 +8,11 @@
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/layer/next.hpp"
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
+
+using source::WholeProgram;
 
 // The program with its kernels, which are asked for and released; nothing where it has none, as a
 // library of functions. `built` was built by the driver.

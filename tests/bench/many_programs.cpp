@@ -14,7 +14,7 @@
 
 #include "builder/inspect/spool.hpp"
 #include "kiln/packs/writer.hpp"
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace kiln {
@@ -39,13 +39,13 @@ std::string source_of(int number) {
   return text + "}\n";
 }
 
-layer::WholeProgram program_of(int number) {
-  auto whole = layer::whole_program(source_of(number), kOptions);
+source::WholeProgram program_of(int number) {
+  auto whole = source::whole_program(source_of(number), kOptions);
   if (!whole.ok()) std::abort();
   return *std::move(whole);
 }
 
-packs::Contents recorded(const layer::WholeProgram &whole) {
+packs::Contents recorded(const source::WholeProgram &whole) {
   packs::Contents contents;
   contents.programs.resize(1);
   packs::Program &program = contents.programs[0];
@@ -87,7 +87,7 @@ std::string built(const std::string &folder, packs::Contents contents) {
 double hit_microseconds(const packs::Pack &pack, int number) {
   const std::string source = source_of(number);
   const auto start = Clock::now();
-  const auto whole = layer::whole_program(source, kOptions);
+  const auto whole = source::whole_program(source, kOptions);
   const packs::ProgramRef program = pack.find_program(whole->name);
   packs::TargetRef target;
   const bool found = program && pack.find_target(kKey, &target).ok() && target &&
@@ -102,7 +102,7 @@ void measure(int count) {
   const std::string folder = place.path().string();
   auto start = Clock::now();
   for (int i = 0; i < count; ++i) {
-    const layer::WholeProgram whole = program_of(i);
+    const source::WholeProgram whole = program_of(i);
     must(packs::write_pack(recorded(whole), folder + "/" + whole.name + ".kiln"));
   }
   std::printf("written: %.0f programs a second\n", count / seconds_since(start));

@@ -8,7 +8,7 @@
 
 #include "kiln/packs/result.hpp"
 
-namespace kiln::layer {
+namespace kiln::source {
 
 // A source that includes no file but the compilers' own, and options without -I; or SPIR-V.
 struct WholeProgram {
@@ -40,4 +40,4 @@ packs::Result<WholeProgram> whole_module(std::string_view module, std::string_vi
 packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
                               std::string_view options, const Headers &headers = {});
 
-}  // namespace kiln::layer
+}  // namespace kiln::source

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recorded program is known by, which files become a part of it, and which texts may depend
 // on more.
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 #include <filesystem>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-using namespace kiln::layer;
+using namespace kiln::source;
 using kiln::test::TemporaryFolder;
 
 namespace {
@@ -23,7 +23,7 @@ WholeProgram whole(std::string_view source, std::string_view options = "",
 
 }  // namespace
 
-TEST_CASE("a program is known by its source and its options", "[layer]") {
+TEST_CASE("a program is known by its source and its options", "[source]") {
   const std::string name = program_name("kernel void k() {}", "-DX=1");
   CHECK(name == program_name("kernel void k() {}", "-DX=1"));
   CHECK(name.size() == 3 + 32);
@@ -34,14 +34,14 @@ TEST_CASE("a program is known by its source and its options", "[layer]") {
   CHECK(program_name("ab", "c") != program_name("a", "bc"));
 }
 
-TEST_CASE("a program without files is what the application gave", "[layer]") {
+TEST_CASE("a program without files is what the application gave", "[source]") {
   const WholeProgram made = whole("/* includes \\\n nothing */ kernel void k() {}", " -DX=1 ");
   CHECK(made.source == "/* includes \\\n nothing */ kernel void k() {}");
   CHECK(made.options == " -DX=1 ");
   CHECK(made.name == program_name(made.source, made.options));
 }
 
-TEST_CASE("a file that changes while a driver reads it is seen", "[layer]") {
+TEST_CASE("a file that changes while a driver reads it is seen", "[source]") {
   const TemporaryFolder folder;
   const std::string options = "-I " + folder.path().string();
   const std::string source = "#include <value.h>\nkernel void k() {}\n";
@@ -54,12 +54,12 @@ TEST_CASE("a file that changes while a driver reads it is seen", "[layer]") {
   CHECK(check_unchanged(whole("kernel void k() {}"), "kernel void k() {}", "").ok());
 }
 
-TEST_CASE("a folder that nothing is included from does not change a program", "[layer]") {
+TEST_CASE("a folder that nothing is included from does not change a program", "[source]") {
   CHECK(whole("kernel void k() {}", "-DX -I /nowhere").name ==
         whole("kernel void k() {}", "-DX ").name);
 }
 
-TEST_CASE("included files are a part of the program, wherever they lie", "[layer]") {
+TEST_CASE("included files are a part of the program, wherever they lie", "[source]") {
   const TemporaryFolder folder;
   for (const std::string place : {"a", "b"}) {
     folder.write(place + "/outer.h", "#include \"sub/inner.h\"\n");
@@ -75,7 +75,7 @@ TEST_CASE("included files are a part of the program, wherever they lie", "[layer
   CHECK(whole(source, b).name != first.name);
 }
 
-TEST_CASE("a file is named by macros of the options", "[layer]") {
+TEST_CASE("a file is named by macros of the options", "[source]") {
   const TemporaryFolder folder;
   folder.write("x.h", "int included;\n");
   const std::string options = "-D S(x)=#x -D M(x)=S(x) -D PLACE=" + folder.path().string();
@@ -84,7 +84,7 @@ TEST_CASE("a file is named by macros of the options", "[layer]") {
   CHECK(made.options == options);
 }
 
-TEST_CASE("headers of clCompileProgram come before files", "[layer]") {
+TEST_CASE("headers of clCompileProgram come before files", "[source]") {
   const TemporaryFolder folder;
   folder.write("deep/h.h", "int of_disk;\n");
   const Headers headers = {{"deep/h.h", "int of_memory;\n#include \"g.h\"\n"}, {"g.h", "int g;\n"}};
@@ -95,12 +95,12 @@ TEST_CASE("headers of clCompileProgram come before files", "[layer]") {
   CHECK(made.source.find("of_disk") == std::string::npos);
 }
 
-TEST_CASE("what is under a condition and is not there stays", "[layer]") {
+TEST_CASE("what is under a condition and is not there stays", "[source]") {
   const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
   CHECK(whole(source).source == source);
 }
 
-TEST_CASE("what is not there may be found by options that the layer does not know", "[layer]") {
+TEST_CASE("what is not there may be found by options that the layer does not know", "[source]") {
   const std::string source = "#include <nowhere.h>\n";
   for (const char *options :
        {"-isystem /x", "-I '/a b'", "-I/a\\ b", "@file", "-DA -Xclang -I/x"}) {
@@ -111,7 +111,7 @@ TEST_CASE("what is not there may be found by options that the layer does not kno
   CHECK_FALSE(whole_program("#define NAME <nowhere.h>\n#include NAME\n", "").ok());
 }
 
-TEST_CASE("a header of clCompileProgram is no file of the current folder", "[layer]") {
+TEST_CASE("a header of clCompileProgram is no file of the current folder", "[source]") {
   const TemporaryFolder folder;
   folder.write("config.h", "int of_folder;\n");
   const auto before = std::filesystem::current_path();
@@ -124,13 +124,13 @@ TEST_CASE("a header of clCompileProgram is no file of the current folder", "[lay
   CHECK(made.source.find("of_folder") != std::string::npos);
 }
 
-TEST_CASE("a place in a file is not the same once the file is in the program", "[layer]") {
+TEST_CASE("a place in a file is not the same once the file is in the program", "[source]") {
   const TemporaryFolder folder;
   folder.write("a.h", "constant char name[] = __FILE__;\n");
   CHECK_FALSE(whole_program("#include \"a.h\"\n", "-I " + folder.path().string()).ok());
 }
 
-TEST_CASE("a text that may depend on more than files is refused", "[layer]") {
+TEST_CASE("a text that may depend on more than files is refused", "[source]") {
   for (const char *source :
        {"#include_next <a.h>", "#import \"a.h\"", "#if __has_include(<a.h>)\n#endif",
         "int t = __TIME__;", "#embed \"a.bin\"", "%:include \"a.h\"", "#inc\\\nlude NAME",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -11,13 +11,10 @@
 #include "runtime/source/flatten.hpp"
 #include "runtime/source/logical_lines.hpp"
 
-namespace kiln::layer {
+namespace kiln::source {
 namespace {
 
 namespace fs = std::filesystem;
-using packs::Code;
-using packs::Result;
-using packs::Status;
 
 constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
@@ -76,8 +73,8 @@ bool has_spliced_word(std::string_view text) {
 // Of a text whose includes are in it.
 Status check_source(std::string_view text) {
   if (!has_any(text, kTraces) && !has_spliced_word(text)) return {};
-  for (const source::LogicalLine &line : source::logical_lines(text, source::CodeOf::all_lines)) {
-    const std::string_view directive = source::directive_of(line).name;
+  for (const LogicalLine &line : logical_lines(text, CodeOf::all_lines)) {
+    const std::string_view directive = directive_of(line).name;
     for (const std::string_view name : kDirectives) {
       if (directive == name) return depends_on(name);
     }
@@ -100,9 +97,9 @@ Status check_options(std::string_view options) {
 
 // A compiler looks for what the source itself includes in the current folder. `*unreadable` tells
 // of files that are there and cannot be had.
-source::ReadFile reader(std::string_view text, const Headers &headers, bool *unreadable) {
+ReadFile reader(std::string_view text, const Headers &headers, bool *unreadable) {
   return [text, &headers, unreadable,
-          disk = source::read_from_disk()](const fs::path &path) -> std::optional<std::string> {
+          disk = read_from_disk()](const fs::path &path) -> std::optional<std::string> {
     std::string name = path.generic_string();
     if (name == kRoot) return std::string(text);
     const bool in_headers = *path.begin() == kHeaders;
@@ -122,10 +119,10 @@ source::ReadFile reader(std::string_view text, const Headers &headers, bool *unr
 bool are_plain(std::string_view options) {
   constexpr std::string_view kPlain[] = {"-D", "-U", "-I", "-cl-", "-w", "-W", "-g", "-O"};
   if (options.find_first_of("'\\@") != std::string_view::npos) return false;
-  const auto words = source::option_words(options);
+  const auto words = option_words(options);
   if (!words) return false;
   bool is_operand = false;
-  for (const source::OptionWord &word : *words) {
+  for (const OptionWord &word : *words) {
     const std::string_view text = word.text;
     const bool known = std::any_of(std::begin(kPlain), std::end(kPlain), [text](auto option) {
       return text.substr(0, option.size()) == option;
@@ -136,7 +133,7 @@ bool are_plain(std::string_view options) {
   return true;
 }
 
-Result<std::string> whole_source(std::string_view text, const source::IncludeOptions &options,
+Result<std::string> whole_source(std::string_view text, const IncludeOptions &options,
                                  std::string_view options_text, const Headers &headers) {
   const bool includes = text.find("include") != std::string_view::npos || has_spliced_word(text);
   if (!includes) {
@@ -145,7 +142,7 @@ Result<std::string> whole_source(std::string_view text, const source::IncludeOpt
   }
   // A compiler reads it as #, and the flattener does not.
   if (text.find("%:") != std::string_view::npos) return depends_on("%:");
-  source::FlattenRequest request;
+  FlattenRequest request;
   request.source = kRoot;
   if (!headers.empty()) request.include_dirs.emplace_back(kHeaders);
   request.include_dirs.insert(request.include_dirs.end(), options.folders.begin(),
@@ -158,7 +155,7 @@ Result<std::string> whole_source(std::string_view text, const source::IncludeOpt
   for (const std::string &definition : options.definitions) {
     request.macros.define_option(definition);
   }
-  auto flat = source::flatten(request);
+  auto flat = flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
   if (unreadable) return depends_on("a file that cannot be read");
   if (flat->left_includes && !are_plain(options_text)) {
@@ -186,7 +183,7 @@ std::string program_name(std::string_view source, std::string_view options) {
 
 Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                    const Headers &headers) {
-  const auto parts = source::include_options(options);
+  const auto parts = include_options(options);
   if (!parts) return depends_on("its options, which have an open quote or -I without a folder");
   if (Status s = check_options(parts->others); !s.ok()) return s;
   auto text = whole_source(source, *parts, options, headers);
@@ -213,4 +210,4 @@ Status check_unchanged(const WholeProgram &program, std::string_view source,
   return Status::error(Code::failed, "a file that it includes was changed while it was built");
 }
 
-}  // namespace kiln::layer
+}  // namespace kiln::source
