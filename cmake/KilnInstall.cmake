@@ -36,6 +36,8 @@ if(TARGET kiln)
   if(TARGET kiln_layer)
     install(TARGETS kiln_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
+  set_target_properties(kiln_recorded PROPERTIES EXPORT_NAME recorded)
+  install(TARGETS kiln_recorded EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
