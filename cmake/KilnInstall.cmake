@@ -38,6 +38,9 @@ if(TARGET kiln)
   endif()
   set_target_properties(kiln_recorded PROPERTIES EXPORT_NAME recorded)
   install(TARGETS kiln_recorded EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # In the library folder, so that the module finds the libraries wherever the prefix is moved.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/python/kiln
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/kiln/python FILES_MATCHING PATTERN "*.py")
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)

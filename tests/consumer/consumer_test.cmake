@@ -13,6 +13,15 @@ run(${CMAKE_COMMAND} --install ${KILN_BUILD} --prefix ${prefix})
 file(GLOB_RECURSE pkgconfig_file ${prefix}/*/kiln.pc)
 get_filename_component(pkgconfig_dir ${pkgconfig_file} DIRECTORY)
 
+file(GLOB_RECURSE module ${prefix}/*/kiln/pyopencl.py)
+get_filename_component(package ${module} DIRECTORY)
+get_filename_component(python_path ${package} DIRECTORY)
+find_program(python python3)
+if(python)
+  run(${CMAKE_COMMAND} -E env PYTHONPATH=${python_path} KILN_LIBRARY= ${python} -B
+    ${CMAKE_CURRENT_LIST_DIR}/use_module.py)
+endif()
+
 function(consume how)
   message(STATUS "consumer: ${how}")
   set(build ${WORK}/${how})

@@ -35,14 +35,20 @@ def executable(name, *arguments):
     return [found, *arguments] if found else None
 
 
-def script(name, module):
-    """A script for the interpreter that has the module, or nothing."""
+def interpreter(module):
+    """The interpreter that has the module, or nothing."""
     for python in PYTHONS:
         command = [python, "-c", f"import {module}"]
         if Path(python).is_file() and subprocess.run(command, capture_output=True,
                                                      check=False).returncode == 0:
-            return [python, "-B", HERE / name]
+            return python
     return None
+
+
+def script(name, module):
+    """A script for that interpreter, or nothing."""
+    python = interpreter(module)
+    return [python, "-B", HERE / name] if python else None
 
 
 def picture(command, *options):

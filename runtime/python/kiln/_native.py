@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the adapters need of Kiln's C interface (kiln/kiln.h, kiln/recorded.h), by ctypes.
+
+The libraries are those that KILN_LIBRARY names (the path of libkiln_runtime; libkiln_recorded lies
+beside it), else those beside this package or in the library folder that holds kiln/python, else
+those that the system's loader finds. Any thread may call anything; nothing prints.
+"""
+
+import ctypes
+import os
+import pathlib
+import sys
+import weakref
+
+VERSION = (0, 1)  # of the headers that this module follows
+
+RUNGS = ("overlay", "exact", "compatible", "il", "source", "error", "intermediate")
+NO_IL, NO_SOURCE = 2, 4  # KILN_LOAD_*
+
+_NAME_SIZE = 36  # KILN_RECORDED_NAME_SIZE
+
+_Handle = ctypes.c_void_p
+_Out = ctypes.POINTER(ctypes.c_void_p)
+
+
+class Error(Exception):
+    """What a call of the C interface failed with; as text, its message."""
+
+
+class _Details(ctypes.Structure):
+    """kiln_error"""
+
+    _fields_ = [("status", ctypes.c_int), ("cl_error", ctypes.c_int),
+                ("message", ctypes.c_char * 1024)]
+
+
+class _LoaderOptions(ctypes.Structure):
+    """The first members of kiln_loader_options; those that a shorter one lacks count as zero."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("context", _Handle), ("overlay", ctypes.c_char_p)]
+
+
+class _Symbol(ctypes.Structure):
+    """Dl_info"""
+
+    _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p),
+                ("name", ctypes.c_char_p), ("address", ctypes.c_void_p)]
+
+
+# Parameters before the last one, `error`, of functions that give a status.
+_CALLS = {
+    "kiln_opencl_open": (ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, _Out),
+    "kiln_device_from_cl": (_Handle, _Handle, _Out),
+    "kiln_pack_open_file": (ctypes.c_char_p, _Out),
+    "kiln_loader_create": (_Handle, _Handle, ctypes.POINTER(_LoaderOptions), _Out),
+    "kiln_load": (_Handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint, _Out, _Out),
+    "kiln_recorded_name": (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p,
+                           ctypes.c_size_t),
+}
+# Result and parameters of the others.
+_QUESTIONS = {
+    "kiln_version": (ctypes.c_uint,),
+    "kiln_device_release": (None, _Handle),
+    "kiln_loader_release": (None, _Handle),
+    "kiln_opencl_release": (None, _Handle),
+    "kiln_pack_release": (None, _Handle),
+    "kiln_program_cl": (_Handle, _Handle),
+    "kiln_program_release": (None, _Handle),
+    "kiln_report_release": (None, _Handle),
+    "kiln_report_rung": (ctypes.c_int, _Handle),
+}
+
+
+def _runtime_path():
+    """Path or name of the runtime's shared library."""
+    named = os.environ.get("KILN_LIBRARY")
+    if named:
+        return os.path.abspath(named)
+    file = "libkiln_runtime.0.dylib" if sys.platform == "darwin" else "libkiln_runtime.so.0"
+    own = pathlib.Path(__file__).resolve()
+    # Beside the module, as in a wheel; LIBDIR of LIBDIR/kiln/python/kiln, as CMake installs it.
+    for folder in [own.parent, *list(own.parents)[3:4]]:
+        if (folder / file).is_file():
+            return str(folder / file)
+    return file
+
+
+def _bind(library, names):
+    """Declares those functions of the library; AttributeError where it lacks one."""
+    for name in names:
+        function = getattr(library, name)
+        if name in _CALLS:
+            function.restype = ctypes.c_int
+            function.argtypes = (*_CALLS[name], ctypes.POINTER(_Details))
+        else:
+            function.restype, *function.argtypes = _QUESTIONS[name]
+    return library
+
+
+def _call(function, *arguments):
+    """Calls what gives a status; raises Error."""
+    details = _Details()
+    if function(*arguments, ctypes.byref(details)) != 0:
+        raise Error(details.message.decode("utf-8", "replace"))
+
+
+def _make(function, *arguments):
+    """Calls what hands out one handle through its last parameter but `error`."""
+    handle = _Handle()
+    _call(function, *arguments, ctypes.byref(handle))
+    return handle
+
+
+def library_of(file, symbol):
+    """The path of the library that the loaded library `file` takes the function from.
+
+    Raises Error where it has no such function.
+    """
+    try:
+        function = getattr(ctypes.CDLL(file), symbol)
+        find = ctypes.CDLL(None).dladdr
+    except (AttributeError, OSError, TypeError) as fault:
+        raise Error(f"{file}: {fault}") from fault
+    find.argtypes = (ctypes.c_void_p, ctypes.POINTER(_Symbol))
+    found = _Symbol()
+    if not find(ctypes.cast(function, ctypes.c_void_p), ctypes.byref(found)) or not found.file:
+        raise Error(f"{file}: no library is known to have {symbol}")
+    return os.fsdecode(found.file)
+
+
+class Kiln:
+    """Kiln's libraries, an OpenCL library, and an open pack. Any thread may call anything."""
+
+    def __init__(self, opencl, pack):
+        """Raises Error: no library, one of another version, no OpenCL there, or no pack."""
+        path = _runtime_path()
+        folder, file = os.path.split(path)
+        recorded = os.path.join(folder, file.replace("libkiln_runtime", "libkiln_recorded"))
+        try:
+            names = (_CALLS.keys() | _QUESTIONS.keys()) - {"kiln_recorded_name"}
+            self._runtime = _bind(ctypes.CDLL(path), names)
+            self._recorded = _bind(ctypes.CDLL(recorded), ["kiln_recorded_name"])
+        except (AttributeError, OSError) as fault:
+            raise Error(f"Kiln's libraries cannot be used: {fault}") from fault
+        version = self._runtime.kiln_version()
+        if (version // 10000, version // 100 % 100) != VERSION:
+            raise Error(f"{path} is of another version than this module")
+        candidates = (ctypes.c_char_p * 1)(os.fsencode(opencl))
+        self._opencl = self._own(self._runtime.kiln_opencl_release,
+                                 _make(self._runtime.kiln_opencl_open, candidates, 1))
+        self._pack = self._own(self._runtime.kiln_pack_release,
+                               _make(self._runtime.kiln_pack_open_file, os.fsencode(pack)))
+
+    def _own(self, release, handle):
+        """Releases the handle with this object, but not while Python shuts down."""
+        weakref.finalize(self, release, handle).atexit = False
+        return handle
+
+    def device(self, pointer):
+        """A handle for the cl_device_id, which this object keeps."""
+        return self._own(self._runtime.kiln_device_release,
+                         _make(self._runtime.kiln_device_from_cl, self._opencl, pointer))
+
+    def recorded_name(self, source, options):
+        """What packs call the program of that source and those options, both bytes.
+
+        Raises Error for one that is never recorded.
+        """
+        name = ctypes.create_string_buffer(_NAME_SIZE)
+        _call(self._recorded.kiln_recorded_name, source, len(source), options, name, _NAME_SIZE)
+        return name.value.decode("ascii")
+
+    def load(self, name, device, context, overlay, adopt):
+        """Loads a program of the pack into the cl_context, or raises Error.
+
+        The pack's source is compiled only if there is an overlay (a path, or None) to keep what
+        comes of it. Returns the rung, and what `adopt` makes of the cl_program, which it retains.
+        """
+        options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context,
+                                 os.fsencode(overlay) if overlay else None)
+        loader = _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
+        try:
+            # A binary of any variant comes before the source of one.
+            try:
+                return self._load(loader, name, NO_IL | NO_SOURCE, adopt)
+            except Error:
+                if not overlay:
+                    raise
+            return self._load(loader, name, NO_IL, adopt)
+        finally:
+            self._runtime.kiln_loader_release(loader)
+
+    def _load(self, loader, name, flags, adopt):
+        program, report = _Handle(), _Handle()
+        try:
+            _call(self._runtime.kiln_load, loader, name.encode("ascii"), None, flags,
+                  ctypes.byref(program), ctypes.byref(report))
+            rung = RUNGS[self._runtime.kiln_report_rung(report)]
+            return rung, adopt(self._runtime.kiln_program_cl(program))
+        finally:
+            self._runtime.kiln_report_release(report)
+            self._runtime.kiln_program_release(program)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of PyOpenCL from a pack, where no OpenCL layer can serve them.
+
+    import kiln.pyopencl
+    kiln.pyopencl.install("app.kiln")
+
+From then on pyopencl.Program.build() takes what the pack has from there, and builds everything else
+as it always did: whatever goes wrong here, the program is built as without Kiln, and report() says
+why. See docs/pyopencl.md.
+"""
+
+import collections
+import functools
+import json
+import logging
+import os
+import threading
+import time
+
+from kiln import _native
+
+_MOST_LINES = 4096  # that report() keeps: an application may build programs without end
+
+_MADE = "_made_by_kiln"  # attribute of a pyopencl.Program
+
+_log = logging.getLogger(__name__)
+_lock = threading.Lock()
+_adapter = None  # of the last install()
+_is_installed = False
+_original = None  # pyopencl's own Program.build, while _replacement stands for it
+_replacement = None
+
+
+class _Passed(Exception):
+    """Why a program is left to PyOpenCL."""
+
+
+class _Adapter:
+    """One pack, for PyOpenCL's programs. Any thread may call anything."""
+
+    def __init__(self, cl, pack, overlay, report):
+        self._cl = cl  # the extension module
+        self._overlay = overlay
+        self._report = report
+        self._lock = threading.Lock()
+        self._devices = {}  # guarded by _lock
+        self._lines = collections.deque(maxlen=_MOST_LINES)  # guarded by _lock
+        self._kiln, self._fault = None, None
+        try:
+            opencl = _native.library_of(cl.__file__, "clGetPlatformIDs")
+            self._kiln = _native.Kiln(opencl, pack)
+        except Exception as fault:  # pylint: disable=broad-except
+            self._fault = str(fault)
+            _log.warning("kiln: %s; programs are built as without Kiln", fault)
+
+    def find(self, program, options, devices, line):
+        """The program that stands for a pyopencl.Program; None, with a reason, if there is none."""
+        try:
+            return self._find(program, options, devices, line)
+        except (_Passed, _native.Error) as fault:
+            line["reason"] = str(fault)
+        except Exception as fault:  # pylint: disable=broad-except
+            line["reason"] = f"{type(fault).__name__}: {fault}"
+        return None
+
+    def _find(self, program, options, devices, line):
+        # These attributes and _process_build_options are PyOpenCL's own, and may change: that is
+        # an exception, and so a reason.
+        # pylint: disable=protected-access
+        if self._kiln is None:
+            raise _Passed(self._fault)
+        if program._prg is not None:
+            raise _Passed("the driver has it already")
+        context = program._context
+        if len(context.devices) != 1:
+            raise _Passed("its context has several devices")
+        (device,) = context.devices
+        # What can be gone through once is not touched.
+        is_ours = isinstance(devices, (list, tuple)) and list(devices) == [device]
+        if devices is not None and not is_ours:
+            raise _Passed("it is built for other devices")
+        words, _ = program._process_build_options(context, options)
+        source = program._source
+        if isinstance(source, str):
+            source = source.encode("utf-8")
+        line["program"] = self._kiln.recorded_name(source, words)
+        line["rung"], made = self._kiln.load(
+            line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
+            lambda pointer: self._cl._Program.from_int_ptr(pointer, True))
+        line["outcome"] = "compiled" if line["rung"] in ("il", "source") else "served"
+        return made
+
+    def _device(self, pointer):
+        with self._lock:
+            if pointer not in self._devices:
+                self._devices[pointer] = self._kiln.device(pointer)
+            return self._devices[pointer]
+
+    def note(self, line):
+        """Puts the line into both reports. A file that cannot be written is no fault."""
+        with self._lock:
+            self._lines.append(line)
+        if self._report is None:
+            return
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        try:
+            file = os.open(self._report, flags, 0o666)
+            try:
+                os.write(file, (json.dumps(line) + "\n").encode("utf-8"))  # whole, among processes
+            finally:
+                os.close(file)
+        except OSError:
+            pass
+
+    def lines(self):
+        """Copies of the lines, oldest first."""
+        with self._lock:
+            return [dict(line) for line in self._lines]
+
+
+def _forget(program):
+    """Makes a program that find() gave one of source again, since its options may be others."""
+    # Not by getattr(): what a pyopencl.Program lacks it looks for among the driver's kernels.
+    made = vars(program).pop(_MADE, None)
+    if made is not None and vars(program).get("_prg") is made:
+        program._prg = None  # pylint: disable=protected-access
+
+
+def _replace(original):
+    """pyopencl.Program.build with the pack before it.
+
+    Not its cache's function, which is called neither with PYOPENCL_NO_CACHE nor by later versions
+    for drivers that have caches of their own.
+    """
+
+    @functools.wraps(original)
+    def build(self, options=None, devices=None, *arguments, **keywords):
+        adapter = _adapter
+        _forget(self)
+        if not _is_installed:
+            return original(self, options, devices, *arguments, **keywords)
+        start = time.perf_counter()
+        line = {"program": "", "outcome": "passed", "rung": "", "reason": "", "milliseconds": 0.0}
+        try:
+            made = adapter.find(self, options, devices, line)
+            if made is None:
+                return original(self, options, devices, *arguments, **keywords)
+            self._prg = made  # pylint: disable=protected-access
+            vars(self)[_MADE] = made
+            return self
+        finally:
+            line["milliseconds"] = round(1000 * (time.perf_counter() - start), 3)
+            adapter.note(line)
+
+    return build
+
+
+def install(pack, overlay=None, report=None):
+    """Takes programs from a pack, until uninstall(); a second call takes the place of the first.
+
+    pack: path of a pack of recorded programs. One that is missing or damaged, and libraries of
+    Kiln's that are, give one warning of the logger "kiln.pyopencl", and programs are built as
+    without Kiln.
+    overlay: folder for what this device has to compile; its parent must be there. None: what the
+    pack has no binary for is built by PyOpenCL, and kept by PyOpenCL's own cache.
+    report: file that gets a line of JSON for each program, as report() has it.
+    Raises ImportError where there is no PyOpenCL.
+    """
+    import pyopencl  # pylint: disable=import-outside-toplevel
+
+    global _adapter, _is_installed, _original, _replacement  # pylint: disable=global-statement
+    # The application may change its folder.
+    places = [None if place is None else os.path.abspath(place)
+              for place in (pack, overlay, report)]
+    made = _Adapter(pyopencl._cl, *places)  # pylint: disable=protected-access
+    with _lock:
+        _adapter, _is_installed = made, True
+        if _replacement is None:
+            _original = pyopencl.Program.build
+            _replacement = _replace(_original)
+            pyopencl.Program.build = _replacement
+
+
+def uninstall():
+    """Builds programs as without Kiln again; those that were loaded stay."""
+    global _is_installed, _original, _replacement  # pylint: disable=global-statement
+    with _lock:
+        _is_installed = False
+        if _replacement is None:
+            return
+        import pyopencl  # pylint: disable=import-outside-toplevel
+
+        # Somebody else may have replaced it since: then ours stays below theirs, and does nothing.
+        if pyopencl.Program.build is _replacement:
+            pyopencl.Program.build = _original
+            _original = _replacement = None
+
+
+def report():
+    """What happened to each program since the last install(), oldest first: a list of dictionaries.
+
+    program: its name in packs, "" where it was not asked for; outcome: "served" from a binary,
+    "compiled" from the pack's source, or "passed" to PyOpenCL; rung: of the ladder, "" if passed;
+    reason: why it was passed, or ""; milliseconds: of the whole call of Program.build(). The last
+    4,096 are kept.
+    """
+    adapter = _adapter
+    return [] if adapter is None else adapter.lines()

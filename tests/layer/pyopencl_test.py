@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kiln.pyopencl: programs that were recorded under the layer are served without it.
+
+    pyopencl_test.py KILN LAYER RUNTIME [TEST...]
+
+RUNTIME is the path of the runtime's shared library. OCL_ICD_VENDORS chooses the driver. Every run
+has a home of its own with empty caches, so that nothing but the pack can be warm.
+
+Exit codes: 0 passed, 1 failed, 77 there is no PyOpenCL.
+"""
+
+import collections
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from applications_test import HERE, interpreter
+
+KILN, LAYER, RUNTIME = (os.path.abspath(path) for path in sys.argv[1:4])
+MODULE = Path(__file__).resolve().parents[2] / "runtime" / "python"
+
+# Runs a script after install(PACK, OVERLAY, REPORT), whose report has what report() has.
+RUNNER = """
+import json, runpy, sys
+import kiln.pyopencl
+pack, overlay, report, script = sys.argv[1:]
+kiln.pyopencl.install(pack, overlay=overlay or None, report=report)
+runpy.run_path(script, run_name="__main__")
+with open(report) as lines:
+    assert [json.loads(line) for line in lines] == kiln.pyopencl.report()
+"""
+# What the scripts below begin with.
+BEGINNING = """
+import pyopencl as cl
+import kiln.pyopencl
+context = cl.create_some_context(interactive=False)
+queue = cl.CommandQueue(context)
+def value(program):
+    import numpy as np
+    out = np.zeros(1, np.int32)
+    memory = cl.Buffer(context, cl.mem_flags.READ_WRITE, 4)
+    program.k(queue, (1,), None, memory)
+    cl.enqueue_copy(queue, out, memory)
+    return int(out[0])
+def lines():
+    return [(line["outcome"], line["rung"]) for line in kiln.pyopencl.report()]
+ONE = "kernel void k(global int *out) { *out = 1 + MORE; }"
+"""
+SMALL = BEGINNING + """
+for more in range(4):
+    print(value(cl.Program(context, ONE).build(["-DMORE=%d" % more])))
+"""
+
+# Five programs, of which the pack of SMALL has four.
+THREADS = """
+import collections, threading
+values, faults = [], []
+begin = threading.Barrier(8)
+def work(index):
+    try:
+        begin.wait()
+        for turn in range(20):
+            more = (index + turn) % 5
+            program = cl.Program(context, ONE).build(["-DMORE=%d" % more])
+            values.append((more, program.k.num_args, program.k.function_name))
+    except Exception as error:
+        faults.append(error)
+threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(faults, sorted(collections.Counter(values).items()))
+counts = collections.Counter(lines())
+print(sorted(counts.items()))
+"""
+
+Run = collections.namedtuple("Run", "output error lines home")
+PLACE = tempfile.TemporaryDirectory()
+FOLDER = Path(PLACE.name)
+
+
+def run(*command, cached=False, **variables):
+    """Runs a command that has to succeed, in a home of its own."""
+    home = Path(tempfile.mkdtemp(prefix="home", dir=FOLDER))
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("OPENCL_LAYERS", "PYOPENCL_NO_CACHE")
+                   and not name.startswith("KILN_")}
+    environment.update({"HOME": str(home), "XDG_CACHE_HOME": str(home),
+                        "POCL_CACHE_DIR": str(home / "pocl"), "PYOPENCL_CTX": "0",
+                        "PYTHONPATH": str(MODULE), "KILN_LIBRARY": RUNTIME, "KILN_PACK_PATH": ""})
+    if not cached:
+        environment["PYOPENCL_NO_CACHE"] = "1"
+    environment.update(variables)
+    done = subprocess.run([str(word) for word in command], cwd=home, env=environment,
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    report = home / "report"
+    lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
+    return Run(done.stdout, done.stderr, [json.loads(line) for line in lines], home)
+
+
+def with_pack(pack, application, overlay="", **options):
+    """Runs an application with kiln.pyopencl."""
+    return run(PYTHON, "-B", "-c", RUNNER, pack, overlay, "report", application, **options)
+
+
+def execute(text, pack, **options):
+    """Runs a script that does with kiln.pyopencl what it likes; the pack is its argument."""
+    return run(PYTHON, "-B", "-c", BEGINNING + text, pack, **options)
+
+
+def small_application():
+    """One of four programs."""
+    path = FOLDER / "small.py"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@functools.lru_cache(maxsize=None)
+def packs_of(application):
+    """The base pack of what an application builds, and the one with binaries."""
+    spool, base, pack = (FOLDER / f"{application.stem}{end}"
+                         for end in (".spool", "-base.kiln", ".kiln"))
+    run(KILN, "record", "--layer", LAYER, "-o", spool, "--", PYTHON, "-B", application)
+    run(KILN, "compile", spool, "-o", base)
+    run(KILN, "build", base, "-o", pack)
+    return base, pack
+
+
+class Application(unittest.TestCase):
+    """An application, its packs, and what it does without Kiln."""
+
+    application, least = None, 0  # number of programs
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base, cls.pack = packs_of(cls.application)
+        cls.bare = run(PYTHON, "-B", cls.application)
+
+    def with_pack(self, pack, **options):
+        """A run with kiln.pyopencl."""
+        return with_pack(pack, self.application, **options)
+
+    def as_bare(self, pack, **options):
+        """A run that compiles what the one without Kiln did, and so takes its PoCL's cache."""
+        return self.with_pack(pack, POCL_CACHE_DIR=str(self.bare.home / "pocl"), **options)
+
+    def check_served(self, done, rung="exact"):
+        """Every program came from that rung, and nothing else changed."""
+        self.assertEqual(done.output, self.bare.output)
+        self.assertEqual(done.error, self.bare.error)
+        self.assertGreaterEqual(len(done.lines), self.least)
+        for line in done.lines:
+            self.assertEqual((line["outcome"], line["rung"], line["reason"]),
+                             ("served", rung, ""), line)
+            self.assertRegex(line["program"], "^cl-[0-9a-f]{32}$")
+
+    def check_passed(self, done, reason):
+        """Every program was left to PyOpenCL for that reason."""
+        self.assertEqual(done.output, self.bare.output)
+        self.assertGreaterEqual(len(done.lines), self.least)
+        for line in done.lines:
+            self.assertEqual((line["outcome"], line["rung"]), ("passed", ""), line)
+            self.assertRegex(line["reason"], reason)
+
+    def check_complained(self, done, reason):
+        """It said why once, and nothing else changed."""
+        self.check_passed(done, reason)
+        said = [line for line in done.error.splitlines() if line.startswith("kiln: ")]
+        self.assertEqual(len(said), 1, done.error)
+        self.assertRegex(said[0], reason)
+        self.assertTrue(said[0].endswith("; programs are built as without Kiln"), said[0])
+
+
+class Served(Application):
+    """All kinds of programs that there are with PyOpenCL."""
+
+    application, least = HERE / "pyopencl_arrays.py", 12
+
+    def test_every_program_is_served(self):
+        self.check_served(self.with_pack(self.pack))
+
+    def test_pyopencls_own_cache_is_not_in_the_way(self):
+        done = self.with_pack(self.pack, cached=True)
+        self.check_served(done)
+        self.assertEqual(list(done.home.glob("pyopencl/**/binary")), [])
+
+    def test_the_layer_serves_the_same_programs(self):
+        report = FOLDER / "layer"
+        run(KILN, "serve", "--layer", LAYER, "--pack", self.pack, "--report", report, "--",
+            PYTHON, "-B", self.application)
+        lines = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
+        ours = self.with_pack(self.pack).lines
+        self.assertEqual([line["program"] for line in ours], [line["program"] for line in lines])
+
+    def test_libraries_are_found_where_they_are_installed(self):
+        prefix = Path(tempfile.mkdtemp(dir=FOLDER))
+        module = prefix / "lib" / "kiln" / "python"
+        shutil.copytree(MODULE, module)
+        for file in Path(RUNTIME).parent.glob("libkiln_r*.so.*"):
+            shutil.copy(file, prefix / "lib")
+        self.check_served(self.with_pack(self.pack, PYTHONPATH=str(module), KILN_LIBRARY=""))
+
+    def test_what_no_binary_fits_is_pyopencls_without_an_overlay(self):
+        self.check_passed(self.as_bare(self.base), "exact: ")
+
+    def test_what_no_binary_fits_is_kept_by_an_overlay(self):
+        overlay = FOLDER / "overlay"
+        first = self.with_pack(self.base, overlay=overlay)
+        self.assertEqual(first.output, self.bare.output)
+        outcomes = [(line["outcome"], line["rung"]) for line in first.lines]
+        self.assertEqual(outcomes[0], ("compiled", "source"))
+        # Some are built twice.
+        self.assertLessEqual(set(outcomes), {("compiled", "source"), ("served", "overlay")})
+        self.check_served(self.with_pack(self.base, overlay=overlay), "overlay")
+
+
+class Faults(Application):
+    """What is missing or damaged is as if Kiln were not there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.application, cls.least = small_application(), 4
+        super().setUpClass()
+
+    def test_a_missing_pack(self):
+        self.check_complained(self.as_bare(FOLDER / "none.kiln"), "none.kiln: ")
+
+    def test_a_damaged_pack(self):
+        damaged = FOLDER / "damaged.kiln"
+        damaged.write_bytes(self.pack.read_bytes()[:1000])
+        self.check_complained(self.as_bare(damaged), "damaged.kiln: ")
+
+    def test_binaries_that_are_damaged(self):
+        """Found when they are read."""
+        damaged = FOLDER / "flipped.kiln"
+        content = bytearray(self.pack.read_bytes())
+        for at in range(64, len(content) * 3 // 4, 512):
+            content[at] ^= 0xff
+        damaged.write_bytes(content)
+        done = self.as_bare(damaged)
+        self.assertEqual((done.output, done.error), (self.bare.output, self.bare.error))
+        passed = [line["reason"] for line in done.lines if line["outcome"] == "passed"]
+        self.assertNotEqual(passed, [])
+        for reason in passed:
+            self.assertIn("; exact: blob: ", reason)
+
+    def test_a_missing_library(self):
+        library = str(FOLDER / "libkiln_runtime.so")
+        self.check_complained(self.as_bare(self.pack, KILN_LIBRARY=library),
+                              "Kiln's libraries cannot be used: .*libkiln_runtime.so: ")
+
+    def test_a_library_of_names_that_is_missing(self):
+        place = Path(tempfile.mkdtemp(dir=FOLDER))
+        shutil.copy(RUNTIME, place)
+        library = str(place / Path(RUNTIME).name)
+        self.check_complained(self.as_bare(self.pack, KILN_LIBRARY=library),
+                              "Kiln's libraries cannot be used: .*libkiln_recorded.so")
+
+    def test_a_library_that_is_another(self):
+        """ctypes opens it, and it has none of the functions."""
+        self.check_complained(self.as_bare(self.pack, KILN_LIBRARY=LAYER),
+                              "Kiln's libraries cannot be used: .*undefined symbol")
+
+
+class Programs(unittest.TestCase):
+    """Single programs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base, cls.pack = packs_of(small_application())
+
+    def execute(self, text, **options):
+        """The output of a script that has the pack."""
+        done = execute("import sys\nkiln.pyopencl.install(sys.argv[1])\n" + text, self.pack,
+                       **options)
+        self.assertNotIn("kiln", done.error)
+        return done.output
+
+    def test_what_the_pack_lacks_is_built_as_before(self):
+        text = """
+print(value(cl.Program(context, ONE).build("-DMORE=0")))
+print(value(cl.Program(context, ONE).build(["-DMORE=0"])))
+print(value(cl.Program(context, ONE).build(["-DMORE=40"])))
+print(lines())
+print(kiln.pyopencl.report()[2]["reason"])
+"""
+        for cached in (False, True):
+            output = self.execute(text, cached=cached, PYTHONWARNINGS="ignore")
+            self.assertEqual(output.splitlines()[:4], [
+                "1", "1", "41", "[('served', 'exact'), ('served', 'exact'), ('passed', '')]"])
+            self.assertRegex(output.splitlines()[4], "^the pack has no program cl-[0-9a-f]{32}$")
+
+    def test_an_error_is_pyopencls_own(self):
+        text = """
+try:
+    cl.Program(context, "kernel void k() { nothing; }").build()
+except cl.RuntimeError as error:
+    print(type(error).__name__, error.code, "nothing" in str(error), error.routine)
+"""
+        bare = execute(text, self.pack, PYTHONWARNINGS="ignore").output
+        self.assertIn("RuntimeError", bare)
+        got = self.execute(text + "print(lines())", PYTHONWARNINGS="ignore")
+        self.assertEqual(got, bare + "[('passed', '')]\n")
+
+    def test_threads_may_build_at_once(self):
+        output = self.execute(THREADS, PYTHONWARNINGS="ignore")
+        self.assertEqual(output.splitlines()[0], "[] " + str(
+            [((more, 1, "k"), 32) for more in range(5)]))
+        self.assertEqual(output.splitlines()[1],
+                         "[(('passed', ''), 32), (('served', 'exact'), 128)]")
+
+    def test_threads_may_compile_for_one_overlay(self):
+        install = "import sys\nkiln.pyopencl.install(sys.argv[1], overlay='overlay')\n"
+        done = execute(install + THREADS, self.base, PYTHONWARNINGS="ignore")
+        self.assertEqual(done.output.splitlines()[0], "[] " + str(
+            [((more, 1, "k"), 32) for more in range(5)]))
+        self.assertRegex(done.output.splitlines()[1], r"^\[\(\('compiled', 'source'\), \d+\), "
+                         r"\(\('passed', ''\), 32\), \(\('served', 'overlay'\), \d+\)\]$")
+
+    def test_a_program_that_is_built_again_has_its_new_options(self):
+        output = self.execute("""
+program = cl.Program(context, ONE)
+for more in (0, 1, 7, 8, 1):
+    print(value(program.build(["-DMORE=%d" % more])), end=" ")
+print(lines())
+""", PYTHONWARNINGS="ignore")
+        self.assertEqual(output, "1 2 8 9 2 [('served', 'exact'), ('served', 'exact'), "
+                         "('passed', ''), ('passed', ''), ('passed', '')]\n")
+
+    def test_it_loads_by_the_library_that_pyopencl_uses(self):
+        """Which need not be the one that the system's loader finds by name."""
+        find = "import kiln._native as native\n" \
+            "print(native.library_of(cl._cl.__file__, 'clGetPlatformIDs'))\n"
+        place = Path(tempfile.mkdtemp(dir=FOLDER))
+        shutil.copy(execute(find, self.pack).output.strip(), place / "libOpenCL.so.1")
+        output = self.execute(find + """
+print(value(cl.Program(context, ONE).build(["-DMORE=0"])), lines())
+""", LD_LIBRARY_PATH=str(place))
+        self.assertEqual(output, f"{place / 'libOpenCL.so.1'}\n1 [('served', 'exact')]\n")
+
+    def test_uninstalled_it_does_nothing(self):
+        output = self.execute("""
+own = kiln.pyopencl._original
+kiln.pyopencl.install(sys.argv[1])
+cl.Program(context, ONE).build(["-DMORE=0"])
+kiln.pyopencl.uninstall()
+print(cl.Program.build is own, lines())
+print(value(cl.Program(context, ONE).build(["-DMORE=0"])), lines())
+kiln.pyopencl.uninstall()
+kiln.pyopencl.install(sys.argv[1])
+print(lines(), cl.Program.build is own)
+print(value(cl.Program(context, ONE).build(["-DMORE=0"])), lines())
+""")
+        served = "[('served', 'exact')]"
+        self.assertEqual(output, f"True {served}\n1 {served}\n[] False\n1 {served}\n")
+
+    def test_installed_again_and_again_it_keeps_one_pack_open(self):
+        output = self.execute("""
+import os
+before = len(os.listdir("/proc/self/fd"))
+for turn in range(20):
+    kiln.pyopencl.install(sys.argv[1])
+    cl.Program(context, ONE).build(["-DMORE=0"])
+print(len(os.listdir("/proc/self/fd")) - before, lines())
+""")
+        self.assertEqual(output, "0 [('served', 'exact')]\n")
+
+    def test_a_context_of_several_devices_is_left_alone(self):
+        output = self.execute("""
+both = cl.Context(cl.get_platforms()[0].get_devices())
+print(len(both.devices), cl.Program(both, ONE).build(["-DMORE=0"]).k.num_args)
+one = cl.Context([both.devices[1]])
+cl.Program(one, ONE).build(["-DMORE=0"], devices=one.devices)
+cl.Program(one, ONE).build(["-DMORE=0"], devices=iter(one.devices))
+print(lines(), kiln.pyopencl.report()[0]["reason"])
+""", POCL_DEVICES="basic pthread")
+        self.assertEqual(output, "2 1\n[('passed', ''), ('served', 'exact'), ('passed', '')] "
+                         "its context has several devices\n")
+
+    def test_what_pyopencl_changed_of_its_own_is_a_reason(self):
+        """A later version may lack what this one is asked for."""
+        output = self.execute("""
+process = cl.Program._process_build_options
+calls = []
+def changed(*arguments, **keywords):
+    calls.append(arguments)
+    if len(calls) == 1:
+        raise TypeError("changed")
+    return process(*arguments, **keywords)
+cl.Program._process_build_options = staticmethod(changed)
+print(value(cl.Program(context, ONE).build(["-DMORE=0"])), kiln.pyopencl.report()[0]["reason"])
+""")
+        self.assertEqual(output, "1 TypeError: changed\n")
+
+
+if __name__ == "__main__":
+    PYTHON = interpreter("pyopencl")
+    if PYTHON is None:
+        print("SKIP: PyOpenCL is not here")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
