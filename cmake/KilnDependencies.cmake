@@ -14,6 +14,7 @@ kiln_find_library(kiln_flatbuffers HEADER flatbuffers/flatbuffers.h PACKAGE libf
 
 if(KILN_BUILD_BUILDER)
   kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev)
+  kiln_find_library(kiln_md HEADER md5.h LIBRARY md PACKAGE libmd-dev)
   kiln_find_library(kiln_toml HEADER toml++/toml.h PACKAGE libtomlplusplus-dev)
   # toml++ 3.3 asserts what it checks afterwards: "[.a" would abort where assertions are on.
   target_compile_options(kiln_toml INTERFACE "-DTOML_ASSERT(expr)=static_assert(true)")

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The caches in which applications keep binaries of their own OpenCL programs, as folders that can
+// be written and read. docs/caches.md says of each from which source its format was taken.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "builder/base/builder_status.hpp"
+#include "kiln/packs/bytes.hpp"
+#include "runtime/identity/identity.hpp"
+
+namespace kiln::builder {
+
+// A program as a pack has it, which is as its application gives it to a driver but for two things:
+// directives `#line` stand where the text of files begins, and -I is not in the options.
+struct CachedProgram {
+  std::string source;
+  std::string options;
+};
+
+// The application's own text. Fails with Code::requirement where the text of included files is in
+// the source: how they were included is then not known.
+Result<std::string> own_text(const std::string &source);
+
+// One application's cache in one folder. Not thread-safe.
+//
+// A device is known by the facts of its identity. Where one that the format is made of is absent,
+// calls fail with Code::requirement.
+class ApplicationCache {
+ public:
+  ApplicationCache() = default;
+  ApplicationCache(const ApplicationCache &) = delete;
+  ApplicationCache &operator=(const ApplicationCache &) = delete;
+  virtual ~ApplicationCache() = default;
+
+  // Writes the binary where the application will look for it, in place of one that is there, and
+  // gives the file's name below the folder. Fails with Code::requirement where the application
+  // would not find it, with Code::bad_input where a file that it would have to be added to is not
+  // of this format, else with Code::io_error or Code::no_space.
+  virtual Result<std::string> store(const CachedProgram &program, const runtime::Facts &device,
+                                    packs::View binary, const std::string &build_log) = 0;
+
+  // The binary that the application would take. Fails with Code::not_found where it would compile,
+  // and with Code::bad_input for a file that is not of this format. Nothing else was checked: what
+  // is in the binary is up to whoever could write to the folder.
+  virtual Result<packs::Bytes> find(const CachedProgram &program, const runtime::Facts &device) = 0;
+};
+
+struct CacheRequest {
+  std::string format;  // a word of cache_formats()
+  std::string folder;  // need not be there
+};
+
+// The words for the formats: "ggml".
+const std::vector<std::string> &cache_formats();
+
+// Fails with Code::bad_argument for a word that is none of them.
+Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request);
+
+// The format of a cache by its files' names. Fails with Code::failed where none, or more than one,
+// is recognised.
+Result<std::string> recognise_cache(const std::string &folder);
+
+}  // namespace kiln::builder

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/caches/digests.hpp"
+
+#include <array>
+
+#include <sys/types.h>
+
+#include <md5.h>
+#include <sodium.h>
+
+#include "kiln/packs/text.hpp"
+
+namespace kiln::builder {
+namespace {
+
+const unsigned char *bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char *>(text.data());
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view text) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
+  crypto_hash_sha256(digest.data(), bytes_of(text), text.size());
+  return packs::hex(digest.data(), digest.size());
+}
+
+std::string md5_hex(std::string_view text) {
+  std::array<std::uint8_t, MD5_DIGEST_LENGTH> digest{};
+  MD5_CTX context;
+  MD5Init(&context);
+  MD5Update(&context, bytes_of(text), text.size());
+  MD5Final(digest.data(), &context);
+  return packs::hex(digest.data(), digest.size());
+}
+
+std::uint64_t crc64(std::string_view text) {
+  constexpr std::uint64_t kPolynomial = 0xc96c5795d7870f42;
+  std::uint64_t rest = ~std::uint64_t{0};
+  for (const char c : text) {
+    rest ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1) ^ ((rest & 1) != 0 ? kPolynomial : 0);
+  }
+  return ~rest;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/caches/harvest.hpp"
+
+#include <set>
+
+#include "builder/build/job.hpp"
+#include "builder/caches/export.hpp"
+#include "builder/finish/finishers.hpp"
+#include "builder/finish/proof.hpp"
+#include "runtime/load/cuda_linker.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+Result<packs::Bytes> look_up(const packs::Variant &variant, const DeviceInfo &device,
+                             ApplicationCache *cache) {
+  const auto program = cached_program(variant);
+  if (!program.ok()) return program.status();
+  auto bytes = cache->find(*program, device.identity.facts());
+  if (bytes.ok() && bytes->empty()) return Status(Code::bad_input, "the binary is empty");
+  return bytes;
+}
+
+// What make_binaries() says of a binary that a driver gave: PTX is an intermediate.
+json as_made(const packs::Variant &variant, const DeviceInfo &device, packs::Bytes bytes) {
+  const bool ptx = runtime::is_ptx({bytes.data(), bytes.size()});
+  packs::Binary binary{variant.hash, packs::BlobSource(std::move(bytes)), {}};
+  binary.finish.driver = device.identity.text(runtime::Field::driver_version);
+  if (ptx) {
+    binary.finish.finality = packs::Finality::no;
+    binary.finish.why_not = "the driver compiles this form whenever it loads it";
+  }
+  return {
+      {ptx ? "intermediate" : "binary", to_json(binary)}, {"log", ""}, {"kernels", json::array()}};
+}
+
+// Of a variant that was not found.
+Harvested why_absent(const Status &status) {
+  if (status.code == Code::not_found) return Harvested::absent;
+  return status.code == Code::requirement ? Harvested::no_key : Harvested::refused;
+}
+
+Status take(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
+            std::chrono::milliseconds timeout, packs::Bytes bytes, packs::Target *target) {
+  JobRequest request{device, program, variant, timeout};
+  request.finish = false;
+  const auto proven = prove_binaries(request, as_made(variant, device, std::move(bytes)));
+  if (!proven.ok()) return proven.status();
+  JobResult result = job_result(variant, *proven);
+  if (result.binary) target->binaries.push_back(*std::move(result.binary));
+  if (result.intermediate) target->intermediates.push_back(*std::move(result.intermediate));
+  return {};
+}
+
+std::size_t count_variants(const packs::Contents &contents) {
+  std::size_t count = 0;
+  for (const packs::Program &program : contents.programs) count += program.variants.size();
+  return count;
+}
+
+// The devices, each binary key once.
+std::vector<const DeviceInfo *> distinct(const std::vector<DeviceInfo> &devices) {
+  std::vector<const DeviceInfo *> first;
+  std::set<std::string> seen;
+  for (const DeviceInfo &device : devices) {
+    if (seen.insert(device.description.key.text()).second) first.push_back(&device);
+  }
+  return first;
+}
+
+}  // namespace
+
+HarvestResult harvest(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
+                      std::chrono::milliseconds timeout, ApplicationCache *cache,
+                      const HarvestProgress &progress) {
+  HarvestResult result;
+  result.contents.programs = base.programs;
+  const auto distinct_devices = distinct(devices);
+  const std::size_t all = distinct_devices.size() * count_variants(base);
+  std::size_t done = 0;
+  for (const DeviceInfo *device : distinct_devices) {
+    packs::Target target = make_target(*device);
+    for (const packs::Program &program : base.programs) {
+      for (const packs::Variant &variant : program.variants) {
+        progress(program.name + "/" + variant.name, done++, all);
+        if (runtime::first_missing(variant.requirements, device->capabilities)) continue;
+        HarvestOutcome outcome{program.name, variant.name, device->label()};
+        auto bytes = look_up(variant, *device, cache);
+        if (bytes.ok()) {
+          outcome.status = take(program, variant, *device, timeout, *std::move(bytes), &target);
+          if (!outcome.status.ok()) outcome.what = Harvested::refused;
+        } else {
+          outcome.status = bytes.status();
+          outcome.what = why_absent(outcome.status);
+        }
+        result.outcomes.push_back(std::move(outcome));
+      }
+    }
+    if (target.binaries.empty() && target.intermediates.empty()) continue;
+    result.contents.targets.push_back(std::move(target));
+  }
+  return result;
+}
+
+}  // namespace kiln::builder

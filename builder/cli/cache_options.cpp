@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/cli/cache_options.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "builder/base/suggest.hpp"
+
+namespace kiln::cli {
+namespace {
+
+std::string check_format(const std::string &word) {
+  const auto &known = builder::cache_formats();
+  if (std::find(known.begin(), known.end(), word) != known.end()) return {};
+  return fmt::format("unknown format {}: {}", word, builder::expected_one_of(word, known));
+}
+
+}  // namespace
+
+CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
+                               const char *otherwise) {
+  const std::string text =
+      fmt::format("Whose cache: {}{}", fmt::join(builder::cache_formats(), ", "), otherwise);
+  return command.add_option("--as", cache->format, text)
+      ->type_name("FORMAT")
+      ->check(CLI::Validator(check_format, ""));
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that `kiln export` and `kiln harvest` share.
+#pragma once
+
+#include "builder/caches/application_cache.hpp"
+#include "builder/cli/common.hpp"
+
+namespace kiln::cli {
+
+// --as; `otherwise` ends its text.
+CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
+                               const char *otherwise = "");
+
+}  // namespace kiln::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "builder/caches/export.hpp"
+
+#include "builder/caches/ggml.hpp"
+#include "tests/builder/caches/cache_samples.hpp"
+#include "tests/packs/sample.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+using packs::Code;
+
+namespace {
+
+// A program with a variant for each source, of which the target has a binary each.
+packs::Contents with_sources(const std::vector<std::string> &sources) {
+  packs::Contents contents;
+  contents.programs.emplace_back().name = "p";
+  contents.targets = {test::target("first")};
+  for (const std::string &source : sources) {
+    const std::string name = "v" + std::to_string(contents.targets[0].binaries.size());
+    contents.programs[0].variants.push_back(test::variant(name, source));
+    contents.targets[0].binaries.push_back(
+        test::binary(contents.programs[0].variants.back(), test::bytes_of("binary of " + name)));
+  }
+  return contents;
+}
+
+}  // namespace
+
+TEST_CASE("Each binary of a target is written for the device that it is exact for") {
+  const test::TemporaryFolder folder;
+  const auto cache = open_ggml_cache(folder.path());
+  const packs::Contents contents = with_sources({"kernel void a() {}", "kernel void b() {}"});
+  const std::vector<ExportDevice> devices{{"phone", test::adreno(), &contents.targets[0]}};
+  const auto outcomes = export_binaries(contents, devices, "", cache.get());
+  REQUIRE(outcomes.size() == 2);
+  CHECK(outcomes[1].status.ok());
+  CHECK(outcomes[1].device == "phone");
+  const CachedProgram program{"kernel void b() {}", "-cl-std=CL1.2"};
+  CHECK(outcomes[1].file == *ggml_file_name(program, test::adreno()));
+  CHECK(test::text_of(*cache->find(program, test::adreno())) == "binary of v1");
+  CHECK(export_binaries(contents, devices, "other", cache.get()).empty());
+}
+
+TEST_CASE("Where a target has only an intermediate, that is written") {
+  const test::TemporaryFolder folder;
+  const auto cache = open_ggml_cache(folder.path());
+  packs::Contents contents = with_sources({"kernel void a() {}"});
+  std::swap(contents.targets[0].binaries, contents.targets[0].intermediates);
+  const auto outcomes = export_binaries(
+      contents, {{"device", test::adreno(), &contents.targets[0]}}, "", cache.get());
+  REQUIRE(outcomes.size() == 1);
+  CHECK(outcomes[0].status.ok());
+}
+
+TEST_CASE("Programs whose own text is not in the pack are left out") {
+  const test::TemporaryFolder folder;
+  const auto cache = open_ggml_cache(folder.path());
+  packs::Contents contents =
+      with_sources({"#line 1 \"a.h\"\nint a;\n#line 2 \"<program>\"\nkernel void a() {}", "",
+                    "#line 7\nkernel void c() {} // #line 1 \"x\""});
+  contents.programs[0].variants[1].source.reset();
+  const auto outcomes = export_binaries(
+      contents, {{"device", test::adreno(), &contents.targets[0]}}, "", cache.get());
+  REQUIRE(outcomes.size() == 3);
+  CHECK(outcomes[0].status.code == Code::requirement);
+  CHECK(outcomes[0].status.message ==
+        "it includes files, and how the application's own text reads is not in the pack");
+  CHECK(outcomes[1].status.message == "it is SPIR-V, which no cache here holds");
+  CHECK(outcomes[2].status.ok());
+}
+
+TEST_CASE("An application's own text is that of one file") {
+  const std::string text = "// #line 1 \"x\"\n#line 7\nkernel void k() {}\n";
+  CHECK(*own_text(text) == text);
+  CHECK(*own_text("#line 1 \"k.cl\"\n" + text) == text);
+  CHECK(own_text("#line 1 \"k.cl\"").status().code == Code::requirement);
+  CHECK(own_text("int a;\n#line 1 \"k.cl\"\n" + text).status().code == Code::requirement);
+  CHECK(own_text("#line 1 \"a\"\n#line 1 \"b\"\n" + text).status().code == Code::requirement);
+}
+
+TEST_CASE("A cache is recognised by its files' names") {
+  const test::TemporaryFolder folder;
+  CHECK(recognise_cache(folder.path()).status().code == Code::failed);
+  folder.write(std::string(64, 'a') + ".clbin", "");
+  CHECK(*recognise_cache(folder.path()) == "ggml");
+  CHECK(open_cache({"gmml", folder.path()}).status().message ==
+        "unknown format gmml: expected one of: ggml; did you mean \"ggml\"?");
+}
