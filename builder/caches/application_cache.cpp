@@ -6,6 +6,7 @@
 #include "builder/base/suggest.hpp"
 #include "builder/caches/cache_files.hpp"
 #include "builder/caches/ggml.hpp"
+#include "builder/caches/opencv.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -21,8 +22,17 @@ bool is_ggml(const std::string &, const std::string &name) {
   return name.ends_with(".clbin") && is_hex(std::string_view(name).substr(0, name.size() - 6), 64);
 }
 
+bool is_opencv(const std::string &folder, const std::string &name) {
+  const std::vector<std::string> files = names_in(folder + "/" + name);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string &file) { return !hash_in_opencv_name(file).empty(); });
+}
+
 constexpr Format kFormats[] = {
     {"ggml", [](const CacheRequest &request) { return open_ggml_cache(request.folder); }, is_ggml},
+    {"opencv",
+     [](const CacheRequest &request) { return open_opencv_cache(request.folder, request.learn); },
+     is_opencv},
 };
 
 // Where a file's text begins at or behind `at`: at a directive `#line N "name"`.

@@ -51,9 +51,12 @@ class ApplicationCache {
 struct CacheRequest {
   std::string format;  // a word of cache_formats()
   std::string folder;  // need not be there
+  // A cache that the application wrote, for any device, to learn from it what no driver is told;
+  // may be empty. The folder itself is looked at, too.
+  std::string learn{};
 };
 
-// The words for the formats: "ggml".
+// The words for the formats: "ggml", "opencv".
 const std::vector<std::string> &cache_formats();
 
 // Fails with Code::bad_argument for a word that is none of them.

@@ -28,4 +28,12 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
       ->check(CLI::Validator(check_format, ""));
 }
 
+void add_learn_option(CLI::App &command, builder::CacheRequest *cache) {
+  command
+      .add_option("--learn", cache->learn,
+                  "Cache that the application wrote, for any device: what no driver is told is "
+                  "learnt from it (opencv)")
+      ->type_name("FOLDER");
+}
+
 }  // namespace kiln::cli

@@ -11,4 +11,7 @@ namespace kiln::cli {
 CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
                                const char *otherwise = "");
 
+// --learn.
+void add_learn_option(CLI::App &command, builder::CacheRequest *cache);
+
 }  // namespace kiln::cli

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/caches/export.hpp"
 
+#include <filesystem>
+
 #include "builder/caches/ggml.hpp"
 #include "tests/builder/caches/cache_samples.hpp"
 #include "tests/packs/sample.hpp"
@@ -84,6 +86,14 @@ TEST_CASE("A cache is recognised by its files' names") {
   CHECK(recognise_cache(folder.path()).status().code == Code::failed);
   folder.write(std::string(64, 'a') + ".clbin", "");
   CHECK(*recognise_cache(folder.path()) == "ggml");
-  CHECK(open_cache({"gmml", folder.path()}).status().message ==
-        "unknown format gmml: expected one of: ggml; did you mean \"ggml\"?");
+  folder.write("Vendor--device--1/mine--k_5048cab405158cf6.bin", "");
+  CHECK(recognise_cache(folder.path()).status().message ==
+        folder.path().string() + ": it has files of opencv's cache and of ggml's");
+  std::filesystem::remove(folder.path() / (std::string(64, 'a') + ".clbin"));
+  CHECK(*recognise_cache(folder.path()) == "opencv");
+}
+
+TEST_CASE("A format that is not known is refused") {
+  CHECK(open_cache({"gmml", "folder"}).status().message ==
+        "unknown format gmml: expected one of: ggml, opencv; did you mean \"ggml\"?");
 }
