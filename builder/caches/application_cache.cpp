@@ -7,6 +7,7 @@
 #include "builder/caches/cache_files.hpp"
 #include "builder/caches/ggml.hpp"
 #include "builder/caches/opencv.hpp"
+#include "builder/caches/pyopencl.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -28,11 +29,21 @@ bool is_opencv(const std::string &folder, const std::string &name) {
                      [](const std::string &file) { return !hash_in_opencv_name(file).empty(); });
 }
 
+bool is_pyopencl(const std::string &folder, const std::string &name) {
+  const std::vector<std::string> files = names_in(folder + "/" + name);
+  return is_hex(name, 32) && std::find(files.begin(), files.end(), "info") != files.end();
+}
+
 constexpr Format kFormats[] = {
     {"ggml", [](const CacheRequest &request) { return open_ggml_cache(request.folder); }, is_ggml},
     {"opencv",
      [](const CacheRequest &request) { return open_opencv_cache(request.folder, request.learn); },
      is_opencv},
+    {"pyopencl",
+     [](const CacheRequest &request) {
+       return open_pyopencl_cache(request.folder, request.include, request.learn);
+     },
+     is_pyopencl},
 };
 
 // Where a file's text begins at or behind `at`: at a directive `#line N "name"`.

@@ -54,9 +54,10 @@ struct CacheRequest {
   // A cache that the application wrote, for any device, to learn from it what no driver is told;
   // may be empty. The folder itself is looked at, too.
   std::string learn{};
+  std::string include{};  // pyopencl: the folder of its headers; empty: where Debian has it
 };
 
-// The words for the formats: "ggml", "opencv".
+// The words for the formats: "ggml", "opencv", "pyopencl".
 const std::vector<std::string> &cache_formats();
 
 // Fails with Code::bad_argument for a word that is none of them.

@@ -28,11 +28,15 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
       ->check(CLI::Validator(check_format, ""));
 }
 
-void add_learn_option(CLI::App &command, builder::CacheRequest *cache) {
+void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
   command
       .add_option("--learn", cache->learn,
                   "Cache that the application wrote, for any device: what no driver is told is "
-                  "learnt from it (opencv)")
+                  "learnt from it (opencv, pyopencl)")
+      ->type_name("FOLDER");
+  command
+      .add_option("--include", cache->include,
+                  "PyOpenCL's folder of headers, as its applications name it; default: Debian's")
       ->type_name("FOLDER");
 }
 

@@ -11,7 +11,7 @@ namespace kiln::cli {
 CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
                                const char *otherwise = "");
 
-// --learn.
-void add_learn_option(CLI::App &command, builder::CacheRequest *cache);
+// --learn and --include.
+void add_learning_options(CLI::App &command, builder::CacheRequest *cache);
 
 }  // namespace kiln::cli

@@ -113,7 +113,7 @@ void add_export(CLI::App &app, Command *command) {
   sub->add_option("folder", options->cache.folder,
                   "Folder of the cache, made if it is missing; what is there is kept")
       ->required();
-  add_learn_option(*sub, &options->cache);
+  add_learning_options(*sub, &options->cache);
   auto *targets = sub->add_option("--target", options->targets,
                                   "Glob over the pack's targets to write for; default: all");
   auto *device = sub->add_option(

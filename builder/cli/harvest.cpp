@@ -135,6 +135,7 @@ void add_harvest(CLI::App &app, Command *command) {
       ->type_name("PACK")
       ->required();
   add_format_option(*sub, &options->cache, "; default: as its files' names say");
+  add_learning_options(*sub, &options->cache);
   add_device_option(*sub, &options->selector);
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")

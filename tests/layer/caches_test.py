@@ -51,6 +51,14 @@ class OpenCV:
         return ["--learn", own]
 
     @staticmethod
+    def harvest_options():
+        return []
+
+    @classmethod
+    def is_here(cls):
+        return cls.command is not None
+
+    @staticmethod
     def damage(folder):
         """Zeros for one binary: behind hash, table, header and options."""
         file = next(folder.glob("*/*threshold*.bin"))
@@ -61,7 +69,49 @@ class OpenCV:
         file.write_bytes(data)
 
 
-APPLICATIONS = {"opencv": OpenCV}
+class PyOpenCL:
+    """The name of its folder has the version of Python in it."""
+
+    command = script("pyopencl_pipeline.py", "pyopencl")
+    without_cache = {"PYOPENCL_NO_CACHE": "1"}
+
+    @classmethod
+    def ask(cls, expression):
+        """What it is for PyOpenCL's interpreter."""
+        code = f"import sys, pathlib, pyopencl; print({expression})"
+        return subprocess.run([cls.command[0], "-c", code], capture_output=True, text=True,
+                              check=True).stdout.strip()
+
+    @staticmethod
+    def with_cache(cache):
+        return {"XDG_CACHE_HOME": str(cache)}
+
+    @classmethod
+    def folder(cls, cache):
+        version = cls.ask("'.'.join(map(str, sys.version_info))")
+        return cache / "pyopencl" / f"pyopencl-compiler-cache-v2-py{version}"
+
+    @classmethod
+    def options(cls, own):
+        return ["--learn", cls.folder(own), *cls.harvest_options()]
+
+    @classmethod
+    def harvest_options(cls):
+        return ["--include", cls.ask("pathlib.Path(pyopencl.__file__).parent / 'cl'")]
+
+    @classmethod
+    def is_here(cls):
+        """The version is in its keys."""
+        return cls.command is not None and cls.ask("pyopencl.VERSION_TEXT") == "2022.3.1"
+
+    @staticmethod
+    def damage(folder):
+        """Zeros for one binary."""
+        file = sorted(folder.glob("*/binary"))[0]
+        file.write_bytes(ZERO * file.stat().st_size)
+
+
+APPLICATIONS = {"opencv": OpenCV, "pyopencl": PyOpenCL}
 
 
 def files_of(folder):
@@ -163,7 +213,7 @@ class Caches(unittest.TestCase):
     def test_what_it_cached_itself_serves_it_from_a_pack(self):
         pack, report = self.place / "harvested.kiln", self.place / "served"
         told = self.kiln("harvest", self.application.folder(self.own), "--base", self.base, "-o",
-                         pack)
+                         pack, *self.application.harvest_options())
         self.assertIn(f"{self.programs} binaries of the {NAME} cache proven and taken, 0 absent, "
                       "0 left out", told)
         output = self.start(self.application.without_cache, "serve", "--pack", pack, "--report",
@@ -178,15 +228,15 @@ class Caches(unittest.TestCase):
         shutil.copytree(self.own, cache)
         folder = self.application.folder(cache)
         self.application.damage(folder)
-        told = self.kiln("harvest", folder, "--base", self.base, "-o",
-                         self.place / "damaged.kiln", exit_code=1)
+        told = self.kiln("harvest", folder, "--base", self.base, "-o", self.place / "damaged.kiln",
+                         *self.application.harvest_options(), exit_code=1)
         self.assertIn(f"{self.programs - 1} binaries of the {NAME} cache proven and taken, "
                       "0 absent, 1 left out", told)
         self.assertEqual(told.count(": left out: "), 1)
 
 
 if __name__ == "__main__":
-    if APPLICATIONS[NAME].command is None:
-        print(f"SKIP: {NAME} is not here")
+    if not APPLICATIONS[NAME].is_here():
+        print(f"SKIP: {NAME} is not here, or in another version")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1])
