@@ -49,24 +49,23 @@ Result<std::size_t> check_hash(packs::View file, std::string_view source_hash) {
   return Status(Code::bad_input, "it is of another source");
 }
 
-// One chain's entries, from the one at `at`.
-Status read_chain(packs::View file, std::size_t chain, std::uint32_t at,
+// One chain's entries, from the one at `at`. `*left`: bytes of the file that are in no entry yet.
+Status read_chain(packs::View file, std::size_t chain, std::uint32_t at, std::uint64_t *left,
                   std::vector<OpencvEntry> *entries) {
-  const std::size_t most = file.size / kEntryHeader;
   while (at != 0) {
     if (!has(file, at, kEntryHeader)) return not_opencv("an entry is outside");
     const std::uint32_t next = word_at(file, at);
     const std::uint32_t options_size = word_at(file, at + kWord);
     const std::uint32_t binary_size = word_at(file, at + 2 * kWord);
     const std::uint64_t options = std::uint64_t{at} + kEntryHeader;
-    if (!has(file, options, std::uint64_t{options_size} + binary_size)) {
-      return not_opencv("an entry is cut short");
-    }
+    const std::uint64_t size = std::uint64_t{options_size} + binary_size;
+    if (!has(file, options, size)) return not_opencv("an entry is cut short");
+    if (kEntryHeader + size > *left) return not_opencv("entries overlap");
+    *left -= kEntryHeader + size;
     const auto *binary = file.data + options + options_size;
     entries->push_back({std::string(text_of(file).substr(options, options_size)),
                         packs::Bytes(binary, binary + binary_size)});
     if (chain_of(entries->back().options) != chain) return not_opencv("an entry is misplaced");
-    if (entries->size() > most) return not_opencv("its entries form a circle");
     at = next;
   }
   return {};
@@ -81,9 +80,10 @@ Result<std::vector<OpencvEntry>> read_opencv_file(packs::View file, std::string_
     return not_opencv("it has no table of 64 chains");
   }
   std::vector<OpencvEntry> entries;
+  std::uint64_t left = file.size - *table - kWord * (1 + kChains);
   for (std::size_t chain = 0; chain < kChains; ++chain) {
     const std::uint32_t first = word_at(file, *table + kWord * (1 + chain));
-    if (Status s = read_chain(file, chain, first, &entries); !s.ok()) return s;
+    if (Status s = read_chain(file, chain, first, &left, &entries); !s.ok()) return s;
   }
   return entries;
 }

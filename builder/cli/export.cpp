@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/suggest.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
@@ -22,6 +23,17 @@ struct ExportArguments {
   std::string program;
   bool json = false;
 };
+
+Status check_program(const packs::Contents &contents, const ExportArguments &options) {
+  if (options.program.empty()) return {};
+  std::vector<std::string> names;
+  for (const packs::Program &program : contents.programs) {
+    if (options.program == program.name) return {};
+    names.push_back(program.name);
+  }
+  return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.pack, options.program,
+                                          builder::expected_one_of(options.program, names))};
+}
 
 // The targets that the glob names, each under its own identity; all where it is empty.
 Result<std::vector<ExportDevice>> named_targets(const packs::Contents &contents,
@@ -92,6 +104,7 @@ int report(const ExportArguments &options, std::size_t devices,
 int run(const ExportArguments &options) {
   const auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
+  if (Status s = check_program(open->contents, options); !s.ok()) return fail(s);
   const auto devices = options.selector.empty() ? named_targets(open->contents, options.targets)
                                                 : local_devices(open->contents, options.selector);
   if (!devices.ok()) return fail(devices.status());

@@ -80,6 +80,18 @@ void seed_spirv() {
 
 }  // namespace
 
+void seed_cache() {
+  const std::string hash = "24efcb2109749c496118ca8bb46cd4f9";
+  std::string table(256, '\0');
+  table.replace(4 * 15, 4, number(296, 4));  // where the CRC of the options leads
+  const std::string options = "-D N=1";
+  seed("cache", "opencv",
+       number(hash.size(), 4) + hash + number(64, 4) + table + number(0, 4) +
+           number(options.size(), 4) + number(3, 4) + options + "one");
+  seed("cache", "ggml", "GGMLCLBC" + number(1, 4) + number(0, 4) + "binary");
+  seed("cache", "source", "#line 1 \"a.cl\"\nkernel void k() {}\n");
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -89,6 +101,7 @@ int main(int argc, char **argv) {
   seed_overlay();
   seed_mesa();
   seed_spirv();
+  seed_cache();
   seed("key", "text", "profile=test\nmodel=A100\n");
   return 0;
 }
