@@ -59,11 +59,13 @@ class PyopenclCache : public ApplicationCache {
     }
     // PyOpenCL empties a folder in which a file is missing, so it must not see one half made.
     const std::string made = folder_ + "/.kiln-" + *key;
-    if (Status s = write_all(made, *own, binary); !s.ok()) return s;
+    Status s = write_all(made, *own, binary);
     std::error_code error;
-    fs::rename(made, folder_ + "/" + *key, error);
-    if (error) return Status(Code::io_error, folder_ + "/" + *key + ": " + error.message());
-    return binary_name;
+    if (s.ok()) fs::rename(made, folder_ + "/" + *key, error);
+    if (error) s = {Code::io_error, folder_ + "/" + *key + ": " + error.message()};
+    if (s.ok()) return binary_name;
+    fs::remove_all(made, error);
+    return s;
   }
 
   Result<packs::Bytes> find(const CachedProgram &program, const runtime::Facts &device) override {
