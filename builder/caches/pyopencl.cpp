@@ -7,7 +7,7 @@
 
 #include "builder/caches/cache_files.hpp"
 #include "builder/caches/digests.hpp"
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -115,7 +115,7 @@ class PyopenclCache : public ApplicationCache {
     if (own.ok()) return OwnProgram{pyopencl_source(*own), {}};
     const std::string options = pyopencl_options(program.options, include_);
     for (const OwnProgram &known : known_) {
-      const auto whole = layer::whole_program(known.source, options);
+      const auto whole = source::whole_program(known.source, options);
       if (whole.ok() && whole->source == program.source) return known;
     }
     return own.status();

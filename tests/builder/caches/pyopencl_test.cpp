@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "runtime/layer/whole_program.hpp"
+#include "runtime/source/whole_program.hpp"
 #include "tests/builder/caches/cache_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -98,7 +98,7 @@ TEST_CASE("The text of a program that includes files is learnt from PyOpenCL's c
   learn.write(known + "/source.cl", own + kAddedText);
   learn.write(known + "/info", "what PyOpenCL knows of one.h");
   // As the layer records it.
-  const auto whole = layer::whole_program(own, "-I " + headers.path().string());
+  const auto whole = source::whole_program(own, "-I " + headers.path().string());
   REQUIRE(whole.ok());
   const CachedProgram program{whole->source, whole->options};
   const std::string include = headers.path();
