@@ -27,10 +27,10 @@ constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "_
                                        "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
 constexpr std::string_view kPlaces[] = {"__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"};
 constexpr std::string_view kOptions[] = {"-include", "-imacros"};
-// Without any of these in a text there is nothing to look for in it; the last two may stand between
-// the letters of a word and for #.
-constexpr std::string_view kTraces[] = {"include", "import", "embed", "__DATE__",
-                                        "__TIME",  "\\\n",   "\\\r",  "%:"};
+// What a text is gone through for: after a #, where a comment may go on in the next line; and
+// anywhere, of which some stand for #, or between the letters of a word.
+constexpr std::string_view kLineTraces[] = {"include", "import", "embed", "/*"};
+constexpr std::string_view kTraces[] = {"\\\n", "\\\r", "%:", "\?\?=", "__DATE__", "__TIME"};
 
 bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -41,6 +41,15 @@ bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
   return std::any_of(std::begin(traces), std::end(traces), [text](std::string_view trace) {
     return text.find(trace) != std::string_view::npos;
   });
+}
+
+// Most texts have none.
+bool has_traces(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (has_any(text.substr(at, end - at), kLineTraces)) return true;
+  }
+  return has_any(text, kTraces);
 }
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -72,7 +81,7 @@ bool has_spliced_word(std::string_view text) {
 
 // Of a text whose includes are in it.
 Status check_source(std::string_view text) {
-  if (!has_any(text, kTraces) && !has_spliced_word(text)) return {};
+  if (!has_traces(text)) return {};
   for (const LogicalLine &line : logical_lines(text, CodeOf::all_lines)) {
     const std::string_view directive = directive_of(line).name;
     for (const std::string_view name : kDirectives) {
@@ -135,6 +144,7 @@ bool are_plain(std::string_view options) {
 
 Result<std::string> whole_source(std::string_view text, const IncludeOptions &options,
                                  std::string_view options_text, const Headers &headers) {
+  if (!has_traces(text)) return std::string(text);
   const bool includes = text.find("include") != std::string_view::npos || has_spliced_word(text);
   if (!includes) {
     Status s = check_source(text);

@@ -53,7 +53,7 @@ def _check(fleet, name, program):
     environment, findings = pixels.checker_log(station)
     environment = {**environment, "POCL_MAX_PTHREAD_COUNT": "1", "LP_NUM_THREADS": "1"}
     checked = station.device["way"] == "oclgrind"
-    options = ["--light"] if checked else ["--thin"] if name.startswith("rusticl") else []
+    options = ["--light"] if checked else ["--thin"] if name not in OLDER else []
     if name in SPECIAL:
         options.append("--special")
     if name in OLDER:

@@ -45,7 +45,7 @@ TEST_CASE("keys of unlike shape still name the driver version", "[identity]") {
 }
 
 TEST_CASE("long, non-ASCII and NUL-holding strings are kept whole", "[identity]") {
-  const std::string strange[] = {std::string(1 << 20, 'x'), "\xff\xfe\x80", "\xe2\x84\xa2 750",
+  const std::string strange[] = {std::string(1 << 16, 'x'), "\xff\xfe\x80", "\xe2\x84\xa2 750",
                                  std::string("a\0b", 3), "a\nb\\n=c"};
   for (const char *vendor : {"", "QUALCOMM", "ARM", "Imagination", "Vivante", "NVIDIA",
                              "Advanced Micro Devices", "Intel"}) {

@@ -134,7 +134,7 @@ TEST_CASE("a text that may depend on more than files is refused", "[source]") {
   for (const char *source :
        {"#include_next <a.h>", "#import \"a.h\"", "#if __has_include(<a.h>)\n#endif",
         "int t = __TIME__;", "#embed \"a.bin\"", "%:include \"a.h\"", "#inc\\\nlude NAME",
-        "#include NAME", "__DA\\\nTE__"}) {
+        "#include NAME", "__DA\\\nTE__", "# /*\n*/ import \"a.h\"", "# /**/ embed \"a.bin\""}) {
     CHECK_FALSE(whole_program(source, "").ok());
   }
   for (const char *options : {"-include a.h", "-imacros a.h", "-DX=__DATE__", "-I", "-DX=\"a"}) {
