@@ -109,7 +109,7 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
 }
 
 Proof prove_final(const ProofRequest &request, const packs::Binary &binary) {
-  constexpr int kTries = 3;
+  constexpr int kTries = 6;
   Proof proof;
   for (int i = 0; i < kTries; ++i) {
     proof = prove(request, binary, false);

@@ -34,8 +34,8 @@ struct Proof {
 // Loads the variant's `binary` by the exact rung, or by the intermediate rung if `intermediate`.
 Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate);
 
-// prove(), repeated up to three times while the first launch seems to compile: a busy machine may
-// delay one launch, but not three.
+// prove(), repeated up to six times while the first launch seems to compile: a busy machine may
+// delay one launch, or three, but not six.
 Proof prove_final(const ProofRequest &request, const packs::Binary &binary);
 
 }  // namespace kiln::builder
