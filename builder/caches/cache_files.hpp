@@ -30,7 +30,7 @@ inline std::string_view text_of(packs::View bytes) {
 // Little-endian.
 void append_u32(std::uint32_t value, std::string *out);
 
-// Names of what is in a folder, sorted; none where there is no such folder.
+// The names of a folder's entries, sorted; empty if the folder does not exist.
 std::vector<std::string> names_in(const std::string &folder);
 
 // Whether the text is `count` lower-case hexadecimal digits.

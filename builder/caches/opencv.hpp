@@ -16,7 +16,7 @@ Result<std::string> opencv_folder(const runtime::Facts &device);
 // named itself.
 std::vector<std::string> opencv_source_hashes(const std::string &source);
 
-// The hash in a file's name, "imgproc--resize_bd15...31.bin"; empty where it is no such name.
+// The hash in a file's name, "imgproc--resize_bd15...31.bin"; empty if the name has another form.
 std::string hash_in_opencv_name(const std::string &name);
 
 // `learn`: as CacheRequest has it. Of its files the names alone are used.

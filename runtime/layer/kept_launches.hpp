@@ -23,14 +23,15 @@ struct Given {
 // Any thread may call anything.
 class KeptLaunches {
  public:
-  // The program, which the driver or the layer built, is the file's. Nothing where there is none.
+  // Watches the launches of a program, built by the driver or loaded by the layer, that `file`
+  // keeps. Does nothing if the file has no path.
   void watch(cl_program program, const KeptFile &file, const Given &given);
 
   // A launch of a kept program that succeeded. Takes over the event, which is the launch's. Holds
   // the program until it is settled.
   void add(const Launches::Fresh &launch, cl_event event);
 
-  // Keeps again those programs of which a launch is over. Costs nothing where there is none.
+  // Writes the files of programs with a finished launch again. Returns at once if nothing waits.
   void settle();
 
   // References that the application does not know of.
