@@ -3,7 +3,7 @@
 
 #include "runtime/layer/build_report.hpp"
 #include "runtime/layer/devices.hpp"
-#include "runtime/layer/kept_launches.hpp"
+#include "runtime/layer/launches.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
@@ -27,6 +27,12 @@ struct Pending {
   Given given;
 };
 
+// Its launches are watched where they matter to the file.
+void watch(cl_program program, const KeptFile &file, const Given &given) {
+  if (file.path.empty()) return;
+  launches().set_program(program, file.path, file.lines, std::make_shared<Given>(given));
+}
+
 Status note_unchanged(cl_program built, const WholeProgram &whole, const Given &given) {
   const Status status = check_unchanged(whole, given.source, given.options);
   if (!status.ok()) {
@@ -35,7 +41,7 @@ Status note_unchanged(cl_program built, const WholeProgram &whole, const Given &
   }
   KeptFile file;
   const Status noted = note_built(built, whole, &file);
-  if (noted.ok()) kept_launches().watch(built, file, given);
+  if (noted.ok()) watch(built, file, given);
   return noted;
 }
 
@@ -81,7 +87,7 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
   built->reason = served.reason;
   if (served.program == nullptr) return false;
   objects().set_twin(program, std::make_shared<Twin>(served.program, options, served.log));
-  kept_launches().watch(served.program, served.kept, {program->source, options, program->is_il});
+  watch(served.program, served.kept, {program->source, options, program->is_il});
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/layer/kept.hpp"
 #include "runtime/layer/record.hpp"
 
 namespace kiln::layer {
@@ -25,6 +26,7 @@ Progress progress_of(cl_event event) {
 struct Launched {
   std::string path;
   std::string lines;
+  GivenPointer given;
 };
 
 cl_context context_of(cl_program program) {
@@ -52,31 +54,17 @@ cl_program build_again(cl_program program, const Given &given) {
   return nullptr;
 }
 
-}  // namespace
-
-void KeptLaunches::watch(cl_program program, const KeptFile &file, const Given &given) {
-  if (file.path.empty()) return;
-  launches().set_program(program, file.path, file.lines);
-  const HeldLock lock(mutex_);
-  given_[program] = given;
-}
-
-void KeptLaunches::keep_again(cl_program program, const std::string &path,
-                              const std::string &lines) {
-  const auto all = launches().unite(program, lines);
-  if (!all) return;
-  Given given;
-  {
-    const HeldLock lock(mutex_);
-    given = given_[program];
-  }
-  const cl_program again = build_again(program, given);
+void keep_again(cl_program program, const Launched &launched) {
+  const auto lines = launches().unite(program, launched.lines);
+  const cl_program again = lines ? build_again(program, *launched.given) : nullptr;
   if (again == nullptr) return;
-  if (const packs::Status s = keep_launched(again, {path, *all}); !s.ok()) {
+  if (const packs::Status s = keep_launched(again, {launched.path, *lines}); !s.ok()) {
     complain_once("not kept: " + s.message);
   }
   next.clReleaseProgram(again);
 }
+
+}  // namespace
 
 void KeptLaunches::add(const Launches::Fresh &launch, cl_event event) {
   next.clRetainProgram(launch.program);
@@ -102,12 +90,13 @@ void KeptLaunches::settle() {
     if (progress == Progress::done) {
       Launched &launched = over[waiting.launch.program];
       launched.path = waiting.launch.file;
+      launched.given = waiting.launch.given;
       launched.lines += waiting.launch.text + "\n";
     }
     if (progress == Progress::failed) launches().forget(waiting.launch);
     (progress == Progress::waiting ? left : ended).push_back(std::move(waiting));
   }
-  for (const auto &[program, launched] : over) keep_again(program, launched.path, launched.lines);
+  for (const auto &[program, launched] : over) keep_again(program, launched);
   for (const Waiting &waiting : ended) {
     next.clReleaseEvent(waiting.event);
     next.clReleaseProgram(waiting.launch.program);

@@ -4,29 +4,16 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <vector>
 
-#include "runtime/layer/kept.hpp"
 #include "runtime/layer/launches.hpp"
 
 namespace kiln::layer {
 
-// What an application gave for a program.
-struct Given {
-  std::string source;  // or a module's bytes
-  std::string options;
-  bool is_il = false;
-};
-
 // Any thread may call anything.
 class KeptLaunches {
  public:
-  // Watches the launches of a program, built by the driver or loaded by the layer, that `file`
-  // keeps. Does nothing if the file has no path.
-  void watch(cl_program program, const KeptFile &file, const Given &given);
-
   // A launch of a kept program that succeeded. Takes over the event, which is the launch's. Holds
   // the program until it is settled.
   void add(const Launches::Fresh &launch, cl_event event);
@@ -44,11 +31,9 @@ class KeptLaunches {
   };
 
   std::vector<Waiting> take_all();
-  void keep_again(cl_program program, const std::string &path, const std::string &lines);
 
   mutable std::mutex mutex_;
   std::vector<Waiting> waiting_;
-  std::map<cl_program, Given> given_;  // as Launches knows their files
   std::atomic<bool> is_waiting_{false};
   std::atomic_flag settling_ = ATOMIC_FLAG_INIT;
 };

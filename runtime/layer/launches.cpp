@@ -62,12 +62,13 @@ Status add_launch(const Launches::Fresh &launch) {
 
 }  // namespace
 
-void Launches::set_program(cl_program program, const std::string &file, const std::string &lines) {
+void Launches::set_program(cl_program program, const std::string &file, const std::string &lines,
+                           GivenPointer given) {
   const Lock lock(mutex_);
   if (file.empty()) {
     programs_.erase(program);
   } else {
-    programs_[program] = {file, lines};
+    programs_[program] = {file, lines, std::move(given)};
     has_files_ = true;
   }
 }
@@ -161,8 +162,9 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
     const Watched &watched = found->second;
     const auto known = programs_.find(watched.program);
     if (known == programs_.end()) return std::nullopt;
-    fresh = {watched.program, known->second.file, watched.name, launch_kind(watched.name, range),
-             ""};
+    fresh = {
+        watched.program,    known->second.file, watched.name, launch_kind(watched.name, range), "",
+        known->second.given};
     if (has_kind(known->second.lines, fresh.kind) ||
         !seen_.insert(fresh.file + fresh.kind).second) {
       return std::nullopt;

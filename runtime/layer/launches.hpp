@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -13,6 +14,14 @@
 #include "runtime/layer/launch_text.hpp"
 
 namespace kiln::layer {
+
+// What an application gave for a program.
+struct Given {
+  std::string source;  // or a module's bytes
+  std::string options;
+  bool is_il = false;
+};
+using GivenPointer = std::shared_ptr<const Given>;
 
 // Any thread may call anything. Kernels of programs without a file are not watched.
 class Launches {
@@ -24,11 +33,13 @@ class Launches {
     std::string kernel;
     std::string kind;
     std::string text;
+    GivenPointer given;
   };
 
-  // The program is what the file holds, with these launches, or, if `file` is empty, a new one that
-  // none holds.
-  void set_program(cl_program program, const std::string &file, const std::string &lines = "");
+  // The program is what the file holds, with these launches, made of what was given; or, if `file`
+  // is empty, a new one that none holds.
+  void set_program(cl_program program, const std::string &file, const std::string &lines = "",
+                   GivenPointer given = nullptr);
   // Whether no program had a file yet.
   bool is_idle() const { return !has_files_; }
   // The program's launches with these, unless it has all it may have, or none of them is new.
@@ -52,6 +63,7 @@ class Launches {
   struct Known {
     std::string file;
     std::string lines;
+    GivenPointer given;
   };
 
   struct Watched {
