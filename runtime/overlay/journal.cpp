@@ -112,6 +112,12 @@ bool Journal::is_new_death(const Record &death, std::vector<std::uint64_t> *foun
   return !is_known(before.last) && (before.deaths == 0 || before.marker != death.marker);
 }
 
+bool Journal::has_marker(std::uint16_t number) const {
+  return std::any_of(records_.begin(), records_.end(), [number](const Record &record) {
+    return record.fate == Verdict::crashed && record.marker == number;
+  });
+}
+
 bool Journal::rung_quarantined(kiln_rung rung) const {
   if (is_slow(rung) || rung == kNoLoad) return false;
   std::vector<std::uint16_t> deaths;

@@ -104,6 +104,8 @@ class Journal {
   // added: processes that ended since the last start may have been ended together, and count as
   // one.
   bool is_new_death(const Record &death, std::vector<std::uint64_t> *found) const;
+  // Whether a death was told of by a marker of that number.
+  bool has_marker(std::uint16_t number) const;
 
   void add(const Record &record);
   const std::vector<Record> &records() const { return records_; }

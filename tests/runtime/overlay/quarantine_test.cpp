@@ -3,6 +3,8 @@
 #include <atomic>
 #include <thread>
 
+#include "kiln/packs/hash.hpp"
+#include "runtime/overlay/quarantine.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;
@@ -244,6 +246,35 @@ TEST_CASE_METHOD(OverlayFixture, "a driver that never gives back what it got is 
     CHECK(start.load.json().find("\"recompiled\": true") != std::string::npos);
   }
   CHECK(stored == 2);  // one for the pack's binary, one for the overlay's
+}
+
+TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has", "[quarantine]") {
+  constexpr std::uint64_t kDriver = 7;
+  constexpr std::size_t kDeaths = 4000;  // of the 32,768 numbers that there are
+  runtime::Folder opened;
+  REQUIRE(runtime::Folder::open(overlay.c_str(), &opened) == 0);
+  std::string journal(runtime::kJournalHeaderSize + kDeaths * runtime::kRecordSize, '\0');
+  auto *const bytes = reinterpret_cast<std::uint8_t *>(&journal[0]);
+  runtime::encode_journal_header("a driver", bytes);
+  for (std::size_t i = 0; i < kDeaths; ++i) {
+    const auto number = static_cast<std::uint16_t>(2 * i + 1);
+    runtime::encode_record({i, runtime::Verdict::crashed, KILN_RUNG_EXACT, number},
+                           bytes + runtime::kJournalHeaderSize + i * runtime::kRecordSize);
+  }
+  std::ofstream(overlay / (runtime::kJournalPrefix + packs::hex64(kDriver)), std::ios::binary)
+      << journal;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<runtime::Death> deaths;
+    runtime::Quarantine quarantine;
+    quarantine.open(&opened, kDriver, "a driver", &deaths);
+    int error = 0;
+    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &error) >= 0);
+    const auto names = names_in(overlay, runtime::kMarkerPrefix);
+    REQUIRE(names.size() == 1);
+    const auto number =
+        static_cast<std::uint16_t>(packs::xxh3(names[0].data(), names[0].size()) | 1);
+    CHECK(number >= 2 * kDeaths);
+  }
 }
 
 TEST_CASE_METHOD(OverlayFixture, "a damaged journal is no journal, whatever is left of it",
