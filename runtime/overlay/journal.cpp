@@ -113,9 +113,10 @@ bool Journal::is_new_death(const Record &death, std::vector<std::uint64_t> *foun
 }
 
 bool Journal::has_marker(std::uint16_t number) const {
-  return std::any_of(records_.begin(), records_.end(), [number](const Record &record) {
-    return record.fate == Verdict::crashed && record.marker == number;
-  });
+  for (const Record &record : records_) {
+    if (record.fate == Verdict::crashed && record.marker == number) return true;
+  }
+  return false;
 }
 
 bool Journal::rung_quarantined(kiln_rung rung) const {

@@ -92,14 +92,6 @@ std::uint16_t marker_number(const std::string &name) {
   return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
 }
 
-// By another number than the journal's deaths have: two of one number count as one.
-std::string new_marker_name(const Journal &journal) {
-  std::string name;
-  do name = kMarkerPrefix + hex64(unique_number());
-  while (journal.has_marker(marker_number(name)));
-  return name;
-}
-
 constexpr char kStuck[] = "a process has been in the driver for longer than its deadline";
 
 // For people: what is no load has no rung.
@@ -247,7 +239,9 @@ History Quarantine::history(std::uint64_t id) const {
 // Makes this process's marker, all zeros, as long as it will ever be: writing a slot later
 // needs no space.
 int Quarantine::open_marker() {
-  const std::string name = new_marker_name(journal_);
+  const std::string name = kMarkerPrefix + hex64(unique_number());
+  // Two deaths of one number would count as one.
+  if (journal_.has_marker(marker_number(name))) return EAGAIN;
   Descriptor marker;
   struct stat info {};
   int error = folder_->open_file(name, O_RDWR | O_CREAT | O_EXCL, &marker, &info);
@@ -279,7 +273,7 @@ int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error
   const bool first = !marker_ || owner_ != getpid();
   *error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
   if (first && *error == 0) {
-    constexpr int kTries = 4;
+    constexpr int kTries = 8;
     *error = EAGAIN;
     for (int i = 0; i < kTries && *error == EAGAIN; ++i) *error = open_marker();
   }

@@ -250,7 +250,7 @@ TEST_CASE_METHOD(OverlayFixture, "a driver that never gives back what it got is 
 
 TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has", "[quarantine]") {
   constexpr std::uint64_t kDriver = 7;
-  constexpr std::size_t kDeaths = 4000;  // of the 32,768 numbers that there are
+  constexpr std::size_t kDeaths = 1500;  // of the 32,768 numbers that there are
   runtime::Folder opened;
   REQUIRE(runtime::Folder::open(overlay.c_str(), &opened) == 0);
   std::string journal(runtime::kJournalHeaderSize + kDeaths * runtime::kRecordSize, '\0');
@@ -263,7 +263,7 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
   }
   std::ofstream(overlay / (runtime::kJournalPrefix + packs::hex64(kDriver)), std::ios::binary)
       << journal;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 200; ++i) {
     std::vector<runtime::Death> deaths;
     runtime::Quarantine quarantine;
     quarantine.open(&opened, kDriver, "a driver", &deaths);
