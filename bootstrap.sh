@@ -36,7 +36,8 @@ drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bub
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring
             strace valgrind chromium clang-format-14 clang-tidy-14 groff-base doxygen ccache"
 # Applications that know nothing of Kiln, for the layer's tests.
-applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg"
+applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg
+              darktable"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 

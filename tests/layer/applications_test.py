@@ -58,6 +58,29 @@ def picture(command, *options):
         "-filter_hw_device", "device", "-i", PHOTO, *options, "-f", "rawvideo", "-y", "out")
 
 
+def darktable(*programs):
+    """darktable's picture, as floats in the file `out.pfm`; with these of its programs, or all."""
+    test = executable("darktable-cltest")
+    if test is None or executable("darktable-cli") is None:
+        return None
+    with tempfile.TemporaryDirectory() as home:
+        environment = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home,
+                       "XDG_CACHE_HOME": home}
+        said = subprocess.run(test, env=environment, capture_output=True, text=True, check=False)
+    device = re.search(r"CANONICAL NAME: *(\S+)", said.stdout)
+    if device is None:
+        raise SystemExit(f"FAIL darktable finds no device:\n{said.stdout}{said.stderr}")
+    return [sys.executable, "-B", HERE / "darktable.py", device[1], PHOTO, *programs]
+
+
+def on_the_device(text):
+    """darktable's steps, each of which must have been made with OpenCL."""
+    steps = re.findall(r"processed `(.*?)' on (\w+)", text)
+    if not steps or any(where != "GPU" for _, where in steps):
+        raise SystemExit(f"FAIL darktable computed without OpenCL:\n{text}")
+    return steps
+
+
 def without_numbers(text):
     """What is measured differs from run to run."""
     return re.sub(r"[0-9.]+", "N", text)
@@ -78,6 +101,10 @@ APPLICATIONS = {
     "ffmpeg": lambda program: (picture(
         "ffmpeg", "-vf", "format=rgba,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,"
         "hwdownload,format=rgba"), str),
+    # With the programs that the picture's steps need, and with all, which takes minutes.
+    "darktable": lambda program: (darktable(
+        "basic.cl", "sharpen.cl", "soften.cl", "colorspaces.cl"), on_the_device),
+    "darktable-whole": lambda program: (darktable(), on_the_device),
 }
 
 
@@ -89,7 +116,7 @@ class Runs:
         self.homes = 0
 
     def run(self, command, cache=None):
-        """Output, what it wrote to the file `out`, and seconds."""
+        """Output, what it wrote to the file `out` of any kind, and seconds."""
         self.homes += 1
         home = self.folder / f"home-{self.homes}"
         home.mkdir()
@@ -105,8 +132,8 @@ class Runs:
         if done.returncode != 0:
             raise SystemExit(f"FAIL {command}: exit code {done.returncode}\n"
                              f"{done.stdout}{done.stderr}")
-        out = home / "out"
-        return done.stdout, out.read_bytes() if out.exists() else b"", seconds
+        out = b"".join(path.read_bytes() for path in home.glob("out*"))
+        return done.stdout, out, seconds
 
     def lines(self, name):
         """The lines of a report."""
