@@ -13,7 +13,7 @@ option(KILN_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(KILN_STATIC_DEPENDENCIES
   "Link libraries other than the C library statically, so that kiln runs on any newer system" OFF)
 option(KILN_UNITY_BUILD
-  "Compile the builder and the tests several sources at a time: faster, until one changes" OFF)
+  "Compile all but what applications link several sources at a time: faster, until one changes" OFF)
 set(KILN_SANITIZE "" CACHE STRING
   "Sanitizer to build with: address (and undefined behaviour), thread, or empty for none")
 set_property(CACHE KILN_SANITIZE PROPERTY STRINGS "" address thread)

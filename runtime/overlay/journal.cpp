@@ -10,7 +10,7 @@
 namespace kiln::runtime {
 namespace {
 
-constexpr std::uint8_t kMagic[8] = {0x89, 'K', 'L', 'J', '\r', '\n', 0x1a, '\n'};
+constexpr std::uint8_t kJournalMagic[8] = {0x89, 'K', 'L', 'J', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t kCheckedSize = 12;  // of a record; its check follows
 
 void put_check(std::uint8_t *record) {
@@ -64,15 +64,16 @@ Record decode_record(const std::uint8_t *bytes) {
 
 void encode_journal_header(const std::string &label, std::uint8_t *out) {
   std::memset(out, 0, kJournalHeaderSize);
-  std::memcpy(out, kMagic, sizeof(kMagic));
-  const std::size_t size = utf8_prefix(label, kJournalHeaderSize - sizeof(kMagic) - 1);
-  std::memcpy(out + sizeof(kMagic), label.data(), size);
+  std::memcpy(out, kJournalMagic, sizeof(kJournalMagic));
+  const std::size_t size = utf8_prefix(label, kJournalHeaderSize - sizeof(kJournalMagic) - 1);
+  std::memcpy(out + sizeof(kJournalMagic), label.data(), size);
 }
 
 Journal::Journal(packs::View file) {
-  if (file.size >= kJournalHeaderSize && std::memcmp(file.data, kMagic, sizeof(kMagic)) == 0) {
-    const char *label = reinterpret_cast<const char *>(file.data) + sizeof(kMagic);
-    label_.assign(label, strnlen(label, kJournalHeaderSize - sizeof(kMagic)));
+  if (file.size >= kJournalHeaderSize &&
+      std::memcmp(file.data, kJournalMagic, sizeof(kJournalMagic)) == 0) {
+    const char *label = reinterpret_cast<const char *>(file.data) + sizeof(kJournalMagic);
+    label_.assign(label, strnlen(label, kJournalHeaderSize - sizeof(kJournalMagic)));
   }
   for (std::size_t at = 0; at + kRecordSize <= file.size; at += kRecordSize) {
     const Record record = decode_record(file.data + at);

@@ -38,7 +38,8 @@ const char *find_intel(const IntelFamily (&families)[kCount], const IntelIp &ip)
 
 // The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
 // Xe-HPC.
-const char *accepts(std::string_view family, const Facts &key, const Description &device) {
+const char *accepts_by_ip_version(std::string_view family, const Facts &key,
+                                  const Description &device) {
   if (device.family.empty() || device.family != family) return nullptr;
   for (const char *fact : {"profile", "driver_version", "address_bits"}) {
     if (!both_have(key, device.key.facts(), fact)) return nullptr;
@@ -75,7 +76,7 @@ void Intel::describe(const Identity &identity, Description *out) {
   if (out->family.empty() && count_digits(generation, 0) != 0) out->family = "Gen" + generation;
   // Measured with three versions: loads in 0.06 ms, and the bytes come back as they were given.
   out->finishing = Finishing::not_needed;
-  out->accepts_binary_of = accepts;
+  out->accepts_binary_of = accepts_by_ip_version;
   if (!set_key_if_present(identity, kKey, out)) set_default_key(identity, out);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 // A cubin runs on one major version from its own minor version on; and a driver may take what a
 // later driver made, which is not promised.
-const char *accepts(std::string_view, const Facts &key, const Description &device) {
+const char *accepts_by_capability(std::string_view, const Facts &key, const Description &device) {
   if (!both_have(key, device.key.facts(), "address_bits")) return nullptr;
   const std::uint32_t target = compute_capability_of(key);
   const std::uint32_t has = compute_capability_of(device.key.facts());
@@ -36,7 +36,7 @@ void Nvidia::describe(const Identity &identity, Description *out) {
   out->compiler = identity.text(Field::driver_version);
   if (parse_compute_capability(identity.text(Field::compute_capability)) != 0) {
     out->finishing = Finishing::linker;
-    out->accepts_binary_of = accepts;
+    out->accepts_binary_of = accepts_by_capability;
     set_key_if_present(identity, kCubinKey, out);
     return;
   }
