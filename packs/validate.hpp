@@ -2,7 +2,9 @@
 // The rules of FORMAT.md that the FlatBuffers verifier cannot know.
 #pragma once
 
-#include "kiln/packs/pack.hpp"
+#include "kiln/packs/bytes.hpp"
+#include "kiln/packs/format.hpp"
+#include "kiln/packs/refs.hpp"
 
 namespace kiln::packs {
 

@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-#include "runtime/launch/sequence.hpp"
-
 namespace kiln::runtime {
 namespace {
 
