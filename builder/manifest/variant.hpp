@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/manifest/manifest.hpp"
+#include "builder/manifest/model.hpp"
 #include "builder/manifest/toml_reader.hpp"
 #include "builder/problem/program_shape.hpp"
 
