@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/launch/work_group.hpp"
-#include "runtime/load/ladder.hpp"
+#include "runtime/load/loaded_program.hpp"
 
 namespace kiln::runtime {
 

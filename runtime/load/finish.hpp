@@ -3,7 +3,7 @@
 // the vendor's profile says, and stored in the overlay.
 #pragma once
 
-#include "runtime/load/ladder.hpp"
+#include "runtime/load/loaded_program.hpp"
 
 namespace kiln::runtime {
 

@@ -4,7 +4,7 @@
 // which takes a lower rung.
 #pragma once
 
-#include "runtime/load/ladder.hpp"
+#include "runtime/load/loaded_program.hpp"
 
 namespace kiln::runtime {
 

@@ -417,12 +417,4 @@ Status climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, un
   return error;
 }
 
-std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant) {
-  std::vector<ExpectedKernel> kernels;
-  for (const packs::KernelRef kernel : variant.kernels()) {
-    kernels.push_back({std::string(kernel.name()), kernel.arguments()});
-  }
-  return kernels;
-}
-
 }  // namespace kiln::runtime
