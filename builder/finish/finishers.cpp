@@ -8,6 +8,7 @@
 
 #include "builder/base/build_log.hpp"
 #include "builder/finish/launch_recorded.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"

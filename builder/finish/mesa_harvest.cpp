@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/finish/mesa_harvest.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <thread>
 
 #include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
@@ -18,37 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr char kRoot[] = "mesa_shader_cache_sf";
-constexpr char kDatabase[] = "foz_cache.foz";
-
 packs::Bytes file_bytes(const fs::path &path) {
   std::ifstream in(path, std::ios::binary);
   return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-void write_bytes(const fs::path &path, const packs::Bytes &bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char *>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-}
-
-// The drivers' databases below a folder of caches. What rusticl itself keeps, from source to
-// SPIR-V, is not needed where a binary is loaded.
-std::vector<fs::path> databases(const fs::path &caches) {
-  std::vector<fs::path> found;
-  std::error_code ignored;
-  for (const auto &entry : fs::recursive_directory_iterator(caches / kRoot, ignored)) {
-    const fs::path &path = entry.path();
-    if (path.filename() == kDatabase && path.parent_path().filename() != "rusticl") {
-      found.push_back(path);
-    }
-  }
-  return found;
-}
-
 // The one database below `caches` as a blob, without what `known` holds.
 Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes &known) {
-  const std::vector<fs::path> found = databases(caches);
+  const std::vector<fs::path> found = mesa_databases(caches);
   if (found.size() != 1) return Status(Code::failed, "Mesa wrote no shader cache");
   runtime::MesaBlob opening;
   if (!known.empty()) {
@@ -57,43 +32,12 @@ Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes 
   }
   const packs::Bytes foz = file_bytes(found[0]);
   const std::string place =
-      fs::relative(found[0].parent_path(), fs::path(caches) / kRoot).generic_string();
+      fs::relative(found[0].parent_path(), fs::path(caches) / kMesaRoot).generic_string();
   packs::Bytes entries;
   Status status = runtime::split_foz(place, {foz.data(), foz.size()}, opening.entries, &entries);
   if (status.ok()) return entries;
   status.message = "Mesa's shader cache: " + status.message;
   return status;
-}
-
-// A thread of this process, as proc(5) shows it.
-struct Thread {
-  std::string name;
-  char state = '?';
-};
-
-Thread read_thread(const fs::path &task) {
-  std::string stat;
-  std::getline(std::ifstream(task / "stat"), stat);
-  const std::size_t begin = stat.find('(');
-  const std::size_t end = stat.rfind(')');
-  if (begin == std::string::npos || end == std::string::npos || end + 2 >= stat.size()) return {};
-  return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
-}
-
-// A thread that did not run yet has its creator's name, which may be this one's, and is about to
-// become any.
-bool disk_threads_sleep() {
-  std::error_code ignored;
-  const fs::path self = "/proc/thread-self";
-  const std::string own_name = read_thread(self).name;
-  const fs::path own = fs::read_symlink(self, ignored).filename();
-  for (const auto &task : fs::directory_iterator("/proc/self/task", ignored)) {
-    if (task.path().filename() == own) continue;
-    const Thread thread = read_thread(task.path());
-    const bool concerns = thread.name.find("disk$") != std::string::npos || thread.name == own_name;
-    if (concerns && thread.state != 'S') return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -122,63 +66,6 @@ Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Bina
   if (!proof.loaded.ok()) return proof.loaded;
   if (proof.not_launched) return Status(Code::failed, *proof.not_launched);
   return take_entries(caches.path(), opening);
-}
-
-void await_mesa() {
-  constexpr int kCalm = 3;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  for (int calm = 0; calm < kCalm && std::chrono::steady_clock::now() < end;) {
-    calm = disk_threads_sleep() ? calm + 1 : 0;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
-bool mesa_wrote(const std::string &folder) {
-  for (const fs::path &path : databases(folder)) {
-    if (fs::file_size(path) > runtime::kFozMagicSize) return true;
-  }
-  return false;
-}
-
-MesaCache::MesaCache(const std::vector<packs::BlobSource> &auxiliary) { fill(auxiliary); }
-
-MesaCache::MesaCache(const packs::Contents &contents, const std::string &key) {
-  std::vector<packs::BlobSource> blobs;
-  for (const packs::Target &target : contents.targets) {
-    if (target.key != key) continue;
-    if (target.auxiliary) blobs.push_back(*target.auxiliary);
-    for (const packs::Binary &binary : target.binaries) {
-      if (binary.auxiliary) blobs.push_back(*binary.auxiliary);
-    }
-  }
-  fill(blobs);
-}
-
-std::string MesaCache::copy(const TemporaryFolder &into) const {
-  const fs::path place = fs::path(into.path()) / "provisioned";
-  fs::remove_all(place);
-  fs::copy(folder(), place, fs::copy_options::recursive);
-  return place.string();
-}
-
-void MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
-  std::map<std::string, runtime::MesaJoin> joins;
-  for (const packs::BlobSource &blob : blobs) {
-    packs::Bytes bytes;
-    runtime::MesaBlob parsed;
-    if (!blob.read(&bytes).ok() || !parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
-      continue;  // what is missing is compiled, and seen
-    }
-    joins[std::string(parsed.place)].add(parsed.entries);
-  }
-  for (const auto &[place, join] : joins) {
-    runtime::FozFiles files;
-    join.finish(&files);
-    const fs::path where = fs::path(folder()) / kRoot / place;
-    fs::create_directories(where);
-    write_bytes(where / "kiln.foz", files.foz);
-    write_bytes(where / "kiln_idx.foz", files.index);
-  }
 }
 
 }  // namespace kiln::builder

@@ -3,7 +3,7 @@
 
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/launch_recorded.hpp"
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"

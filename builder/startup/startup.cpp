@@ -8,7 +8,7 @@
 #include "builder/build/plan.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/launch_twice.hpp"
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"

@@ -3,7 +3,7 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/finish/launch_twice.hpp"
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 
 #include <atomic>
 #include <chrono>

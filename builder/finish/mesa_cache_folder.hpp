@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mesa's shader cache as a folder: what a process wrote to one, and one filled for a process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "builder/process/fork_call.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// Where Mesa keeps what it compiled, below a folder of caches.
+inline constexpr char kMesaRoot[] = "mesa_shader_cache_sf";
+
+// The drivers' databases below a folder of caches. What rusticl itself keeps, from source to
+// SPIR-V, is not needed where a binary is loaded.
+std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &caches);
+
+// Waits, some seconds at most, until Mesa's threads have written to disk what this process
+// compiled. Returns at once if no thread has anything of it to do.
+void await_mesa();
+
+// Whether Mesa wrote anything of its own into a folder of caches.
+bool mesa_wrote(const std::string &folder);
+
+// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs.
+class MesaCache {
+ public:
+  explicit MesaCache(const std::vector<packs::BlobSource> &auxiliary);
+  // Those of the target with that key.
+  MesaCache(const packs::Contents &contents, const std::string &key);
+
+  const std::string &folder() const { return folder_.path(); }
+  // A new copy below `into`, for one process: what is compiled there is gone with the next copy.
+  std::string copy(const TemporaryFolder &into) const;
+
+ private:
+  void fill(const std::vector<packs::BlobSource> &blobs);
+  TemporaryFolder folder_;
+};
+
+}  // namespace kiln::builder
