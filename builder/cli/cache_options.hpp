@@ -2,7 +2,7 @@
 // Options that `kiln export` and `kiln harvest` share.
 #pragma once
 
-#include "builder/caches/application_cache.hpp"
+#include "builder/caches/cache_formats.hpp"
 #include "builder/cli/common.hpp"
 
 namespace kiln::cli {

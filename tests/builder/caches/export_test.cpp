@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "builder/caches/cache_formats.hpp"
 #include "builder/caches/ggml.hpp"
 #include "tests/builder/caches/cache_samples.hpp"
 #include "tests/packs/sample.hpp"

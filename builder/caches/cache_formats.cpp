@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of formats: a new one is a row here.
+#include "builder/caches/cache_formats.hpp"
+
+#include <algorithm>
+
+#include "builder/base/suggest.hpp"
+#include "builder/caches/cache_files.hpp"
+#include "builder/caches/ggml.hpp"
+#include "builder/caches/opencv.hpp"
+#include "builder/caches/pyopencl.hpp"
+
+namespace kiln::builder {
+namespace {
+
+struct Format {
+  const char *name;
+  std::unique_ptr<ApplicationCache> (*open)(const CacheRequest &request);
+  // Whether what stands under that name in a folder is of such a cache.
+  bool (*has)(const std::string &folder, const std::string &name);
+};
+
+bool is_ggml(const std::string &, const std::string &name) {
+  return name.ends_with(".clbin") && is_hex(std::string_view(name).substr(0, name.size() - 6), 64);
+}
+
+bool is_opencv(const std::string &folder, const std::string &name) {
+  const std::vector<std::string> files = names_in(folder + "/" + name);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string &file) { return !hash_in_opencv_name(file).empty(); });
+}
+
+bool is_pyopencl(const std::string &folder, const std::string &name) {
+  const std::vector<std::string> files = names_in(folder + "/" + name);
+  return is_hex(name, 32) && std::find(files.begin(), files.end(), "info") != files.end();
+}
+
+constexpr Format kFormats[] = {
+    {"ggml", [](const CacheRequest &request) { return open_ggml_cache(request.folder); }, is_ggml},
+    {"opencv",
+     [](const CacheRequest &request) { return open_opencv_cache(request.folder, request.learn); },
+     is_opencv},
+    {"pyopencl",
+     [](const CacheRequest &request) {
+       return open_pyopencl_cache(request.folder, request.include, request.learn);
+     },
+     is_pyopencl},
+};
+
+}  // namespace
+
+const std::vector<std::string> &cache_formats() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Format &format : kFormats) all.emplace_back(format.name);
+    return all;
+  }();
+  return names;
+}
+
+Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request) {
+  for (const Format &known : kFormats) {
+    if (request.format == known.name) return known.open(request);
+  }
+  return Status(Code::bad_argument, "unknown format " + request.format + ": " +
+                                        expected_one_of(request.format, cache_formats()));
+}
+
+Result<std::string> recognise_cache(const std::string &folder) {
+  std::string found;
+  for (const std::string &name : names_in(folder)) {
+    for (const Format &format : kFormats) {
+      if (found == format.name || !format.has(folder, name)) continue;
+      if (!found.empty()) {
+        return Status(Code::failed, folder + ": it has files of " + found + "'s cache and of " +
+                                        format.name + "'s");
+      }
+      found = format.name;
+    }
+  }
+  if (!found.empty()) return found;
+  return Status(Code::failed, folder + ": no cache of a format that is known: " +
+                                  expected_one_of("", cache_formats()));
+}
+
+}  // namespace kiln::builder
