@@ -445,6 +445,6 @@ KILN_API const char *kiln_report_json(kiln_report *report);
 }
 #endif
 
-#include "kiln/launch.h"
+#include "kiln/launch.h" /* a circle on purpose: either half, included first, gives both */
 
 #endif /* KILN_KILN_H */
