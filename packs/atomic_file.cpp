@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes to a temporary file with a name of its own, which is synced and then renamed.
 #include "kiln/packs/atomic_file.hpp"
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads an open pack into values, and computes the names of blobs and variants.
 #include "kiln/packs/contents.hpp"
 
 #include <sodium.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Repeats calls that a signal interrupted or that did a part of the work.
 #include "kiln/packs/descriptor.hpp"
 
 #include <unistd.h>

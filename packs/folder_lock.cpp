@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A lock by flock on the folder itself, so that no file is left behind.
 #include "kiln/packs/folder_lock.hpp"
 
 #include <cerrno>

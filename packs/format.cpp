@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encodes and decodes the superblock field by field.
 #include "kiln/packs/format.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Unites the recorded launches of two packs: of each kind one line stays, whatever the order.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Turns the numbers of errno into messages with the path.
 #include "kiln/packs/output_file.hpp"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens packs, reads sections and blobs when they are asked for, and checks each before use.
 #include "kiln/packs/pack.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the files of a folder that end in ".kiln", sorted.
 #include "kiln/packs/pack_folder.hpp"
 
 #include <algorithm>

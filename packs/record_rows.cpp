@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sorts the records, and puts each text that they share into the root once.
 #include "packs/record_rows.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Binary searches over the rows of the root, which are sorted.
 #include "kiln/packs/records.hpp"
 
 #include <iterator>

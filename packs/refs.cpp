@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The look-ups that are more than a field: by binary search in the entries of a section.
 #include "kiln/packs/refs.hpp"
 
 #include "packs/partition_point.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that variants have their hashes, and that nothing but zeros lies between the parts.
 #include "kiln/packs/soundness.hpp"
 
 #include <algorithm>

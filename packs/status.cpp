@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The names of codes, and members that are compiled once instead of wherever they are used.
 #include "kiln/packs/status.hpp"
 
 namespace kiln::packs {

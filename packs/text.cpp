@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Joining, numbers as text, comparing versions, and a sort that is smaller than std::sort.
 #include "kiln/packs/text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks order, places, indices and sizes in roots and sections that verifier.cpp has passed.
 #include "packs/validate.hpp"
 
 #include <algorithm>

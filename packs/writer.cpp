@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Streams the blobs, then builds sections and root, sorted, and writes the superblock last.
 #include "kiln/packs/writer.hpp"
 
 #include <algorithm>

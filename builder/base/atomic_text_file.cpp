@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A packs::OutputFile that gets all of its bytes at once.
 #include "builder/base/atomic_text_file.hpp"
 
 #include "kiln/packs/output_file.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts the processors that this process is bound to, or those of the machine.
 #include "builder/base/cpus.hpp"
 
 #include <algorithm>

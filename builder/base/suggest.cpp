@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares words by their edit distance, without regard to case.
 #include "builder/base/suggest.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Times copies between two buffers that are larger than the device's caches, in a child process.
 #include "builder/bench/copy_bandwidth.hpp"
 
 #include <algorithm>

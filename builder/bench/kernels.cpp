@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Goes through programs, sizes and variants of one device, and makes the data of each problem once.
 #include "builder/bench/kernels.hpp"
 
 #include <algorithm>

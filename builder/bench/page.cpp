@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puts scripts, style and measurements into page.html; the files are embedded in the program.
 #include "builder/bench/page.hpp"
 
 #include <cassert>

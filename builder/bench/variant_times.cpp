@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks a variant in a child process, then launches it until its time is known well enough.
 #include "builder/bench/variant_times.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The figures themselves, each with the publication that it is from.
 #include "builder/bench/vendor_figures.hpp"
 
 namespace kiln::builder {

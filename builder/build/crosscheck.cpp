@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gives binaries to drivers in child processes, and records how each took them.
 #include "builder/build/crosscheck.hpp"
 
 #include <set>

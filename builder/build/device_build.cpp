@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the plan's jobs in parallel, and collects their results with what earlier builds left.
 #include "builder/build/device_build.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compiles one variant with the driver in a child process, and brings back what it made.
 #include "builder/build/job.hpp"
 
 #include <algorithm>

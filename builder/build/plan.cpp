@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides for each variant and device whether to compile, to reuse or to skip, and why.
 #include "builder/build/plan.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recovers what an application gave to its driver from the flattened source of a pack.
 #include "builder/caches/application_cache.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads files of foreign caches within limits, and writes them whole.
 #include "builder/caches/cache_files.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SHA-256 and MD5 by libraries; the CRC is short enough to be here.
 #include "builder/caches/digests.hpp"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks for the binary of each variant and device, and stores it where there is one.
 #include "builder/caches/export.hpp"
 
 namespace kiln::builder {

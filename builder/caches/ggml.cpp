@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// File names, header and key of that cache, as llama.cpp makes them.
 #include "builder/caches/ggml.hpp"
 
 #include "builder/caches/cache_files.hpp"

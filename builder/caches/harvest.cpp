@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up each variant in the cache, and proves what is found as a build does its binaries.
 #include "builder/caches/harvest.hpp"
 
 #include <set>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of folders and files as OpenCV makes them; opencv_file.hpp has the bytes within.
 #include "builder/caches/opencv.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All numbers have 32 bits, little-endian:
+// Reads and writes such a file, of which all numbers have 32 bits, little-endian:
 //
 //     size of the hash, the hash
 //     64, and the offsets of 64 chains' first entries, 0 for none

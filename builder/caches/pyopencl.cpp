@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The key, and the files of a folder, as the Python code of PyOpenCL makes them.
 #include "builder/caches/pyopencl.hpp"
 
 #include <filesystem>

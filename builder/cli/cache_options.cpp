@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options with CLI11; the words for formats are checked while parsing.
 #include "builder/cli/cache_options.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The state of the output (progress, a failed write), and what many subcommands do with packs.
 #include "builder/cli/common.hpp"
 
 #include <cerrno>

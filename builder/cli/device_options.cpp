@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options with CLI11, and opens the pack and the devices that they name.
 #include "builder/cli/device_options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts the program once more without address space randomisation, where Linux allows it.
 #include "builder/cli/fixed_addresses.hpp"
 
 #ifdef __linux__

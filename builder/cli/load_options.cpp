@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the options with CLI11, checks them against the pack, and prints a load report.
 #include "builder/cli/load_options.hpp"
 
 #include <fmt/format.h>

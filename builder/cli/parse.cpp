@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs CLI11 and gives its errors Kiln's words, with the nearest word that is known.
 #include "builder/cli/parse.hpp"
 
 #include <csignal>

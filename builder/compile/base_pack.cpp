@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flattens and compiles each variant of a manifest, and checks its kernels against the manifest.
 #include "builder/compile/base_pack.hpp"
 
 #include <algorithm>

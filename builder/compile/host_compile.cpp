@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs clang, llvm-spirv and spirv-val one after the other, and passes on what they say.
 #include "builder/compile/host_compile.hpp"
 
 #include "builder/compile/host_options.hpp"

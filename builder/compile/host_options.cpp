@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The options of OpenCL that clang takes as they are; requirements as SPIR-V extensions.
 #include "builder/compile/host_options.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks over the instructions for entry points, their parameters, and functions without a body.
 #include "builder/compile/spirv.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Searches clang and llvm-spirv from the newest LLVM down until two versions agree.
 #include "builder/compile/toolchain.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Labels, and how the facts and capabilities of a device travel as JSON between processes.
 #include "builder/device/device_info.hpp"
 
 #include "runtime/device/device.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets the environment variables by which drivers find their caches, or use none.
 #include "builder/device/driver_caches.hpp"
 
 #include <cstdlib>

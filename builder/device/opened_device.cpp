@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the device again in the list that this process gets, by index and binary key.
 #include "builder/device/opened_device.hpp"
 
 namespace kiln::builder {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The finisher of each profile, the checks of what it made, and both as JSON for the parent.
 #include "builder/finish/finishers.hpp"
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes memory and arguments for each recorded launch, and compares the times of its repetitions.
 #include "builder/finish/launch_recorded.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects sizes over problems, tunings and recordings, and writes them as PoCL wants them.
 #include "builder/finish/launch_sizes.hpp"
 
 #include <algorithm>

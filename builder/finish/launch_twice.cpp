@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Launches the same small problem twice, and looks whether the outputs changed at all.
 #include "builder/finish/launch_twice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens a device, or proves a binary, with an empty cache, and takes what Mesa put there.
 #include "builder/finish/mesa_harvest.hpp"
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes a pack of one binary, and loads and launches it in a child process without caches.
 #include "builder/finish/proof.hpp"
 
 #include "builder/device/driver_caches.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads entries and journals without a device, and turns the entries into targets of a pack.
 #include "builder/inspect/overlay_folder.hpp"
 
 #include <algorithm>

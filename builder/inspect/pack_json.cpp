@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each part of the contents as JSON, and the short texts by which people know it.
 #include "builder/inspect/pack_json.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merges the packs of a spool, and finds the programs whose text differs at each start.
 #include "builder/inspect/spool.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares element by element, within the tolerance that the variant states.
 #include "builder/launch/check.hpp"
 
 #include <algorithm>

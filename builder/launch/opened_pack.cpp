@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens loader, queue and contents for one device, and finds programs and variants by name.
 #include "builder/launch/opened_pack.hpp"
 
 #include <csignal>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pixels travel as binary values, which only the binary encodings of JSON have.
 #include "builder/launch/plane_json.hpp"
 
 namespace kiln::builder {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the lines of JSON that the layer wrote.
 #include "builder/launch/recorded_launch.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the reference's variant, file or library, and gets the expected planes from it.
 #include "builder/launch/reference.hpp"
 
 #include <chrono>

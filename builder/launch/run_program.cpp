@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads, launches and downloads in a child process, and brings back report, times and planes.
 #include "builder/launch/run_program.hpp"
 
 #include <algorithm>

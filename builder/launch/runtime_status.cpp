@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The codes of the C interface, each as the one of packs that says the same.
 #include "builder/launch/runtime_status.hpp"
 
 namespace kiln::builder {

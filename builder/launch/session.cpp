@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes buffers and images, sets arguments, and launches the stages, all through the runtime.
 #include "builder/launch/session.hpp"
 
 #include <algorithm>

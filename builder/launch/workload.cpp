@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Evaluates the manifest's terms for a problem's size, within limits, and makes input data.
 #include "builder/launch/workload.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The keys of an argument's table, and which of them each role may have.
 #include "builder/manifest/arguments.hpp"
 
 #include <algorithm>

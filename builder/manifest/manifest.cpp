@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the tables from the root down to programs, and leaves variants to variant.cpp.
 #include "builder/manifest/manifest.hpp"
 
 #include <algorithm>

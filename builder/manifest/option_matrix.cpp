@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Multiplies the choices of each key, and makes a name of what was chosen.
 #include "builder/manifest/option_matrix.hpp"
 
 #include <algorithm>

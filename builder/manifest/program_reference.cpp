@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that what a reference names is there, and fits the arguments of the variants.
 #include "builder/manifest/program_reference.hpp"
 
 #include <algorithm>

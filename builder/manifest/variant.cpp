@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The keys of a variant's table: its kernel, or its stages, and what they need.
 #include "builder/manifest/variant.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the files that a pattern means, and makes a program for each with each choice of options.
 #include "builder/manifest/whole_programs.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stops when the standard error of the median, by the spread of the samples, is small enough.
 #include "builder/measure/sampler.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares planes element by element, as the type of their elements asks for.
 #include "builder/problem/plane.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and writes by stb, after a look at the header.
 #include "builder/problem/png.hpp"
 
 #include <cerrno>

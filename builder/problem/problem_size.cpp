@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and evaluates sizes ("640x480") and terms of them.
 #include "builder/problem/problem_size.hpp"
 
 #include <charconv>

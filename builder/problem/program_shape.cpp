@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Unites the memory that variants declare into the planes that a program has.
 #include "builder/problem/program_shape.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens the shared object, checks its version, and calls the function with described planes.
 #include "builder/problem/reference_library.hpp"
 
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pipes, their reading without blocking, and the JSON answer that a child writes.
 #include "builder/process/child_process.hpp"
 
 #include <csignal>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Forks, collects the answer and the driver's output until the deadline, and ends the group.
 #include "builder/process/fork_call.hpp"
 
 #include <algorithm>

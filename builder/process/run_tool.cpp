@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Spawns a program, feeds and drains its pipes in one loop, and ends it when a limit is reached.
 #include "builder/process/run_tool.hpp"
 
 #include <fcntl.h>

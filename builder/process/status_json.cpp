@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A failed status is an object with "error" and "code"; any other object is a success.
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {

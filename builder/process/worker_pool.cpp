@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Workers that fork for each piece of work, and what the parent keeps of them.
 #include "builder/process/worker_pool.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds, binds and launches by OpenCL's own calls, on memory that was filled as an application's.
 #include "builder/startup/bare_start.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An application's calls of Kiln's C++ interface, from the pack to the first results.
 #include "builder/startup/kiln_start.hpp"
 
 #include "builder/base/clock.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Repeats each kind of start in fresh processes, and puts their times side by side.
 #include "builder/startup/startup.hpp"
 
 #include <algorithm>

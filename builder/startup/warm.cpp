@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Starts a process for each program, which loads it as an application would and launches it.
 #include "builder/startup/warm.hpp"
 
 #include "builder/base/clock.hpp"

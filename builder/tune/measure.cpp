@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Searches work-group sizes in a child process, once a first launch gave the right result.
 #include "builder/tune/measure.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The order of the search, from a coarse grid to neighbours of the best, and its budget.
 #include "builder/tune/search_plan.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Goes through programs, sizes and variants of one device, within its memory and the time given.
 #include "builder/tune/tune.hpp"
 
 #include <algorithm>

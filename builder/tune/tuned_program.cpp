@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Turns measurements into JSON and rows, and decides which rows replace those of a pack.
 #include "builder/tune/tuned_program.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies what the caller's struct has of the known members; the rest must be zero.
 #include "runtime/api/options.hpp"
 
 #include <algorithm>

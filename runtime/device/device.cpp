@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists platforms and devices, opens one of them, and creates contexts.
 #include "runtime/device/device.hpp"
 
 #include <algorithm>

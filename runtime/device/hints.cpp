@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The vendors' properties for contexts and queues, added where the device has the extension.
 #include "runtime/device/hints.hpp"
 
 namespace kiln::runtime {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks through clGet*Info, with limits, and parses the lists and versions in the answers.
 #include "runtime/device/query.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Facts as text and back, binary keys, and how far two devices are from each other.
 #include "runtime/identity/identity.hpp"
 
 #include <algorithm>

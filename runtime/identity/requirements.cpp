@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of requirements, and the test of each against the capabilities of a device.
 #include "runtime/identity/requirements.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates kernels and queues, plans a launch, and enqueues it behind its marker if it has one.
 #include "runtime/launch/enqueue.hpp"
 
 #include "runtime/load/first_launch.hpp"

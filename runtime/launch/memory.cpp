@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses flags by who accesses the memory and by what the device shares with the host.
 #include "runtime/launch/memory.hpp"
 
 namespace kiln::runtime {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the functions of both extensions, checks what the device can do, and records.
 #include "runtime/launch/recording.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects the steps, has the driver record them if it can, and else enqueues one by one.
 #include "runtime/launch/sequence.hpp"
 
 #include "runtime/load/first_launch.hpp"

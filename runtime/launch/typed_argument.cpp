@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares the type that the caller names with the pack's, and words the difference.
 #include "runtime/launch/typed_argument.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Guesses a size where none was measured, and makes it fit the range and the device's limits.
 #include "runtime/launch/work_group.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Creates and builds a program from each form, and checks its kernels and arguments.
 #include "runtime/load/build.hpp"
 
 #include <cstring>

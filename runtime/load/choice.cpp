@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses by name, by measurement or by preference among the variants that the device can run.
 #include "runtime/load/choice.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the targets that a cross-check or the vendor's rule speaks for, the nearest first.
 #include "runtime/load/compatible.hpp"
 
 #include "kiln/packs/records.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Kiln's own notes, and which of all notes are about a driver.
 #include "runtime/load/driver_notes.hpp"
 
 #include "kiln/packs/text.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks for the binary, links or builds it again, tries it as the next start will, and stores it.
 #include "runtime/load/finish.hpp"
 
 #include "kiln/packs/hash.hpp"

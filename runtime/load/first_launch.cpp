@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the marker before the launch, and takes it away in the event's callback.
 #include "runtime/load/first_launch.hpp"
 
 #include "kiln/packs/hash.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries the rungs from the top until a program passes every check, and stores what was compiled.
 #include "runtime/load/ladder.hpp"
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One slot for each variant, whose lock makes other threads wait for the one that loads.
 #include "runtime/load/programs.hpp"
 
 #include "runtime/load/finish.hpp"

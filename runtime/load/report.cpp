@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the report as JSON, and looks for the target that is nearest to the device.
 #include "runtime/load/report.hpp"
 
 #include <cstdio>

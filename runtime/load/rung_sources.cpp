@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up the blob that a rung would give to the driver, or says why there is none.
 #include "runtime/load/rung_sources.hpp"
 
 #include "runtime/load/compatible.hpp"

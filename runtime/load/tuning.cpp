@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compares rows by how near the device is on which they were measured.
 #include "runtime/load/tuning.hpp"
 
 #include <string_view>

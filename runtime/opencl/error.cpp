@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The names of OpenCL's error codes, and the codes of packs as those of the C interface.
 #include "runtime/opencl/error.hpp"
 
 #include <cstddef>

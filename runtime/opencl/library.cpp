@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens the first usable library of a list, and looks up every entry point that Kiln calls.
 #include "runtime/opencl/library.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dladdr; a feature macro must come before the first header.
+// Hashes what changes with a driver: its strings, the size and time of its file, the system.
+//
+// The feature macro is for dladdr, and must come before the first header.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

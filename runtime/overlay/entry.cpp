@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and checks an entry's header field by field.
 #include "runtime/overlay/entry.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encodes records, and counts what decides whether a subject is given to the driver again.
 #include "runtime/overlay/journal.hpp"
 
 #include <algorithm>

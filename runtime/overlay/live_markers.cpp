@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A table of descriptors without a lock, which exit() and signal handlers can go through.
 #include "runtime/overlay/live_markers.hpp"
 
 #include <atomic>

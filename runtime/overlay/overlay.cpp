@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds, stores and evicts entries; a full folder loses those that were not used for longest.
 #include "runtime/overlay/overlay.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens, reads and writes by openat, and refuses what others can write to.
 #include "runtime/overlay/private_folder.hpp"
 
 #include <cerrno>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Markers of this process, the collection of dead ones, and appending to journals.
 #include "runtime/overlay/quarantine.hpp"
 
 #include <algorithm>

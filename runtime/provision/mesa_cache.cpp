@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits and joins Fossilize databases, whose sizes and checksums are checked first.
 #include "runtime/provision/mesa_cache.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and removes the files of each place, under a lock, with a marker that they are Kiln's.
 #include "runtime/provision/mesa_provision.hpp"
 
 #include <cerrno>

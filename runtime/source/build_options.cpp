@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits options into words, and finds macros and folders of headers among them.
 #include "runtime/source/build_options.hpp"
 
 namespace kiln::source {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Replaces each directive by the text of the file that it includes, between #line directives.
 #include "runtime/source/flatten.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Defines macros from options and directives, and expands them up to a limited depth.
 #include "runtime/source/include_macros.hpp"
 
 #include <algorithm>

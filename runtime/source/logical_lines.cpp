@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A scanner of splices, comments and literals, and the directives among its lines.
 #include "runtime/source/logical_lines.hpp"
 
 #include <algorithm>

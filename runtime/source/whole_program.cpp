@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flattens from the application's disk, refuses what depends on place or time, and makes the name.
 #include "runtime/source/whole_program.hpp"
 
 #include <algorithm>

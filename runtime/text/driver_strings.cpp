@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds words, prefixes and numbers in byte strings without regard to the locale.
 #include "runtime/text/driver_strings.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Escapes a string; bytes that are not UTF-8 become the characters of their numbers.
 #include "runtime/text/json.hpp"
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where a source file does not name its licence in its first two lines.
+"""Fails where a source file does not begin with its licence and, in C++, with what it is for.
 
-A line "SPDX-License-Identifier: ID" in the file's kind of comment, ID as in LICENSE.
+A line "SPDX-License-Identifier: ID" in the file's kind of comment, ID as in LICENSE, is one of the
+first two. In C++ of the product a comment on the second line says what the file is for.
 """
 
 import subprocess
@@ -15,10 +16,19 @@ LICENCES = {"Apache License": "Apache-2.0", "MIT License": "MIT", "BSD 3-Clause"
 # Not OpenCL C, whose bytes are what packs are made of, nor what the bench page embeds.
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".fbs"}
 
+CPP_FOLDERS = ("builder", "packs", "runtime")
+WITHOUT_PURPOSE = ROOT / "runtime" / "layer"  # its sources are to get theirs
+
 
 def licence():
     head = (ROOT / "LICENSE").read_text(encoding="utf-8")[:200]
     return next(name for title, name in LICENCES.items() if title in head)
+
+
+def lacks_purpose(path, second):
+    """Whether the second line, of a C++ file of the product, is no comment."""
+    return (path.suffix in (".cpp", ".hpp") and path.relative_to(ROOT).parts[0] in CPP_FOLDERS
+            and WITHOUT_PURPOSE not in path.parents and not second.startswith("//"))
 
 
 def main():
@@ -28,11 +38,16 @@ def main():
     files = [ROOT / name for name in listed if name]
     files = [path for path in files if GENERATED not in path.parents and path.is_file()
              and (path.suffix in SUFFIXES or path.name in ("CMakeLists.txt", "bootstrap.sh"))]
-    missing = [path for path in files
-               if expected not in "".join(path.open(encoding="utf-8").readlines()[:2])]
-    for path in missing:
-        print(f"{path.relative_to(ROOT)}: no {expected}")
-    print(f"{len(files)} files, {len(missing)} without")
+    missing = 0
+    for path in files:
+        first, second = [*path.read_text(encoding="utf-8").split("\n"), ""][:2]
+        if expected not in first + second:
+            missing += 1
+            print(f"{path.relative_to(ROOT)}: no {expected}")
+        if lacks_purpose(path, second):
+            missing += 1
+            print(f"{path.relative_to(ROOT)}:2: no comment that says what the file is for")
+    print(f"{len(files)} files, {missing} without")
     return 1 if missing else 0
 
 

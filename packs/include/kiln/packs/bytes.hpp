@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes that are owned here, and a view of those that are owned elsewhere.
 #pragma once
 
 #include <cstddef>

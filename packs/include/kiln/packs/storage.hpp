@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From where a pack's bytes are read.
 #pragma once
 
 #include <cstddef>
