@@ -8,6 +8,7 @@
 #include "builder/base/cpus.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/parse.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -41,9 +42,10 @@ std::optional<std::uint32_t> parse_architecture(const std::string &text) {
   return 100 * (number / 10) + number % 10;
 }
 
-std::string check_architecture(const std::string &text) {
+Status check_architecture(const std::string &text) {
   if (parse_architecture(text)) return {};
-  return "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits";
+  return {Code::bad_argument,
+          "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
 }
 
 // The pack that stands at the output's place; empty where there is no file. Fails as open_pack()
@@ -174,7 +176,7 @@ void add_build(CLI::App &app, Command *command) {
          "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "
          "never run")
       ->delimiter(',')
-      ->check(CLI::Validator(check_architecture, "sm_NN"));
+      ->check(as_validator(check_architecture, "sm_NN"));
   sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);

@@ -8,14 +8,16 @@
 #include <fmt/ranges.h>
 
 #include "builder/base/suggest.hpp"
+#include "builder/cli/parse.hpp"
 
 namespace kiln::cli {
 namespace {
 
-std::string check_format(const std::string &word) {
+Status check_format(const std::string &word) {
   const auto &known = builder::cache_formats();
   if (std::find(known.begin(), known.end(), word) != known.end()) return {};
-  return fmt::format("unknown format {}: {}", word, builder::expected_one_of(word, known));
+  return {Code::bad_argument,
+          fmt::format("unknown format {}: {}", word, builder::expected_one_of(word, known))};
 }
 
 }  // namespace
@@ -26,7 +28,7 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
       fmt::format("Whose cache: {}{}", fmt::join(builder::cache_formats(), ", "), otherwise);
   return command.add_option("--as", cache->format, text)
       ->type_name("FORMAT")
-      ->check(CLI::Validator(check_format, ""));
+      ->check(as_validator(check_format, ""));
 }
 
 void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {

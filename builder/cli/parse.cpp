@@ -83,6 +83,10 @@ void ignore_signals() {
 
 }  // namespace
 
+CLI::Validator as_validator(Status (*check)(const std::string &word), const char *type_name) {
+  return {[check](const std::string &word) { return check(word).message; }, type_name};
+}
+
 void restore_signals() {
   std::signal(SIGPIPE, pipe_handler);
   std::signal(SIGXFSZ, file_size_handler);

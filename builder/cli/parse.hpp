@@ -16,6 +16,10 @@ using AddCommand = void (*)(CLI::App &app, Command *command);
 int run_command_line(const char *description, std::initializer_list<AddCommand> commands, int argc,
                      char **argv);
 
+// CLI11 takes a check of one word as a function that returns a text, empty where all is well: only
+// this adaptor does.
+CLI::Validator as_validator(Status (*check)(const std::string &word), const char *type_name);
+
 // Gives back the signals that run_command_line() ignores, for a program that takes this one's
 // place.
 void restore_signals();
