@@ -69,63 +69,65 @@ class Reader {
       const std::size_t count = words_[at] >> 16u;
       if (count == 0) return fault(at, "an empty instruction");
       if (count > words_.size() - at) return fault(at, "an instruction that runs over the end");
-      const char *wrong = read(words_[at] & 0xFFFFu, words_.part(at, count));
-      if (wrong != nullptr) return fault(at, wrong);
+      const Status status = read(words_[at] & 0xFFFFu, words_.part(at, count));
+      if (!status.ok()) return fault(at, status.message);
       at += count;
     }
     return finish();
   }
 
  private:
-  static Status fault(std::size_t word, const char *what) {
+  static Status fault(std::size_t word, const std::string &what) {
     return {Code::bad_input, fmt::format("word {}: {}", word, what)};
   }
 
-  const char *read(std::uint32_t opcode, Words words) {
+  static Status bad(const char *what) { return {Code::bad_input, what}; }
+
+  Status read(std::uint32_t opcode, Words words) {
     switch (opcode) {
       case kOpMemoryModel: return read_memory_model(words);
       case kOpEntryPoint: return read_entry_point(words);
       case kOpDecorate: return read_decoration(words);
       case kOpFunction:
-        if (words.size() < 5) return "OpFunction is too short";
+        if (words.size() < 5) return bad("OpFunction is too short");
         function_ = words[2];
         parameters_[function_] = 0;
-        return nullptr;
+        return {};
       case kOpFunctionParameter:
-        if (parameters_.empty()) return "OpFunctionParameter outside a function";
+        if (parameters_.empty()) return bad("OpFunctionParameter outside a function");
         ++parameters_[function_];
-        return nullptr;
-      default: return nullptr;
+        return {};
+      default: return {};
     }
   }
 
-  const char *read_memory_model(Words words) {
-    if (words.size() < 3) return "OpMemoryModel is too short";
-    if (words[1] > 2) return "OpMemoryModel with an unknown addressing model";
+  Status read_memory_model(Words words) {
+    if (words.size() < 3) return bad("OpMemoryModel is too short");
+    if (words[1] > 2) return bad("OpMemoryModel with an unknown addressing model");
     has_memory_model_ = true;
     module_.address_bits = words[1] * 32;
-    return nullptr;
+    return {};
   }
 
-  const char *read_entry_point(Words words) {
-    if (words.size() < 4) return "OpEntryPoint is too short";
+  Status read_entry_point(Words words) {
+    if (words.size() < 4) return bad("OpEntryPoint is too short");
     auto name = words.text(3);
-    if (!name) return "OpEntryPoint with a name without an end";
+    if (!name) return bad("OpEntryPoint with a name without an end");
     if (words[1] == kExecutionModelKernel) {
       entry_points_.push_back({std::move(name->first), words[2]});
     }
-    return nullptr;
+    return {};
   }
 
-  const char *read_decoration(Words words) {
-    if (words.size() < 3) return "OpDecorate is too short";
-    if (words[2] != kDecorationLinkageAttributes) return nullptr;
+  Status read_decoration(Words words) {
+    if (words.size() < 3) return bad("OpDecorate is too short");
+    if (words[2] != kDecorationLinkageAttributes) return {};
     auto name = words.text(3);
-    if (!name || name->second >= words.size()) return "OpDecorate with a name without an end";
+    if (!name || name->second >= words.size()) return bad("OpDecorate with a name without an end");
     if (words[name->second] == kLinkageImport) {
       imports_.emplace_back(words[1], std::move(name->first));
     }
-    return nullptr;
+    return {};
   }
 
   Result<SpirvModule> finish() {
