@@ -303,7 +303,7 @@ Result<json> prove_binaries(const JobRequest &request, json answer) {
     }
   }
   if (answer.contains("binary") || answer.contains("intermediate")) return answer;
-  if (status.ok()) status = {Code::failed, ""};  // there was nothing to prove
+  if (status.ok()) status = {Code::failed, "there is no binary to prove"};
   return status;
 }
 

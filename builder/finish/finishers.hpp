@@ -28,8 +28,8 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
                              const std::function<runtime::BuildOutcome()> &build);
 
 // Proves each binary of make_binaries() in a child process and records the outcome in it. The
-// caller must not have loaded a driver. `answer` has log and kernels. Fails with the last proof's
-// status if no binary is left.
+// caller must not have loaded a driver. `answer` has log and kernels. Fails with the first proof's
+// status if no binary is left, and with Code::failed where none was made.
 Result<nlohmann::json> prove_binaries(const JobRequest &request, nlohmann::json answer);
 
 }  // namespace kiln::builder
