@@ -122,15 +122,16 @@ int run(const BuildArguments &options) {
   if (!writable.ok()) return fail(writable);
   const auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
-  const auto base = read_input(options.input, options.tools);
-  if (!base.ok()) return fail(base.status());
+  int exit_code = kDone;
+  const auto base = read_input(options.input, options.tools, &exit_code);
+  if (!base) return exit_code;
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
   if (!options.also.empty() && !any_linker(*devices)) {
     return fail({Code::bad_argument,
                  "--also needs a device of NVIDIA's that tells its compute capability"});
   }
-  int exit_code = base->exit_code();
+  exit_code = base->exit_code();
   builder::BuildResult result = builder::build_on_devices(
       base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });

@@ -36,32 +36,38 @@ void tell_faults(const builder::BasePack &base) {
   }
 }
 
-// A whole text, printed as it is.
-Status told(Code code, const std::string &text) {
-  pass_on(text);
-  return {code, ""};
-}
-
 std::string with_code(const Status &status) {
   return fmt::format("{} [{}]", status.message, packs::code_name(status.code));
 }
 
-Result<Input> compile_manifest(const std::string &path, const HostTools &tools) {
+std::optional<Input> compile_manifest(const std::string &path, const HostTools &tools,
+                                      int *exit_code) {
   const auto manifest = builder::read_manifest(path);
-  if (!manifest.ok()) return told(Code::bad_input, manifest.status().message);
+  if (!manifest.ok()) {
+    pass_on(manifest.status().message);
+    *exit_code = kBadManifest;
+    return std::nullopt;
+  }
   builder::ToolchainRequest request;
   request.clang = tools.clang;
   request.llvm_spirv = tools.llvm_spirv;
   request.spirv_val = tools.spirv_val;
   const auto toolchain = builder::find_toolchain(request);
-  if (!toolchain.ok()) return told(Code::no_device, toolchain.status().message);
+  if (!toolchain.ok()) {
+    pass_on(toolchain.status().message);
+    *exit_code = kNoDevice;
+    return std::nullopt;
+  }
   builder::BasePack base = builder::make_base_pack(
       *manifest, path, *toolchain, [](const std::string &what, std::size_t done, std::size_t all) {
         progress("compiling " + what, done, all);
       });
   end_progress();
   tell_faults(base);
-  if (base.bad_sources) return Status(Code::bad_input, "");
+  if (base.bad_sources) {
+    *exit_code = kBadManifest;
+    return std::nullopt;
+  }
   return Input{std::move(base.contents), std::move(base.failures)};
 }
 
@@ -126,7 +132,7 @@ int exit_code_of(const Status &status) {
 }
 
 int fail(const Status &status) {
-  if (!status.message.empty()) complain(status.message);
+  complain(status.message);
   return exit_code_of(status);
 }
 
@@ -218,10 +224,13 @@ bool is_manifest(const std::string &path) {
   return path.size() >= 5 && path.compare(path.size() - 5, 5, ".toml") == 0;
 }
 
-Result<Input> read_input(const std::string &path, const HostTools &tools) {
-  if (is_manifest(path)) return compile_manifest(path, tools);
+std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code) {
+  if (is_manifest(path)) return compile_manifest(path, tools, exit_code);
   auto pack = open_pack(path);
-  if (!pack.ok()) return pack.status();
+  if (!pack.ok()) {
+    *exit_code = fail(pack.status());
+    return std::nullopt;
+  }
   pack->contents.targets.clear();
   return Input{std::move(pack->contents), {}};
 }

@@ -88,8 +88,7 @@ struct OpenPack {
 // The exit code that a status means.
 int exit_code_of(const Status &status);
 
-// Prints the message of a failed status and returns its exit code. An empty message was printed
-// before.
+// Prints the message of a failed status and returns its exit code.
 int fail(const Status &status);
 
 // Flushes standard output and returns the exit code of the command: kSomeFailed in place of kDone
@@ -134,10 +133,9 @@ struct HostTools {
 void add_host_tools(CLI::App &command, HostTools *tools);
 bool is_manifest(const std::string &path);  // by its name
 // The contents to build from: a base pack as it is, or a manifest after its host step. Prints
-// compiler messages, failed variants and the faults of manifests itself; the status that it fails
-// with has no message then. Fails as open_pack() does, with Code::bad_input for a manifest or a
-// source, and with Code::no_device where a host tool is missing.
-Result<Input> read_input(const std::string &path, const HostTools &tools);
+// compiler messages and all that is wrong itself: the compilers' texts are printed as they are, and
+// there may be many. Returns nothing where there is nothing to build from, and sets `*exit_code`.
+std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code);
 
 // Checks that a file can be made at `path`, before any work is done for it. Fails with
 // Code::bad_argument when it is one of `inputs`, which would be lost, and with Code::failed when

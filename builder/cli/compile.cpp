@@ -14,9 +14,13 @@ struct CompileArguments {
   bool json = false;
 };
 
-Result<Input> read_recorded(const std::string &folder) {
+// As read_input() does.
+std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
   auto spool = open_spool(folder);
-  if (!spool.ok()) return spool.status();
+  if (!spool.ok()) {
+    *exit_code = fail(spool.status());
+    return std::nullopt;
+  }
   if (!spool->changing.empty()) {
     complain(
         fmt::format("warning: of {} no start but one had the text, so that no pack serves the "
@@ -36,9 +40,10 @@ int run(const CompileArguments &options) {
                              options.manifest)});
   }
   if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
-  const auto input =
-      spool ? read_recorded(options.manifest) : read_input(options.manifest, options.tools);
-  if (!input.ok()) return fail(input.status());
+  int exit_code = kDone;
+  const auto input = spool ? read_recorded(options.manifest, &exit_code)
+                           : read_input(options.manifest, options.tools, &exit_code);
+  if (!input) return exit_code;
   if (!input->failures.empty()) {
     return fail({Code::failed, "nothing was written to " + options.output});
   }

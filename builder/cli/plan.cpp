@@ -29,8 +29,9 @@ const char *need_name(builder::Need need) {
 }
 
 int run(const PlanArguments &options) {
-  const auto input = read_input(options.input, options.tools);
-  if (!input.ok()) return fail(input.status());
+  int exit_code = kDone;
+  const auto input = read_input(options.input, options.tools, &exit_code);
+  if (!input) return exit_code;
   const packs::Contents &base = input->contents;
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
