@@ -148,9 +148,9 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
   if (runtime::is_ptx({bytes.data(), bytes.size()})) {
     finish->finality = Finality::no;
     finish->why_not = kPtx;
-  } else if (proof.not_launched) {
+  } else if (!proof.launched.ok()) {
     finish->finality = Finality::not_launched;
-    finish->why_not = *proof.not_launched;
+    finish->why_not = proof.launched.message;
   } else if (proof.launch.compiles()) {
     finish->finality = Finality::no;
     finish->why_not = "its first launch compiles";
@@ -200,10 +200,10 @@ Status prove_binary(const JobRequest &request, packs::Binary *binary) {
   Proof proof = cache ? prove(proof_request, *binary, false) : prove_final(proof_request, *binary);
   if (proof.loaded.code == Code::process && request.variant.launches) {
     // What kernels do with zeros is no fault of the binary.
-    const std::string death = proof.loaded.message;
+    const Status death = proof.loaded;
     proof_request.launch = false;
     proof = prove(proof_request, *binary, false);
-    proof.not_launched = "repeating a recorded launch: " + death;
+    proof.launched = {death.code, "repeating a recorded launch: " + death.message};
   }
   if (!proof.loaded.ok()) return proof.loaded;
   // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for

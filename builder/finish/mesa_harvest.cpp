@@ -65,7 +65,7 @@ Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Bina
   launch.cache = caches.path();
   const Proof proof = prove(launch, binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
-  if (proof.not_launched) return Status(Code::failed, *proof.not_launched);
+  if (!proof.launched.ok()) return Status(Code::failed, proof.launched.message);
   return take_entries(caches.path(), opening);
 }
 

@@ -52,8 +52,8 @@ Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest
   return status.ok() ? launch_twice(request.program, request.variant, &session, out) : status;
 }
 
-// In the child: a failed status, {} for a load alone, {"not_launched"} or {"first", "second",
-// "compiles", "executes"}.
+// In the child: a failed status, {} for a load alone, {"not_launched"}, which is a failed status,
+// or {"first", "second", "compiles", "executes"}.
 json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_rung rung) {
   OpenedPack bench;
   if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
@@ -67,7 +67,7 @@ json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_
   if (!request.launch) return json::object();
   FirstLaunch out;
   const Status status = launch(bench, *loaded.program, request, &out);
-  if (!status.ok()) return {{"not_launched", status.message}};
+  if (!status.ok()) return {{"not_launched", to_json(status)}};
   return {{"first", out.first},
           {"second", out.second},
           {"executes", out.executes},
@@ -98,12 +98,12 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
   proof.loaded = child.status();
   if (!proof.loaded.ok()) return proof;
   const json &answer = child.answer;
-  if (answer.contains("not_launched")) proof.not_launched = answer["not_launched"];
+  if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
   if (answer.contains("first")) {
     proof.launch = {answer["first"], answer["second"], answer["executes"],
                     answer["compiles"].get<bool>()};
     if (!proof.launch.executes) {
-      proof.not_launched = "the device does nothing here when a kernel is launched";
+      proof.launched = {Code::failed, "the device does nothing here when a kernel is launched"};
     }
   }
   return proof;
@@ -114,7 +114,7 @@ Proof prove_final(const ProofRequest &request, const packs::Binary &binary) {
   Proof proof;
   for (int i = 0; i < kTries; ++i) {
     proof = prove(request, binary, false);
-    if (!proof.loaded.ok() || proof.not_launched || !proof.launch.compiles()) break;
+    if (!proof.loaded.ok() || !proof.launched.ok() || !proof.launch.compiles()) break;
   }
   return proof;
 }

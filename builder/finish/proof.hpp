@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 #include "builder/device/device_info.hpp"
@@ -26,8 +25,8 @@ struct ProofRequest {
 };
 
 struct Proof {
-  Status loaded{};  // Code::process: the process ended, rather than the driver saying no
-  std::optional<std::string> not_launched{};  // why a requested launch did not happen
+  Status loaded{};    // Code::process: the process ended, rather than the driver saying no
+  Status launched{};  // a failure: why a requested launch did not happen
   FirstLaunch launch{};
 };
 
