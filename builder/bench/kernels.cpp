@@ -93,12 +93,10 @@ VariantMeasurement not_checked(const Status &status, std::size_t sizes) {
   return measured;
 }
 
-// Why the device cannot run the variant, in the runtime's words, if that is known.
-std::optional<std::string> unavailable(const packs::Variant &variant, const DeviceInfo &device) {
-  if (auto missing = runtime::first_missing(variant.requirements, device.capabilities)) {
-    return missing;
-  }
-  return not_launched(variant);
+// Fails in the runtime's words where it is known that the device cannot run the variant.
+Status check_available(const packs::Variant &variant, const DeviceInfo &device) {
+  Status status = runtime::check_requirements(variant.requirements, device.capabilities);
+  return status.ok() ? check_launchable(variant) : status;
 }
 
 std::vector<ProblemSize> sizes_of(const packs::Program &program,
@@ -152,7 +150,7 @@ class DeviceBench {
 
   bool measured(const packs::Variant &variant) const {
     if (!options_.variant.empty() && variant.name != options_.variant) return false;
-    return !unavailable(variant, device_);
+    return check_available(variant, device_).ok();
   }
 
   ProgramRow bench(const packs::Program &program) {
@@ -181,9 +179,10 @@ class DeviceBench {
     VariantRow base;
     base.variant = variant.name;
     base.published = published_ratios(program.name, variant.name);
-    base.reason = unavailable(variant, device_);
+    const Status available = check_available(variant, device_);
+    if (!available.ok()) base.reason = available.message;
     VariantMeasurement measured;
-    if (!base.reason) {
+    if (available.ok()) {
       measured = measure(program, variant, found, problems, *row);
       base.failed = !measured.status.ok();
       if (base.failed) base.reason = measured.status.message;

@@ -46,7 +46,9 @@ Trial make_trial(const packs::Contents &contents, const std::vector<DeviceInfo> 
   for (const packs::Binary &binary : contents.targets[target].binaries) {
     const packs::Variant *variant = find_variant(contents, binary.variant);
     if (variant == nullptr) continue;
-    if (runtime::first_missing(variant->requirements, devices[device].capabilities)) continue;
+    if (!runtime::check_requirements(variant->requirements, devices[device].capabilities).ok()) {
+      continue;
+    }
     trial.binaries.emplace_back(variant, &binary);
   }
   return trial;

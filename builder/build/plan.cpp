@@ -93,9 +93,10 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
            const std::vector<packs::Target> &earlier, const PlanOptions &options) {
   Job job;
-  if (const auto lacks = runtime::first_missing(variant.requirements, device.capabilities)) {
+  const Status met = runtime::check_requirements(variant.requirements, device.capabilities);
+  if (!met.ok()) {
     job.need = Need::skip;
-    job.reason = "the variant " + *lacks + ", which the device lacks";
+    job.reason = "the variant " + met.message + ", which the device lacks";
     return job;
   }
   const auto reason = left_to_do(program, variant, device, earlier, options);
@@ -118,7 +119,7 @@ void keep_preferred(const packs::Program &program, const DeviceInfo &device, std
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device) {
   const auto serves = [&](const packs::Variant &variant) {
-    return !runtime::first_missing(variant.requirements, device.capabilities);
+    return runtime::check_requirements(variant.requirements, device.capabilities).ok();
   };
   const auto &all = program.variants;
   for (const std::string &name : program.preferred) {

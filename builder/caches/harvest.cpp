@@ -86,7 +86,7 @@ HarvestResult harvest(const packs::Contents &base, const std::vector<DeviceInfo>
     for (const packs::Program &program : base.programs) {
       for (const packs::Variant &variant : program.variants) {
         progress(program.name + "/" + variant.name, done++, all);
-        if (runtime::first_missing(variant.requirements, device->capabilities)) continue;
+        if (!runtime::check_requirements(variant.requirements, device->capabilities).ok()) continue;
         HarvestOutcome outcome{program.name, variant.name, device->label()};
         auto bytes = look_up(variant, *device, cache);
         if (bytes.ok()) {

@@ -215,20 +215,20 @@ Status check_parameter(const packs::Variant &variant, const std::string &name,
   return {};
 }
 
-std::optional<std::string> not_launched(const packs::Variant &variant) {
+Status check_launchable(const packs::Variant &variant) {
   for (const packs::Kernel &kernel : variant.kernels) {
     if (kernel.arguments != 0 && variant.arguments.empty()) {
-      return fmt::format(
-          "variant {} takes objects that Kiln does not make: its manifest lists no arguments",
-          variant.name);
+      return {Code::bad_input, fmt::format("variant {} takes objects that Kiln does not make: its "
+                                           "manifest lists no arguments",
+                                           variant.name)};
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
                                const ProblemSize &size, const Parameters &given) {
-  if (const auto why = not_launched(variant)) return Status(Code::bad_input, *why);
+  if (Status s = check_launchable(variant); !s.ok()) return s;
   Parameters all = all_parameters(variant, given);
   for (const auto &[name, values] : given) {
     if (all.count(name) != 0) continue;

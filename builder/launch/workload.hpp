@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,8 +58,8 @@ Parameters all_parameters(const packs::Variant &variant, const Parameters &given
 Status check_parameter(const packs::Variant &variant, const std::string &name,
                        const std::vector<double> &values);
 
-// Why Kiln does not launch the variant itself; nothing when it does.
-std::optional<std::string> not_launched(const packs::Variant &variant);
+// Fails with Code::bad_input where Kiln does not launch the variant itself.
+Status check_launchable(const packs::Variant &variant);
 
 // Parameters that are not given take their defaults. Fails with Code::bad_argument for a
 // parameter that the variant does not have, with Code::over_limit for a size that needs too much

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,23 +33,24 @@ struct Planes {
   std::vector<Plane> expected;  // empty until a variant comes that is checked
 };
 
-// Why the workload does not fit, or nothing if it does. A CPU's memory is the host's, which
+// Fails with Code::over_limit where the workload does not fit. A CPU's memory is the host's, which
 // holds inputs, outputs and the reference's result, too.
-std::optional<std::string> too_large(const Workload &workload, const DeviceMemory &memory) {
+Status check_fits(const Workload &workload, const DeviceMemory &memory) {
   std::uint64_t all = 0;
   for (const Memory &m : workload.memories) {
     all += m.bytes();
     if (memory.greatest != 0 && m.storage == Storage::buffer && m.bytes() > memory.greatest) {
-      return fmt::format("needs a buffer of {:.2f} GiB; the device allows {:.2f}",
-                         static_cast<double>(m.bytes()) / kGibibyte,
-                         static_cast<double>(memory.greatest) / kGibibyte);
+      return {Code::over_limit,
+              fmt::format("needs a buffer of {:.2f} GiB; the device allows {:.2f}",
+                          static_cast<double>(m.bytes()) / kGibibyte,
+                          static_cast<double>(memory.greatest) / kGibibyte)};
     }
   }
   const std::uint64_t allowed = memory.is_cpu ? memory.all / 4 : memory.all / 10 * 9;
-  if (memory.all == 0 || all <= allowed) return std::nullopt;
-  return fmt::format("needs {:.2f} GiB of memory; {:.2f} may be used",
-                     static_cast<double>(all) / kGibibyte,
-                     static_cast<double>(allowed) / kGibibyte);
+  if (memory.all == 0 || all <= allowed) return {};
+  return {Code::over_limit, fmt::format("needs {:.2f} GiB of memory; {:.2f} may be used",
+                                        static_cast<double>(all) / kGibibyte,
+                                        static_cast<double>(allowed) / kGibibyte)};
 }
 
 class Tuning {
@@ -103,9 +103,9 @@ class Tuning {
       for (std::size_t s = result_.sizes.size(); s-- > first;) {  // the largest counts most
         TunedVariant &out = result_.sizes[s].variants[v];
         out.variant = variants[v]->name;
-        if (auto reason = why_not(program, *variants[v], result_.sizes[s].size)) {
+        if (Status e = check(program, *variants[v], result_.sizes[s].size); !e.ok()) {
           out.end = TuneEnd::without_times;
-          out.reason = *std::move(reason);
+          out.reason = std::move(e.message);
         } else {
           pending.places.emplace_back(s, v);
         }
@@ -126,14 +126,13 @@ class Tuning {
                                     order.begin());
   }
 
-  std::optional<std::string> why_not(const packs::Program &program, const packs::Variant &variant,
-                                     const ProblemSize &size) const {
-    if (auto missing = runtime::first_missing(variant.requirements, result_.device.capabilities)) {
-      return missing;
-    }
+  // Whether the device can run it.
+  Status check(const packs::Program &program, const packs::Variant &variant,
+               const ProblemSize &size) const {
+    Status status = runtime::check_requirements(variant.requirements, result_.device.capabilities);
+    if (!status.ok()) return status;
     const auto workload = plan_workload(program, variant, size, {});
-    if (!workload.ok()) return workload.status().message;
-    return too_large(*workload, memory_);
+    return workload.ok() ? check_fits(*workload, memory_) : workload.status();
   }
 
   Status measure(const TuneProgress &progress) {

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kiln/packs/status.hpp"
 #include "runtime/identity/identity.hpp"
 
 namespace kiln::runtime {
@@ -38,24 +38,23 @@ struct Capabilities {
   bool has_extension(std::string_view name) const;
 };
 
-// What the device lacks for a requirement, as a sentence without a full stop ("needs the extension
-// cl_khr_fp16"), or std::nullopt. The table in requirements.cpp has every requirement:
+// Fails with Code::requirement for what the device lacks, which the message says without a subject
+// ("needs the extension cl_khr_fp16"). The table in requirements.cpp has every requirement:
 //   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
 //   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
 // Any other text counts as missing: a later builder may know more requirements than this runtime.
-std::optional<std::string> missing_requirement(std::string_view requirement,
-                                               const Capabilities &device);
-// The first that is missing; the elements are texts.
+packs::Status check_requirement(std::string_view requirement, const Capabilities &device);
+// Fails for the first that is missing; the elements are texts.
 template <typename Requirements>
-std::optional<std::string> first_missing(const Requirements &requirements,
-                                         const Capabilities &device) {
+packs::Status check_requirements(const Requirements &requirements, const Capabilities &device) {
   for (const auto &requirement : requirements) {
-    if (auto missing = missing_requirement(requirement, device)) return missing;
+    packs::Status status = check_requirement(requirement, device);
+    if (!status.ok()) return status;
   }
-  return std::nullopt;
+  return {};
 }
 
 // 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; else 0.

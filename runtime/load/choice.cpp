@@ -128,9 +128,9 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
   if (!found) {
     return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
-  if (const auto lacks = first_missing(found.requirements(), device.capabilities)) {
-    return Status::error(Code::requirement, {"program ", program, ", variant ", variant, " ",
-                                             *lacks, ", which this device lacks"});
+  if (Status s = check_requirements(found.requirements(), device.capabilities); !s.ok()) {
+    return Status::error(s.code, {"program ", program, ", variant ", variant, " ", s.message,
+                                  ", which this device lacks"});
   }
   out->variant = found;
   out->by = KILN_CHOICE_NAME;
@@ -166,7 +166,7 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
   std::uint32_t place = 0;
   for (const VariantRef candidate : found.variants()) {
     if (std::find(failed.begin(), failed.end(), candidate) != failed.end() ||
-        first_missing(candidate.requirements(), device.capabilities)) {
+        !check_requirements(candidate.requirements(), device.capabilities).ok()) {
       continue;
     }
     measurements.add(candidate);
