@@ -9,8 +9,8 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   auto table = std::make_shared<runtime::OpenCL>();
   const auto usual = runtime::default_opencl_candidates();
   std::string tried;
-  if (!runtime::load_opencl(usual.names, usual.count, table.get(), &tried)) {
-    return {Code::no_opencl, "no usable OpenCL library; tried:\n" + tried};
+  if (Status s = runtime::load_opencl(usual.names, usual.count, table.get(), &tried); !s.ok()) {
+    return s;
   }
   if (Status status = runtime::list_devices(*table, ids); !status.ok()) {
     status.message += "\nOpenCL library:\n" + tried;

@@ -36,13 +36,9 @@ kiln_status kiln_opencl_open(const char *const *candidates, size_t count, kiln_o
   KILN_REQUIRE(std::find(candidates, candidates + count, nullptr) == candidates + count, error);
   const LibraryCandidates usual = default_opencl_candidates();
   auto cl = std::make_shared<OpenCL>();
-  std::string tried;
-  const bool loaded = count == 0 ? load_opencl(usual.names, usual.count, cl.get(), &tried)
-                                 : load_opencl(candidates, count, cl.get(), &tried);
-  if (!loaded) {
-    return report_error(
-        Status::error(Code::no_opencl, {"no usable OpenCL library; tried:\n", tried}), error);
-  }
+  if (count == 0) candidates = usual.names;
+  Status e = load_opencl(candidates, count == 0 ? usual.count : count, cl.get());
+  if (!e.ok()) return report_error(e, error);
   *out = new kiln_opencl{std::move(cl)};
   return KILN_OK;
 }

@@ -131,16 +131,17 @@ LibraryCandidates default_opencl_candidates() {
   return {kDefaultCandidates, sizeof(kDefaultCandidates) / sizeof(kDefaultCandidates[0])};
 }
 
-bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
-                 std::string *tried) {
+Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
+                   std::string *tried) {
+  std::string lines;
   for (std::size_t i = 0; i < count; ++i) {
-    const Status status = try_candidate(candidates[i], out);
-    if (tried != nullptr) {
-      *tried += concat({candidates[i], ": ", status.ok() ? "loaded" : status.message, "\n"});
-    }
-    if (status.ok()) return true;
+    Status status = try_candidate(candidates[i], out);
+    lines += concat({candidates[i], ": ", status.ok() ? "loaded" : status.message, "\n"});
+    if (!status.ok()) continue;
+    if (tried != nullptr) *tried = std::move(lines);
+    return status;
   }
-  return false;
+  return Status::error(Code::no_opencl, {"no usable OpenCL library; tried:\n", lines});
 }
 
 decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_platform_id platform,

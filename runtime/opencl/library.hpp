@@ -101,13 +101,15 @@ LibraryCandidates default_opencl_candidates();
 
 // Opens the candidates in order until one has every required entry point, and fills
 // `out` from it. A library that exports enableOpenCL and loadOpenCLPointer (Pixel phones)
-// is asked through them. Returns false, with `out` untouched, when none is usable.
-// `tried` (may be null) gets one line for each candidate tried, ending in a newline:
-// "NAME: loaded", "NAME: lacks clCreateImage" or "NAME: " and the linker's reason.
+// is asked through them. Fails with Code::no_opencl, with `out` untouched, when none is usable; the
+// message ends with one line for each candidate tried, ending in a newline: "NAME: lacks
+// clCreateImage" or "NAME: " and the linker's reason. On success `tried` (may be null) gets these
+// lines and "NAME: loaded".
 // No library is ever closed again, used or not: drivers do not survive dlclose.
 // Runs the libraries' initialisers; safe to call from several threads, each with its own
 // `out`.
-bool load_opencl(const char *const *candidates, std::size_t count, OpenCL *out, std::string *tried);
+packs::Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
+                          std::string *tried = nullptr);
 
 // The function that makes a program from IL on that platform: OpenCL 2.1's own, else that
 // of cl_khr_il_program (the two have the same type), else null. `device_version` is the

@@ -27,15 +27,18 @@ kiln::packs::Status fill_without(std::vector<std::string> names, OpenCL *cl) {
   return fill_opencl_table(look_up_all_but, &names, cl);
 }
 
-bool load(std::vector<const char *> names, OpenCL *cl, std::string *tried) {
-  return load_opencl(names.data(), names.size(), cl, tried);
+// What follows "tried:" in the message of a failure.
+std::string fail_to_load(const std::vector<const char *> &names, OpenCL *cl) {
+  const kiln::packs::Status status = load_opencl(names.data(), names.size(), cl);
+  CHECK(status.code == kiln::packs::Code::no_opencl);
+  const std::string start = "no usable OpenCL library; tried:\n";
+  REQUIRE(status.message.compare(0, start.size(), start) == 0);
+  return status.message.substr(start.size());
 }
 
 bool load_real(OpenCL *cl) {
   const LibraryCandidates candidates = default_opencl_candidates();
-  std::string tried;
-  if (load_opencl(candidates.names, candidates.count, cl, &tried)) return true;
-  return false;
+  return load_opencl(candidates.names, candidates.count, cl).ok();
 }
 
 }  // namespace
@@ -66,8 +69,7 @@ TEST_CASE("an optional entry point may be absent", "[opencl]") {
 
 TEST_CASE("a path that does not exist is tried and explained", "[opencl]") {
   OpenCL cl;
-  std::string tried;
-  CHECK_FALSE(load({"/nowhere/libOpenCL.so"}, &cl, &tried));
+  const std::string tried = fail_to_load({"/nowhere/libOpenCL.so"}, &cl);
   CHECK(cl.clGetPlatformIDs == nullptr);
   const std::string path = "/nowhere/libOpenCL.so: ";
   CHECK(tried.compare(0, path.size(), path) == 0);
@@ -78,8 +80,7 @@ TEST_CASE("a path that does not exist is tried and explained", "[opencl]") {
 
 TEST_CASE("a library that is not OpenCL is passed over and named", "[opencl]") {
   OpenCL cl;
-  std::string tried;
-  CHECK_FALSE(load({"libm.so.6"}, &cl, &tried));
+  const std::string tried = fail_to_load({"libm.so.6"}, &cl);
   CHECK(tried.find("libm.so.6: lacks clGetPlatformIDs, clGetPlatformInfo") == 0);
   CHECK(tried.find(" more\n") != std::string::npos);
   CHECK(cl.clGetPlatformIDs == nullptr);
@@ -87,9 +88,7 @@ TEST_CASE("a library that is not OpenCL is passed over and named", "[opencl]") {
 
 TEST_CASE("no candidates is no library", "[opencl]") {
   OpenCL cl;
-  std::string tried;
-  CHECK_FALSE(load_opencl(nullptr, 0, &cl, &tried));
-  CHECK(tried.empty());
+  CHECK(fail_to_load({}, &cl).empty());
 }
 
 TEST_CASE("the search goes on to the real library and lists what came before", "[opencl]") {
@@ -100,19 +99,19 @@ TEST_CASE("the search goes on to the real library and lists what came before", "
   names.insert(names.end(), candidates.names, candidates.names + candidates.count);
   OpenCL cl;
   std::string tried;
-  REQUIRE(load(names, &cl, &tried));
+  REQUIRE(load_opencl(names.data(), names.size(), &cl, &tried).ok());
   CHECK(cl.clGetPlatformIDs == real.clGetPlatformIDs);
   CHECK(tried.find("/nowhere/libOpenCL.so: ") == 0);
   CHECK(tried.find("\nlibm.so.6: lacks ") != std::string::npos);
   CHECK(tried.find(": loaded\n") + std::strlen(": loaded\n") == tried.size());
-  CHECK(load_opencl(candidates.names, candidates.count, &cl, nullptr));
 }
 
 #ifdef KILN_PIXEL_LIBRARY
 TEST_CASE("a Pixel library is enabled first and asked through its own function", "[opencl]") {
   OpenCL cl;
   std::string tried;
-  CHECK(load({KILN_PIXEL_LIBRARY}, &cl, &tried));
+  const char *const names[] = {KILN_PIXEL_LIBRARY};
+  CHECK(load_opencl(names, 1, &cl, &tried).ok());
   CHECK(tried == std::string(KILN_PIXEL_LIBRARY) + ": loaded\n");
   cl_uint count = 0;
   REQUIRE(cl.clGetPlatformIDs != nullptr);
