@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/opencl/library.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -59,20 +61,10 @@ constexpr std::size_t kRelease = 9;
 constexpr std::size_t kRequired = kRelease + 1;
 constexpr char kOldRelease[] = "cuDevicePrimaryCtxRelease";
 
-// The system's reason without the name that it repeats.
-std::string_view open_error() {
-  const char *error = dlerror();
-  if (error == nullptr) return "it cannot be opened";
-  constexpr std::size_t kLength = sizeof(kLibrary) - 1;
-  const bool repeats =
-      std::strncmp(error, kLibrary, kLength) == 0 && std::strncmp(error + kLength, ": ", 2) == 0;
-  return repeats ? error + kLength + 2 : error;
-}
-
 Status load(Cuda *out) {
   void *library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    return Status::error(Code::no_opencl, {"no ", kLibrary, ": ", open_error()});
+    return Status::error(Code::no_opencl, {"no ", kLibrary, ": ", dlopen_error(kLibrary)});
   }
   void *addresses[kNameCount];
   const char *name = kNames;

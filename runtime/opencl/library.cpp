@@ -82,20 +82,11 @@ void *look_up(void *context, const char *name) {
   return dlsym(library->handle, name);
 }
 
-// The linker's reason without the path that it repeats.
-std::string linker_error(const char *name) {
-  const char *error = dlerror();
-  if (error == nullptr) return "cannot be opened";
-  const std::string repeated = concat({name, ": "});
-  return std::strncmp(error, repeated.c_str(), repeated.size()) == 0 ? error + repeated.size()
-                                                                     : error;
-}
-
 // Fills `out` from one candidate. Fails with why it cannot be used.
 Status try_candidate(const char *name, OpenCL *out) {
   Library library;
   library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (library.handle == nullptr) return Status(Code::no_opencl, linker_error(name));
+  if (library.handle == nullptr) return Status(Code::no_opencl, dlopen_error(name));
   void *enable = dlsym(library.handle, "enableOpenCL");
   void *lookup = dlsym(library.handle, "loadOpenCLPointer");
   if (enable != nullptr && lookup != nullptr) {
@@ -142,6 +133,14 @@ Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out
     return status;
   }
   return Status::error(Code::no_opencl, {"no usable OpenCL library; tried:\n", lines});
+}
+
+std::string dlopen_error(const char *name) {
+  const char *error = dlerror();
+  if (error == nullptr) return "cannot be opened";
+  const std::string repeated = concat({name, ": "});
+  return std::strncmp(error, repeated.c_str(), repeated.size()) == 0 ? error + repeated.size()
+                                                                     : error;
 }
 
 decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_platform_id platform,

@@ -111,6 +111,9 @@ LibraryCandidates default_opencl_candidates();
 packs::Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
                           std::string *tried = nullptr);
 
+// Why dlopen() just failed, in the system's words without the name that they repeat.
+std::string dlopen_error(const char *name);
+
 // The function that makes a program from IL on that platform: OpenCL 2.1's own, else that
 // of cl_khr_il_program (the two have the same type), else null. `device_version` is the
 // CL_DEVICE_VERSION string of the device the program is for.
