@@ -21,14 +21,8 @@ struct OverlayArguments {
   bool json = false;
 };
 
-Result<builder::OverlayFolder> read(const OverlayArguments &options) {
-  auto folder = builder::read_overlay(options.folder);
-  if (folder.ok()) return folder;
-  return Status(folder.status().code, options.folder + ": " + folder.status().message);
-}
-
 int show(const OverlayArguments &options) {
-  const auto folder = read(options);
+  const auto folder = builder::read_overlay(options.folder);
   if (!folder.ok()) return fail(folder.status());
   if (options.json) {
     print(builder::to_json(*folder));
@@ -56,7 +50,7 @@ int show(const OverlayArguments &options) {
 
 int export_folder(const OverlayArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
-  const auto folder = read(options);
+  const auto folder = builder::read_overlay(options.folder);
   if (!folder.ok()) return fail(folder.status());
   std::size_t left_out = 0;
   for (const auto &binary : folder->binaries) {

@@ -51,8 +51,6 @@ packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target 
   return finish;
 }
 
-Status system_failure(int error) { return {Code::io_error, runtime::system_error_text(error)}; }
-
 OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name,
                           std::uint64_t *id) {
   OverlayBinary binary;
@@ -63,7 +61,7 @@ OverlayBinary read_binary(const runtime::Folder &folder, const std::string &name
   const int error = folder.read_file(name, runtime::kMaxEntrySize, &bytes, &info, &file);
   runtime::OverlayEntry entry;
   if (error != 0) {
-    binary.status = system_failure(error);
+    binary.status = {Code::io_error, runtime::system_error_text(error)};
     return binary;
   }
   binary.status = runtime::parse_entry({bytes.data(), bytes.size()}, &entry);
@@ -123,12 +121,12 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
 
 Result<OverlayFolder> read_overlay(const std::string &path) {
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return system_failure(errno);
+  if (stat(path.c_str(), &info) != 0) return runtime::file_failure(path, errno);
   runtime::Folder folder;
   int error = runtime::Folder::open(path.c_str(), &folder);
   std::vector<std::string> names;
   if (error == 0) error = folder.list(&names);
-  if (error != 0) return system_failure(error);
+  if (error != 0) return runtime::file_failure(path, error);
   OverlayFolder result;
   std::sort(names.begin(), names.end());
   std::set<std::uint64_t> dead;

@@ -237,9 +237,7 @@ const char *kiln_program_variant(const kiln_program *program) {
 kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
   KILN_REQUIRE(folder != nullptr, error);
   const int code = clear_overlay(folder);
-  if (code == 0) return KILN_OK;
-  return report_error(Status::error(Code::io_error, {folder, ": ", system_error_text(code)}),
-                      error);
+  return code == 0 ? KILN_OK : report_error(file_failure(folder, code), error);
 }
 
 void kiln_report_release(kiln_report *report) { delete report; }

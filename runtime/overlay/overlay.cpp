@@ -70,21 +70,12 @@ void note_use(int fd, const struct stat &info) {
 
 }  // namespace
 
-std::string system_error_text(int error) {
-  switch (error) {
-    case ELOOP: return "it is a symbolic link";
-    case EPERM: return "another user owns it or may write to it";
-    case EMLINK: return "it has a second name";
-    default: return std::strerror(error);
-  }
-}
-
 Status Overlay::open(const char *path, std::uint64_t limit, const Device &device,
                      std::string_view options, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths) {
   auto overlay = std::make_shared<Overlay>();
   const int error = Folder::open(path, &overlay->folder_);
-  if (error != 0) return Status::error(Code::io_error, {path, ": ", system_error_text(error)});
+  if (error != 0) return file_failure(path, error);
   overlay->limit_ = limit == 0 ? kDefaultOverlayLimit : limit;
   overlay->key_ = device.key().text();
   const std::uint64_t with = options.empty() ? 0 : packs::xxh3(options);

@@ -18,9 +18,6 @@ inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
 inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<subject>"
 inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
-// "Permission denied", for a number of errno.
-std::string system_error_text(int error);
-
 class Overlay {
  public:
   // Opens or makes the folder, and reads what is known of the device's driver. `options` are build

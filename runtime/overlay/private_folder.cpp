@@ -111,6 +111,19 @@ int Folder::list(std::vector<std::string> *names) const {
   return error;
 }
 
+std::string system_error_text(int error) {
+  switch (error) {
+    case ELOOP: return "it is a symbolic link";
+    case EPERM: return "another user owns it or may write to it";
+    case EMLINK: return "it has a second name";
+    default: return std::strerror(error);
+  }
+}
+
+packs::Status file_failure(std::string_view path, int error) {
+  return packs::Status::error(packs::Code::io_error, {path, ": ", system_error_text(error)});
+}
+
 bool is_name(const std::string &name, const char *prefix, unsigned numbers) {
   const std::size_t start = std::strlen(prefix);
   if (name.size() != start + 17 * numbers - 1 || !starts_with(name, prefix)) return false;

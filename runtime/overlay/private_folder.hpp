@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "kiln/packs/atomic_file.hpp"
+#include "kiln/packs/status.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
@@ -50,6 +51,11 @@ class Folder {
  private:
   Descriptor fd_;
 };
+
+// "Permission denied", for a number of errno; what Folder refuses is told in its own words.
+std::string system_error_text(int error);
+// Code::io_error with "PATH: " before that text.
+packs::Status file_failure(std::string_view path, int error);
 
 // Whether `name` is `prefix` and then that many numbers as hex64 writes them, joined by "-".
 bool is_name(const std::string &name, const char *prefix, unsigned numbers);

@@ -36,9 +36,8 @@ struct Place {
   std::vector<packs::Bytes> blobs;  // what the entries are views of
 };
 
-Status file_failure(std::string_view folder, std::string_view name, int error) {
-  return Status::error(Code::io_error,
-                       {folder, name.empty() ? "" : "/", name, ": ", system_error_text(error)});
+Status failure_in(std::string_view folder, std::string_view name, int error) {
+  return file_failure(packs::concat({folder, "/", name}), error);
 }
 
 packs::View view_of(std::string_view text) {
@@ -124,7 +123,7 @@ packs::Status take_pack(const packs::Pack &pack, std::vector<Place> *places) {
 Status open_place(const char *folder, std::string_view place, std::string *path, Folder *out) {
   *path = packs::concat({folder, kRoot});
   if (int error = Folder::open(path->c_str(), out); error != 0) {
-    return file_failure(*path, "", error);
+    return file_failure(*path, error);
   }
   std::size_t begin = 0;
   while (begin <= place.size()) {
@@ -133,7 +132,7 @@ Status open_place(const char *folder, std::string_view place, std::string *path,
     path->push_back('/');
     path->append(place.substr(begin, end - begin));
     if (int error = Folder::open(path->c_str(), out); error != 0) {
-      return file_failure(*path, "", error);
+      return file_failure(*path, error);
     }
     begin = end + 1;
   }
@@ -159,7 +158,7 @@ Status read_present(const Folder &folder, const Place &place, const std::string 
   for (const auto &file : files) {
     bool exists = false;
     const int error = read_own(folder, file.name, file.limit, file.bytes, &exists);
-    if (error != 0) return file_failure(path, file.name, error);
+    if (error != 0) return failure_in(path, file.name, error);
     if (exists && !is_marker_of(out->marker, place.name)) {
       return Status::error(Code::io_error, {path, "/", file.name, ": it is not Kiln's"});
     }
@@ -182,7 +181,7 @@ Status write_place(const Folder &folder, const Place &place, const std::string &
   for (const auto &file : all) {
     if (are_equal(file.wanted, file.found)) continue;
     if (int error = folder.write_file(file.name, &file.wanted, 1); error != 0) {
-      return file_failure(path, file.name, error);
+      return failure_in(path, file.name, error);
     }
     *wrote = true;
   }
@@ -204,7 +203,7 @@ Status provision_place(const char *folder, const Place &place, ProvisionResult *
   // An index of other entries goes first: with the new file it could give one kernel another's
   // code.
   if (!begins_with(files.index, present.index)) {
-    if (int error = opened.remove(kIndex); error != 0) return file_failure(path, kIndex, error);
+    if (int error = opened.remove(kIndex); error != 0) return failure_in(path, kIndex, error);
     present.index.clear();
   }
   bool wrote = false;
@@ -237,12 +236,12 @@ Status remove_files(const Folder &folder, const std::string &path,
   for (const std::string &name : names) {
     if (!is_name(name, kTemporaryPrefix, 1)) continue;
     if (int error = remove_present(folder, name.c_str()); error != 0) {
-      return file_failure(path, name, error);
+      return failure_in(path, name, error);
     }
   }
   for (const char *name : {kIndex, kFoz, kMarker}) {
     if (int error = remove_present(folder, name); error != 0) {
-      return file_failure(path, name, error);
+      return failure_in(path, name, error);
     }
   }
   return {};
@@ -253,10 +252,10 @@ Status remove_below(const std::string &path, const std::string &place, unsigned 
                     std::size_t *removed) {
   Folder folder;
   if (int error = Folder::open(path.c_str(), &folder); error != 0) {
-    return file_failure(path, "", error);
+    return file_failure(path, error);
   }
   std::vector<std::string> names;
-  if (int error = folder.list(&names); error != 0) return file_failure(path, "", error);
+  if (int error = folder.list(&names); error != 0) return file_failure(path, error);
   packs::Bytes marker;
   bool exists = false;
   if (read_own(folder, kMarker, kMaxMarkerSize, &marker, &exists) == 0 &&
@@ -299,9 +298,9 @@ Status provision_mesa(const packs::Pack &pack, const char *folder, ProvisionResu
   if (packs::Status s = take_pack(pack, &places); !s.ok()) return s;
   if (places.empty()) return {};
   Folder opened;
-  if (int error = Folder::open(folder, &opened); error != 0) return file_failure(folder, "", error);
+  if (int error = Folder::open(folder, &opened); error != 0) return file_failure(folder, error);
   Descriptor held;
-  if (int error = lock(folder, &held); error != 0) return file_failure(folder, "", error);
+  if (int error = lock(folder, &held); error != 0) return file_failure(folder, error);
   ProvisionResult result;
   for (const Place &place : places) {
     if (Status e = provision_place(folder, place, &result); !e.ok()) return e;
@@ -315,10 +314,10 @@ Status remove_provisioned(const char *folder, std::size_t *removed) {
   const std::string root = packs::concat({folder, kRoot});
   struct stat info {};
   if (lstat(root.c_str(), &info) != 0) {
-    return errno == ENOENT ? Status() : file_failure(root, "", errno);
+    return errno == ENOENT ? Status() : file_failure(root, errno);
   }
   Descriptor held;
-  if (int error = lock(folder, &held); error != 0) return file_failure(folder, "", error);
+  if (int error = lock(folder, &held); error != 0) return file_failure(folder, error);
   return remove_below(root, "", 0, removed);
 }
 
