@@ -55,7 +55,7 @@ std::string version_line(const std::string &text) {
 // A tool by path or by name. If it cannot be used, `tried` gets a line that says why.
 std::optional<Tool> open_tool(const std::string &name, const std::string &search_path,
                               std::vector<std::string> &tried) {
-  const auto path = find_program({name}, search_path);
+  const auto path = find_executable({name}, search_path);
   if (!path) {
     const bool is_path = name.find('/') != std::string::npos;
     tried.push_back(fmt::format("{}: {}", name, is_path ? "no such program" : "not in PATH"));
@@ -119,7 +119,7 @@ std::optional<Pair> search_pair(const std::string &search_path, std::vector<std:
   for (int major = kNewest; major >= kOldest; --major) {
     const std::string clang = fmt::format("clang-{}", major);
     const std::string llvm_spirv = fmt::format("llvm-spirv-{}", major);
-    if (!find_program({clang, llvm_spirv}, search_path)) continue;
+    if (!find_executable({clang, llvm_spirv}, search_path)) continue;
     any = true;
     if (const auto pair = open_pair(clang, llvm_spirv, search_path, tried)) return pair;
   }

@@ -257,7 +257,7 @@ bool is_executable_file(const std::filesystem::path &path) {
 
 ProcessResult run_tool(const ProcessRequest &request) {
   const std::string name = request.program.string();
-  const auto program = find_program({name});
+  const auto program = find_executable({name});
   if (!program) return not_started(name, ENOENT);
   // The child looks for a relative path from its own working directory.
   std::error_code error_code;
@@ -276,8 +276,8 @@ ProcessResult run_tool(const ProcessRequest &request) {
   return Child(request, std::move(pipes), pid).run();
 }
 
-std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names,
-                                                  std::string_view path) {
+std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names,
+                                                     std::string_view path) {
   for (const std::string &name : names) {
     if (name.find('/') != std::string::npos) {
       if (is_executable_file(name)) return name;
@@ -294,9 +294,9 @@ std::optional<std::filesystem::path> find_program(const std::vector<std::string>
   return std::nullopt;
 }
 
-std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names) {
+std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names) {
   const char *path = std::getenv("PATH");
-  return find_program(names, path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  return find_executable(names, path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
 }
 
 }  // namespace kiln::builder

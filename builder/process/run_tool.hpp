@@ -41,10 +41,10 @@ ProcessResult run_tool(const ProcessRequest &request);
 
 // The first of `names` that is an executable file in a folder of `path` (colon-separated,
 // as PATH is). A name with a '/' is taken as it is. Names are tried in order.
-std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names,
-                                                  std::string_view path);
+std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names,
+                                                     std::string_view path);
 
 // The same in the PATH of this process.
-std::optional<std::filesystem::path> find_program(const std::vector<std::string> &names);
+std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names);
 
 }  // namespace kiln::builder

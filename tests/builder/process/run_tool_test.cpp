@@ -8,7 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-using kiln::builder::find_program;
+using kiln::builder::find_executable;
 using kiln::builder::ProcessEnd;
 using kiln::builder::ProcessRequest;
 using kiln::builder::ProcessResult;
@@ -150,9 +150,9 @@ TEST_CASE("Programs are found by name in the order of the names, then of the fol
   folder.write("a/tool-1", "not executable");
   const std::string a = (folder.path() / "a").string(), b = (folder.path() / "b").string();
   const std::string path = "/nowhere::" + a + ":" + b;
-  CHECK(find_program({"tool-1", "tool-2"}, path) == b + "/tool-1");
-  CHECK(find_program({"tool-2"}, path) == a + "/tool-2");
-  CHECK(find_program({"tool-9", "tool-2"}, path) == a + "/tool-2");
-  CHECK(find_program({b + "/tool-2"}, "") == b + "/tool-2");
-  CHECK_FALSE(find_program({"tool-9", "", a + "/tool-1"}, path).has_value());
+  CHECK(find_executable({"tool-1", "tool-2"}, path) == b + "/tool-1");
+  CHECK(find_executable({"tool-2"}, path) == a + "/tool-2");
+  CHECK(find_executable({"tool-9", "tool-2"}, path) == a + "/tool-2");
+  CHECK(find_executable({b + "/tool-2"}, "") == b + "/tool-2");
+  CHECK_FALSE(find_executable({"tool-9", "", a + "/tool-1"}, path).has_value());
 }
