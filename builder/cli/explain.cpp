@@ -14,7 +14,7 @@ int run(const LoadOptions &options, bool as_json) {
     if (as_json) {
       print(result.report);
     } else {
-      print(report_text(result.report));
+      print(result.report_text);
     }
   }
   return result.status.ok() ? kDone : fail(result.status);

@@ -29,10 +29,6 @@ Status knows_program(const packs::Contents &contents, const LoadOptions &options
                                           builder::expected_one_of(options.program, names))};
 }
 
-std::string value_text(const nlohmann::json &value) {
-  return value.is_null() ? "nothing" : "\"" + value.get<std::string>() + "\"";
-}
-
 }  // namespace
 
 void add_load_options(CLI::App &command, LoadOptions *options) {
@@ -82,39 +78,6 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   request.deadline = in_milliseconds(options.deadline_seconds);
   request.timeout = in_milliseconds(options.timeout_seconds);
   return request;
-}
-
-std::string report_text(const nlohmann::json &report) {
-  std::string text =
-      fmt::format("{}/{} on {}: {}, {:.2f} ms\n", report["program"].get<std::string>(),
-                  report["variant"].get<std::string>(), report["device"].get<std::string>(),
-                  report["rung"].get<std::string>(), report["milliseconds"].get<double>());
-  for (const nlohmann::json &rung : report["rungs"]) {
-    const std::string reason = rung.value("reason", "");
-    text += fmt::format("  {:10} {}{}{}\n", rung["rung"].get<std::string>(),
-                        rung["outcome"].get<std::string>(), reason.empty() ? "" : ": ", reason);
-    if (rung.contains("log")) text += rung["log"].get<std::string>() + "\n";
-  }
-  if (report["final"] == true) text += "  final: its first launch compiles nothing\n";
-  if (report["final"] == false) {
-    text += fmt::format("  not final: {}\n", report.value("why_not_final", ""));
-  }
-  if (report["final"].is_null() && report.contains("why_not_final")) {
-    text += fmt::format("  not known to be final: {}\n", report.value("why_not_final", ""));
-  }
-  if (report["recompiled"] == true) text += "  the driver silently recompiled the binary\n";
-  for (const nlohmann::json &note : report["notes"]) {
-    text += fmt::format("  note: {}\n", note.get<std::string>());
-  }
-  const nlohmann::json &nearest = report["nearest"];
-  if (nearest.is_null()) return text;
-  text += fmt::format("  nearest target: {}\n", nearest["target"].get<std::string>());
-  for (const nlohmann::json &d : nearest["differs"]) {
-    text +=
-        fmt::format("    {}: the pack has {}, the device has {}\n", d["field"].get<std::string>(),
-                    value_text(d["pack"]), value_text(d["device"]));
-  }
-  return text;
 }
 
 }  // namespace kiln::cli

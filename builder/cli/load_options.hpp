@@ -33,7 +33,4 @@ Result<OpenPack> open_program(const LoadOptions &options);
 // Fails as find_devices() does.
 Result<builder::RunRequest> make_request(const LoadOptions &options);
 
-// The report for people: one line a rung, then the nearest target.
-std::string report_text(const nlohmann::json &report);
-
 }  // namespace kiln::cli

@@ -288,7 +288,7 @@ void summarise(const RunArguments &options, const Selection &subject,
                          {"host_nanoseconds", launched.host_nanoseconds}});
     return;
   }
-  print(report_text(result.report));
+  print(result.report_text);
   const std::string time =
       fmt::format("{:.3f} ms on the device\n", launched.device_nanoseconds() / 1e6);
   for (const kiln_ndrange &range : launched.ranges) {

@@ -6,6 +6,7 @@
 
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/plane_json.hpp"
+#include "builder/launch/report_text.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 
@@ -84,7 +85,9 @@ json run_in_child(const RunRequest &request) {
   if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
   kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
-  answer["report"] = json::parse(loaded.report.json());  // the document that the commands print
+  // The document that the commands print; nothing is read from it.
+  answer["report"] = json::parse(loaded.report.json());
+  answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
   if (!loaded.program || !request.launch) return answer;
   if (Status status = launch(request, bench, *loaded.program, &answer); !status.ok()) {
@@ -106,6 +109,7 @@ RunResult run_program(const RunRequest &request) {
   }
   const json &answer = child.answer;
   result.report = answer.value("report", json());
+  result.report_text = answer.value("report_text", "");
   result.variant = answer.value("variant", "");
   if (!result.status.ok() || !request.launch) return result;
   result.launched = launched_from(answer["launched"]);

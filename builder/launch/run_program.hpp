@@ -32,9 +32,10 @@ struct RunResult {
   // With the code of the runtime's call that failed, or Code::opencl where the program was loaded
   // and cannot be launched, or where the process died.
   Status status;
-  nlohmann::json report;  // the load report; null when it did not come to a load
-  std::string variant;    // the one that was taken
-  Launched launched;      // after a launch
+  nlohmann::json report;    // the load report's document; null when it did not come to a load
+  std::string report_text;  // the same for people (report_text.hpp)
+  std::string variant;      // the one that was taken
+  Launched launched;        // after a launch
   std::vector<Plane> outputs;
 };
 

@@ -10,11 +10,6 @@
 namespace kiln::runtime {
 namespace {
 
-const char *outcome_name(kiln_outcome outcome) {
-  static const char names[][12] = {"loaded", "skipped", "missed", "failed", "quarantined"};
-  return names[outcome];
-}
-
 void append_member(const char *name, std::string_view value, std::string *out) {
   append_json(name, out);
   *out += ": ";
@@ -99,19 +94,20 @@ void append_nearest(const Nearest &nearest, std::string *out) {
 
 }  // namespace
 
-std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device) {
+std::optional<Nearest> Report::nearest() const {
   std::optional<Nearest> nearest;
+  if (rung == KILN_RUNG_EXACT || rung == KILN_RUNG_OVERLAY) return nearest;
   unsigned best = 0;
-  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+  for (std::size_t i = 0; i < pack->target_count(); ++i) {
     packs::TargetRef target;
-    if (!pack.target(i, &target).ok()) continue;
+    if (!pack->target(i, &target).ok()) continue;
     const std::optional<Facts> key = parse_facts(target.key());
     if (!key) continue;
-    const unsigned d = distance(*key, device.key().facts());
+    const unsigned d = distance(*key, device->key().facts());
     if (nearest && d >= best) continue;
     best = d;
     nearest = Nearest{device_label(target.fact("device_name"), target.fact("driver_version")),
-                      differences(*key, device.key().facts())};
+                      differences(*key, device->key().facts())};
   }
   return nearest;
 }
@@ -120,6 +116,11 @@ const char *rung_name(kiln_rung rung) {
   static const char names[][13] = {"overlay", "exact", "compatible",  "il",
                                    "source",  "error", "intermediate"};
   return names[rung];
+}
+
+const char *outcome_name(kiln_outcome outcome) {
+  static const char names[][12] = {"loaded", "skipped", "missed", "failed", "quarantined"};
+  return names[outcome];
 }
 
 std::string Report::json(const Choice &choice) const {
@@ -160,10 +161,8 @@ std::string Report::json(const Choice &choice) const {
     separator = ", ";
   }
   out += "], \"nearest\": ";
-  const bool exact = rung == KILN_RUNG_EXACT || rung == KILN_RUNG_OVERLAY;
-  const std::optional<Nearest> nearest = exact ? std::nullopt : find_nearest(*pack, *device);
-  if (nearest) {
-    append_nearest(*nearest, &out);
+  if (const std::optional<Nearest> found = nearest()) {
+    append_nearest(*found, &out);
   } else {
     out += "null";
   }

@@ -27,11 +27,10 @@ struct Nearest {
   std::vector<Difference> differs;
 };
 
-// Compares the device with every target; reads every section. std::nullopt without any target.
-std::optional<Nearest> find_nearest(const packs::Pack &pack, const Device &device);
-
 // "exact"
 const char *rung_name(kiln_rung rung);
+// "skipped"
+const char *outcome_name(kiln_outcome outcome);
 
 // Complete when the load returns, and not changed after.
 struct Report {
@@ -47,6 +46,9 @@ struct Report {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
 
+  // Compares the device with every target; reads every section. std::nullopt where the binary was
+  // exact or of the overlay, and without any target.
+  std::optional<Nearest> nearest() const;
   // Schema 1 of docs/loading.md.
   std::string json(const Choice &choice) const;
 };
