@@ -95,9 +95,10 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
 }
 
 json run_job(const JobRequest &request) {
-  const TemporaryFolder caches;
+  const auto caches = TemporaryFolder::make();
+  if (!caches.ok()) return to_json(caches.status());
   const auto compile = [&](const JobRequest &how) {
-    return fork_call([&] { return compile_job(how, caches.path()); }, how.timeout);
+    return fork_call([&] { return compile_job(how, caches->path()); }, how.timeout);
   };
   JobRequest how = request;
   ChildResult made = compile(how);

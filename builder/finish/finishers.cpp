@@ -193,7 +193,9 @@ Status prove_binary(const JobRequest &request, packs::Binary *binary) {
     if (binary->auxiliary) {
       std::vector<packs::BlobSource> all{*binary->auxiliary};
       if (!request.opening.empty()) all.emplace_back(request.opening);
-      cache.emplace(all);
+      auto filled = MesaCache::make(all);
+      if (!filled.ok()) return filled.status();
+      cache.emplace(*std::move(filled));
       proof_request.cache = cache->folder();
     }
   }

@@ -83,9 +83,15 @@ bool mesa_wrote(const std::string &folder) {
   return false;
 }
 
-MesaCache::MesaCache(const std::vector<packs::BlobSource> &auxiliary) { fill(auxiliary); }
+Result<MesaCache> MesaCache::make(const std::vector<packs::BlobSource> &auxiliary) {
+  auto folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.status();
+  MesaCache cache(*std::move(folder));
+  if (Status s = cache.fill(auxiliary); !s.ok()) return s;
+  return cache;
+}
 
-MesaCache::MesaCache(const packs::Contents &contents, const std::string &key) {
+Result<MesaCache> MesaCache::make(const packs::Contents &contents, const std::string &key) {
   std::vector<packs::BlobSource> blobs;
   for (const packs::Target &target : contents.targets) {
     if (target.key != key) continue;
@@ -94,17 +100,19 @@ MesaCache::MesaCache(const packs::Contents &contents, const std::string &key) {
       if (binary.auxiliary) blobs.push_back(*binary.auxiliary);
     }
   }
-  fill(blobs);
+  return make(blobs);
 }
 
-std::string MesaCache::copy(const TemporaryFolder &into) const {
+Result<std::string> MesaCache::copy(const TemporaryFolder &into) const {
   const fs::path place = fs::path(into.path()) / "provisioned";
-  fs::remove_all(place);
-  fs::copy(folder(), place, fs::copy_options::recursive);
+  std::error_code error;
+  fs::remove_all(place, error);
+  if (!error) fs::copy(folder(), place, fs::copy_options::recursive, error);
+  if (error) return Status(Code::failed, place.string() + ": " + error.message());
   return place.string();
 }
 
-void MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
+Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
   std::map<std::string, runtime::MesaJoin> joins;
   for (const packs::BlobSource &blob : blobs) {
     packs::Bytes bytes;
@@ -118,10 +126,13 @@ void MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
     runtime::FozFiles files;
     join.finish(&files);
     const fs::path where = fs::path(folder()) / kMesaRoot / place;
-    fs::create_directories(where);
+    std::error_code error;
+    fs::create_directories(where, error);
+    if (error) return {Code::failed, where.string() + ": " + error.message()};
     write_bytes(where / "kiln.foz", files.foz);
     write_bytes(where / "kiln_idx.foz", files.index);
   }
+  return {};
 }
 
 }  // namespace kiln::builder

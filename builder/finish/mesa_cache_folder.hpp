@@ -25,19 +25,21 @@ void await_mesa();
 // Whether Mesa wrote anything of its own into a folder of caches.
 bool mesa_wrote(const std::string &folder);
 
-// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs.
+// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. What fails,
+// fails with Code::failed.
 class MesaCache {
  public:
-  explicit MesaCache(const std::vector<packs::BlobSource> &auxiliary);
+  static Result<MesaCache> make(const std::vector<packs::BlobSource> &auxiliary);
   // Those of the target with that key.
-  MesaCache(const packs::Contents &contents, const std::string &key);
+  static Result<MesaCache> make(const packs::Contents &contents, const std::string &key);
 
   const std::string &folder() const { return folder_.path(); }
   // A new copy below `into`, for one process: what is compiled there is gone with the next copy.
-  std::string copy(const TemporaryFolder &into) const;
+  Result<std::string> copy(const TemporaryFolder &into) const;
 
  private:
-  void fill(const std::vector<packs::BlobSource> &blobs);
+  explicit MesaCache(TemporaryFolder folder) : folder_(std::move(folder)) {}
+  Status fill(const std::vector<packs::BlobSource> &blobs);
   TemporaryFolder folder_;
 };
 

@@ -44,10 +44,11 @@ Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes 
 }  // namespace
 
 Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout) {
-  const TemporaryFolder caches;
+  const auto caches = TemporaryFolder::make();
+  if (!caches.ok()) return caches.status();
   const ChildResult child = fork_call(
       [&]() -> json {
-        use_driver_caches(caches.path());
+        use_driver_caches(caches->path());
         OpenedDevice opened;
         const Status status = opened.open(device);
         await_mesa();
@@ -55,18 +56,19 @@ Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::mill
       },
       timeout);
   if (Status s = child.status(); !s.ok()) return s;
-  return take_entries(caches.path(), {});
+  return take_entries(caches->path(), {});
 }
 
 Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
                                   const packs::Bytes &opening) {
-  const TemporaryFolder caches;
+  const auto caches = TemporaryFolder::make();
+  if (!caches.ok()) return caches.status();
   ProofRequest launch = request;
-  launch.cache = caches.path();
+  launch.cache = caches->path();
   const Proof proof = prove(launch, binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
   if (!proof.launched.ok()) return Status(Code::failed, proof.launched.message);
-  return take_entries(caches.path(), opening);
+  return take_entries(caches->path(), opening);
 }
 
 }  // namespace kiln::builder

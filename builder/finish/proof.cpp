@@ -81,14 +81,16 @@ packs::Target make_target(const DeviceInfo &device) {
 }
 
 Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate) {
-  const TemporaryFolder folder;
-  const std::string pack = folder.path() + "/proof.kiln";
+  const auto folder = TemporaryFolder::make();
   Proof proof;
+  proof.loaded = folder.status();
+  if (!proof.loaded.ok()) return proof;
+  const std::string pack = folder->path() + "/proof.kiln";
   proof.loaded = write_proof(request, binary, intermediate, pack);
   if (!proof.loaded.ok()) return proof;
   const ChildResult child = fork_call(
       [&] {
-        use_driver_caches(request.cache.empty() ? folder.path() + "/cache" : request.cache);
+        use_driver_caches(request.cache.empty() ? folder->path() + "/cache" : request.cache);
         json answer =
             load_and_launch(request, pack, intermediate ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT);
         await_mesa();

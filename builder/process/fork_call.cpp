@@ -157,15 +157,16 @@ void pass_on_interrupts() {
   }
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "kiln-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), "cannot make the folder " + name);
-  }
-  path_ = name;
+Result<TemporaryFolder> TemporaryFolder::make() {
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "kiln-XXXXXX").string();
+  if (!error && mkdtemp(name.data()) == nullptr) error = {errno, std::generic_category()};
+  if (!error) return TemporaryFolder(name);
+  return Status(Code::failed, "cannot make the folder " + name + ": " + error.message());
 }
 
 TemporaryFolder::~TemporaryFolder() {
+  if (path_.empty()) return;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -42,18 +43,19 @@ ChildResult fork_call(const std::function<nlohmann::json()> &work,
 // markers.
 void pass_on_interrupts();
 
-// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction. Making it
-// throws std::system_error.
+// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  // Fails with Code::failed.
+  static Result<TemporaryFolder> make();
+  TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder &operator=(TemporaryFolder &&) = delete;
   ~TemporaryFolder();
   const std::string &path() const { return path_; }
 
  private:
-  std::string path_;
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;  // empty: another has it now
 };
 
 }  // namespace kiln::builder

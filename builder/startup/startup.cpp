@@ -138,12 +138,13 @@ json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
 class StartupBench {
  public:
   StartupBench(const packs::Contents &contents, const DeviceInfo &device,
-               const StartupOptions &options)
+               const StartupOptions &options, TemporaryFolder folder, MesaCache cache)
       : contents_(contents),
         device_(device),
         options_(options),
         key_(device.description.key.text()),
-        cache_(contents, key_) {
+        folder_(std::move(folder)),
+        cache_(std::move(cache)) {
     row_.device = device.label();
   }
 
@@ -161,10 +162,11 @@ class StartupBench {
   enum Kind { kSource, kDriver, kFloor, kKiln, kOverlay, kKinds };
 
   // Runs `work` in a fresh process whose driver caches lie in `caches`.
-  Result<json> answer(const std::string &caches, const std::function<json()> &work) {
+  Result<json> answer(const Result<std::string> &caches, const std::function<json()> &work) {
+    if (!caches.ok()) return caches.status();
     ChildResult result = fork_call(
         [&] {
-          use_driver_caches(caches);
+          use_driver_caches(*caches);
           return work();
         },
         options_.timeout);
@@ -204,7 +206,9 @@ class StartupBench {
     Status status = packs::write_pack(base, folder_.path() + "/base.kiln");
     if (!status.ok()) return status;
     const std::string first = folder_.path() + "/first";
-    std::filesystem::create_directories(first);
+    std::error_code error;
+    std::filesystem::create_directories(first, error);
+    if (error) return {Code::failed, first + ": " + error.message()};
     const KilnStart how{folder_.path() + "/base.kiln", first + "/overlay", KILN_RUNG_SOURCE,
                         KILN_LOAD_NO_IL, true};
     StartTimes times;
@@ -216,10 +220,12 @@ class StartupBench {
     return started.status();
   }
 
-  std::string empty_caches() {
+  Result<std::string> empty_caches() {
     const std::string caches = folder_.path() + "/empty";
-    std::filesystem::remove_all(caches);
-    std::filesystem::create_directories(caches);
+    std::error_code error;
+    std::filesystem::remove_all(caches, error);
+    if (!error) std::filesystem::create_directories(caches, error);
+    if (error) return Status(Code::failed, caches + ": " + error.message());
     return caches;
   }
 
@@ -262,13 +268,17 @@ class StartupBench {
   }
 
   // Where that kind of start finds its driver's caches.
-  std::string caches_for(Kind kind) {
+  Result<std::string> caches_for(Kind kind) {
     if (kind == kFloor || kind == kKiln) return cache_.copy(folder_);
     if (kind != kOverlay) return empty_caches();
     const std::string second = folder_.path() + "/second";
-    std::filesystem::remove_all(second);
-    std::filesystem::copy(folder_.path() + "/first", second,
-                          std::filesystem::copy_options::recursive);
+    std::error_code error;
+    std::filesystem::remove_all(second, error);
+    if (!error) {
+      std::filesystem::copy(folder_.path() + "/first", second,
+                            std::filesystem::copy_options::recursive, error);
+    }
+    if (error) return Status(Code::failed, second + ": " + error.message());
     // Of a driver's own caches an overlay has Mesa's alone.
     if (device_.description.finishing == runtime::Finishing::shader_cache) return second + "/cache";
     return empty_caches();
@@ -354,7 +364,17 @@ std::size_t StartupRow::compiling() const {
 StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &device,
                          const StartupOptions &options,
                          const std::function<void(std::size_t, std::size_t)> &progress) {
-  return StartupBench(contents, device, options).run(progress);
+  auto folder = TemporaryFolder::make();
+  auto cache = MesaCache::make(contents, device.description.key.text());
+  const Status status = folder.ok() ? cache.status() : folder.status();
+  if (!status.ok()) {
+    StartupRow row;
+    row.device = device.label();
+    row.status = status;
+    return row;
+  }
+  return StartupBench(contents, device, options, *std::move(folder), *std::move(cache))
+      .run(progress);
 }
 
 json to_json(const StartupRow &row) {

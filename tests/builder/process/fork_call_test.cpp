@@ -39,8 +39,11 @@ TEST_CASE("a temporary folder that cannot be made is an error, and nothing is us
   const char *const before = std::getenv("TMPDIR");
   const std::string saved = before == nullptr ? "" : before;
   setenv("TMPDIR", "/proc", 1);
-  CHECK_THROWS_AS(TemporaryFolder(), std::system_error);
+  const auto folder = TemporaryFolder::make();
   before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", saved.c_str(), 1);
+  REQUIRE_FALSE(folder.ok());
+  CHECK(folder.status().message ==
+        "cannot make the folder /proc/kiln-XXXXXX: No such file or directory");
 }
 
 TEST_CASE("a status comes back from a child with its code and its message") {
@@ -118,7 +121,9 @@ TEST_CASE("an exception in a child is its output, not the parent's death") {
 TEST_CASE("a temporary folder goes with what is in it") {
   std::string path;
   {
-    const TemporaryFolder folder;
+    auto made = TemporaryFolder::make();
+    REQUIRE(made.ok());
+    const TemporaryFolder folder = *std::move(made);
     path = folder.path();
     REQUIRE(std::filesystem::is_directory(path));
     std::filesystem::create_directories(path + "/a/b");
