@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts of the product's C++ (tests and generated code left out), beside two models.
 
-Prints the sizes of files and functions, the share of comments, strings used as errors, and the
-places that open a pack. Exit code 1 when a function has over FUNCTION_LIMIT lines or a file over
-FILE_LIMIT, and when the schema's types or their headers are used outside of packs/.
+Prints the sizes of files and functions, the share of comments, strings used as errors, functions
+that return a reason or nothing, and the places that open a pack. Exit code 1 when a function has
+over FUNCTION_LIMIT lines or a file over FILE_LIMIT, and when the schema's types or their headers
+are used outside of packs/.
 """
 
 import collections
@@ -27,6 +28,25 @@ TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(\s]*)\(.*?\)(?P=mark)"|"(?
 NO_FUNCTION = re.compile(r"\s*(?:template\s*<[^{}]*>\s*)?(?:inline\s+)?"
                          r"(?:namespace|class|struct|enum|union|extern)\b")
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
+
+
+# A function whose value is a text, what it returns, a return of none, and a sentence.
+GIVES_TEXT = re.compile(r"\s*(?:(?:public|private):\s*)?(?:(?:static|inline|virtual|constexpr)\s+)*"
+                        r"(?:std::optional<std::string>|std::string(?:_view)?|const char \*)\s*"
+                        r"(?P<name>[\w:]+)\(")
+RETURN = re.compile(r'\breturn\b((?:"(?:\\.|[^"\\\n])*"|[^;"])*);')
+NOTHING = re.compile(r'(?:^|[?:])\s*(?:\{\}|""|nullptr|std::nullopt)\s*(?:$|:)')
+SENTENCE = re.compile(r'"(?!  )[^"\n]*[a-z]+,? [a-z]+[^"\n]*(?<!\\n)"')
+
+# What reasons_or_nothing() may find, as no call failed where there is a text.
+NO_FAILURES = {
+    "builder/build/plan.cpp:left_to_finish": "work that a build has left",
+    "builder/build/plan.cpp:left_to_do": "the same",
+    "builder/cli/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",
+    "runtime/identity/profiles/intel.cpp:accepts": "why a binary may serve",
+    "runtime/identity/profiles/nvidia.cpp:accepts": "the same",
+    "runtime/load/compatible.cpp:reason": "the same",
+}
 
 
 def blank(match):
@@ -115,6 +135,30 @@ def schema_uses(files):
             for number, line in enumerate(text.split("\n"), 1) if use.search(line)]
 
 
+def is_nothing(expression):
+    """Whether a returned expression is no text, or is none in one of its cases."""
+    expression = TOKEN.sub(lambda m: m.group() if m.group() == '""' else "0", expression)
+    shorter = None
+    while shorter != expression:
+        shorter, expression = expression, re.sub(r"\([^()]*\)", "", expression)
+    return bool(NOTHING.search(expression))
+
+
+def reasons_or_nothing(files):
+    """Functions that return a sentence or no text, for which there is Status: path:name of each."""
+    found = []
+    for path, text in files.items():
+        code = TOKEN.sub(lambda m: blank(m) if m.group().startswith("/") else m.group(), text)
+        lines = code.split("\n")
+        for first, length in functions(text):
+            body = "\n".join(lines[first - 1:first - 1 + length])
+            head = GIVES_TEXT.match(body)
+            returned = RETURN.findall(body) if head else []
+            if any(map(is_nothing, returned)) and any(map(SENTENCE.search, returned)):
+                found.append(f"{path.as_posix()}:{head['name']}")
+    return found
+
+
 def print_occurrences(what, counts, target):
     print(f"{what}: {sum(counts.values())} (target {target})")
     for path, number in counts.most_common(8):
@@ -132,6 +176,8 @@ def main():
         f"{path}:{first} {lines}" for lines, path, first in sorted(bodies, reverse=True)[:5]))
     print_occurrences("strings as errors", occurrences(
         files, r"\b(?:error|errors|why|fault)\.empty\(\)"), 0)
+    print_occurrences("texts where a Status should be", collections.Counter(
+        {name: 1 for name in reasons_or_nothing(files) if name not in NO_FAILURES}), 0)
     print_occurrences("places that open a pack", occurrences(
         files, r"\bPack::open_file\(|(?<!kiln_status )\bkiln_pack_open_file\(",
         ("packs", "kernels")), "one a command")
