@@ -10,11 +10,11 @@
  *     contents after success have no meaning.
  *  3. Handles are opaque. What a function hands out through `out` belongs to the caller, who gives
  *     it to the matching `*_release`; releasing NULL does nothing. `out` is written on success
- * only, unless a function says otherwise.
+ *     only, unless a function says otherwise.
  *  4. A handle keeps alive what it was made from; release in any order.
  *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that it was asked
- * of and lives as long. NULL means absent, which is not "". Strings that are passed in are copied
- *     before the function returns, if they are needed for longer.
+ *     of and lives as long. NULL means absent, which is not "". A string that is passed in is
+ *     copied before the function returns, if it is needed for longer.
  *  6. Sizes are in bytes, times in nanoseconds, unless a name says otherwise.
  *  7. Any thread may call any function at any time with any handle, except that a kiln_kernel, a
  *     kiln_sequence, an event that is being reused and the mapping of one buffer or image are each
@@ -22,10 +22,11 @@
  *  8. Any handle or pointer argument that must not be NULL and is gives #KILN_ERROR_ARGUMENT; a
  *     function that returns a value answers for NULL with NULL, 0 or what it says. Nothing prints,
  *     throws, reads environment variables, or unloads an OpenCL library. Only an exhausted heap
- * ends the process. Nothing is written to disk but what belongs to an overlay folder that the
- *     application named.
+ *     ends the process. Nothing is written to disk but in an overlay folder that was named.
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against it. Any function
- *     that calls it may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error. */
+ *     that calls it may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error.
+ *  10. A struct with a member `size` may gain members at its end. A struct without one that the
+ *      caller allocates (kiln_error, kiln_ndrange, kiln_times) never grows. */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
@@ -40,11 +41,10 @@
 
 #include "kiln/version.h"
 
-#if defined(KILN_SHARED) && defined(__GNUC__)
 /** Marks what the shared library exports. */
+#if defined(KILN_SHARED) && defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
-/** Marks what the shared library exports. */
 #define KILN_API
 #endif
 
@@ -60,7 +60,7 @@ typedef enum kiln_status {
   KILN_ERROR_NO_DEVICE = 3,      /**< No platform, or no device at that index. */
   KILN_ERROR_OPENCL = 4,         /**< An OpenCL call failed; see kiln_error.cl_error. */
   KILN_ERROR_PACK_NOT_FOUND = 5, /**< No such file. */
-  KILN_ERROR_PACK_IO = 6,        /**< The operating system refused. */
+  KILN_ERROR_PACK_IO = 6,        /**< The system refused: a pack, an overlay, or provisioning. */
   KILN_ERROR_PACK_BAD = 7,       /**< Not a pack, truncated, corrupt; the message says which. */
   KILN_ERROR_PACK_NEWER = 8,     /**< The pack needs a newer reader. */
   KILN_ERROR_NOT_IN_PACK = 9,    /**< No such program, variant or kernel. */
@@ -68,8 +68,7 @@ typedef enum kiln_status {
   KILN_ERROR_NO_RUNG = 11        /**< Every rung was skipped or failed; see the report. */
 } kiln_status;
 
-/** Rungs of the ladder, best first; the intermediate one, which came later, stands between
- * compatible and IL. */
+/** Rungs of the ladder, best first; the intermediate one stands between compatible and IL. */
 typedef enum kiln_rung {
   KILN_RUNG_OVERLAY = 0,    /**< What this device compiled at an earlier start. */
   KILN_RUNG_EXACT = 1,      /**< The pack's binary for this device and driver. */
@@ -97,15 +96,15 @@ typedef enum kiln_outcome {
   KILN_OUTCOME_QUARANTINED = 4 /**< Not tried: the driver died or hung over it before. */
 } kiln_outcome;
 
-/** By what a load took its variant. */
+/** How the variant was chosen. */
 typedef enum kiln_choice {
-  KILN_CHOICE_NAME = 0,        /**< It was asked for. */
+  KILN_CHOICE_NAME = 0,        /**< The caller named it. */
   KILN_CHOICE_MEASUREMENT = 1, /**< The fastest here, or where it is most like here. */
   KILN_CHOICE_PREFERENCE = 2,  /**< The pack's order of preference. */
   KILN_CHOICE_ORDER = 3        /**< The first by name. */
 } kiln_choice;
 
-/** Details of a failure. */
+/** Details of a failure. The struct never grows. */
 typedef struct kiln_error {
   kiln_status status; /**< What the function returned. */
   cl_int cl_error;    /**< The OpenCL error code, or 0. */
@@ -135,8 +134,8 @@ typedef struct kiln_image kiln_image;
 /** Stands for a command that was enqueued. */
 typedef struct kiln_event kiln_event;
 
-/** #KILN_VERSION of the library that the program runs with, whose headers may be newer or older
- * than those that it was compiled with. */
+/** Version of the library that the program runs with: 10,000 * major + 100 * minor + patch, as in
+ * #KILN_VERSION, which is that of the headers that the program was compiled with. */
 KILN_API unsigned kiln_version(void);
 
 /** @name OpenCL and devices
@@ -250,7 +249,7 @@ typedef struct kiln_notice {
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
 
 /** Asked before a compatible binary is used for the first time with this driver (each time without
- * an overlay, which remembers it): runs what it likes with `program`, which is borrowed, and
+ * an overlay, which remembers it): may launch anything of `program`, which is borrowed, and
  * returns non-zero when the results are right. Called on the thread that loads; must not call back
  * into the same loader. */
 typedef int (*kiln_check_function)(kiln_program *program, void *user);
@@ -258,9 +257,9 @@ typedef int (*kiln_check_function)(kiln_program *program, void *user);
 /** A wish that a driver may be unable to meet. */
 typedef enum kiln_level {
   KILN_LEVEL_DEFAULT = 0, /**< No wish. */
-  KILN_LEVEL_LOW = 1,     /**< The least. */
-  KILN_LEVEL_MEDIUM = 2,  /**< Between both. */
-  KILN_LEVEL_HIGH = 3     /**< The most. */
+  KILN_LEVEL_LOW = 1,     /**< Low. */
+  KILN_LEVEL_MEDIUM = 2,  /**< Medium. */
+  KILN_LEVEL_HIGH = 3     /**< High. */
 } kiln_level;
 
 /** What was asked for and taken, as bits. */
@@ -273,9 +272,9 @@ enum {
 
 /** What not to do with a driver, as bits. */
 enum {
-  KILN_DRIVER_NEVER_GIVE = 1,   /**< Binaries: the rungs that give one are left out. */
-  KILN_DRIVER_NEVER_ASK = 2,    /**< For its binary: nothing is stored in the overlay. */
-  KILN_DRIVER_NEVER_COMPARE = 4 /**< What it took with what it has: it always differs. */
+  KILN_DRIVER_NEVER_GIVE = 1,   /**< Give it no binary: the rungs that would are left out. */
+  KILN_DRIVER_NEVER_ASK = 2,    /**< Do not ask for its binary: nothing is stored in the overlay. */
+  KILN_DRIVER_NEVER_COMPARE = 4 /**< Do not compare its binary with the one given: it differs. */
 };
 
 /** What is known of a driver's mistakes. Sizes, unknown bytes and unknown bits as for
@@ -325,7 +324,8 @@ typedef struct kiln_loader_options {
  * @param pack from what.
  * @param options NULL: all defaults. They are copied.
  * @param out the loader. It keeps every program that it loaded.
- * @param error why not. */
+ * @param error #KILN_ERROR_ARGUMENT if an option or a driver note breaks its rules, or
+ * #KILN_ERROR_OPENCL if there is no context. An overlay that cannot be used is no error. */
 KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         const kiln_loader_options *options, kiln_loader **out,
                                         kiln_error *error);
@@ -384,9 +384,9 @@ KILN_API const char *kiln_program_name(const kiln_program *program);
 /** The name of the variant that was loaded, chosen or asked for. */
 KILN_API const char *kiln_program_variant(const kiln_program *program);
 
-/** Where a prefetch is: `done` of the `total` programs of the list lie behind this thread. */
+/** Where a prefetch is: this thread has passed `done` of the `total` programs of the list. */
 typedef struct kiln_progress {
-  size_t done;         /**< How many were loaded or have failed. */
+  size_t done;         /**< Up to this one; other threads may still be loading some of them. */
   size_t total;        /**< Of how many. */
   const char *program; /**< The one that was just loaded; borrowed. */
   kiln_status status;  /**< Of its load. */
@@ -427,8 +427,8 @@ KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
  * untouched, for a rung below it. `outcome` may be NULL. */
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
-/** Why this variant, as a sentence ("preferred by the pack"); `*choice`, if it is not NULL, gets
- * the same as a value. NULL, and `*choice` untouched, if no variant was chosen. */
+/** Why this variant was chosen, as a sentence ("preferred by the pack"); `*choice`, if it is not
+ * NULL, gets the same as a value. NULL, and `*choice` untouched, if no variant was chosen. */
 KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
 /** Whether the first launch compiles anything; `*reason`, if it is not NULL, gets why not as a
  * sentence, or "". NULL as report is #KILN_FINAL_UNKNOWN. */

@@ -6,14 +6,14 @@
  * Nothing here waits, except what says so. A launch, a map or a run of a sequence takes the events
  * that it has to wait for and gives an event of its own:
  *  - `wait`, `wait_count`: at most #KILN_MAX_WAITS events of the same context; NULL and 0 for none.
- *  - `event`: NULL if none is wanted. `*event` NULL: a new one is made, for the caller to
- * release. Otherwise `*event` is used again: it no longer refers to its former command, but
- * to the new one, so that a program that launches for ever allocates nothing. Untouched on
- * failure. An event is for one thread at a time while it is being used again.
+ *  - `event`: NULL if none is wanted. `*event` NULL: a new one is made, for the caller to release.
+ *    Otherwise `*event` is used again: it no longer refers to its former command, but to the new
+ *    one, so that a program that launches for ever allocates nothing. Untouched on failure. An
+ *    event is for one thread at a time while it is being used again.
  *
- * Commands are handed to the device when the driver likes, at kiln_queue_flush(), and at the latest
- * when something is waited for on the same queue. Flush before another queue, thread or process
- * waits for an event.
+ * The driver may hand a command to the device at any time after it was enqueued; it does so at
+ * kiln_queue_flush(), and at the latest when something is waited for on the same queue. Flush
+ * before another queue, thread or process waits for an event.
  *
  * Queue, kernel, memory and events of one call must be of one context and, but for events, of one
  * device; else #KILN_ERROR_ARGUMENT. */
@@ -83,7 +83,9 @@ KILN_API kiln_status kiln_kernel_set_value(kiln_kernel *kernel, unsigned index, 
  * #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else. */
 KILN_API kiln_status kiln_kernel_set_buffer(kiln_kernel *kernel, unsigned index,
                                             kiln_buffer *buffer, kiln_error *error);
-/** The same for an image. */
+/** Sets an argument to an image, which must live as long as kiln_kernel_set_buffer() says.
+ * #KILN_ERROR_ARGUMENT if the pack knows that the argument takes something else. The driver checks
+ * whether the kernel may read or write it: #KILN_ERROR_OPENCL if it refuses. */
 KILN_API kiln_status kiln_kernel_set_image(kiln_kernel *kernel, unsigned index, kiln_image *image,
                                            kiln_error *error);
 
@@ -156,7 +158,8 @@ KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_e
 /** An NDRange. `global` counts work-items. Where the device takes non-uniform work-groups and the
  * variant's options ask for OpenCL C 2.0 or later without -cl-uniform-work-group-size, just these
  * are launched; else `global` is padded up to a multiple of the work-group size. So a kernel must
- * do nothing outside of its range. An empty dimension is #KILN_ERROR_ARGUMENT. */
+ * do nothing outside of its range. An empty dimension is #KILN_ERROR_ARGUMENT. The struct never
+ * grows. */
 typedef struct kiln_ndrange {
   unsigned dimensions; /**< 1 to 3. */
   size_t global[3];    /**< Work-items; unused dimensions are 0 or 1. */
@@ -166,7 +169,9 @@ typedef struct kiln_ndrange {
   size_t local[3];
 } kiln_ndrange;
 
-/** The work-group size that a launch of `range` would use, and the global size. */
+/** The work-group size that a launch of `range` would use, and the global size, padded where the
+ * launch pads it; unused dimensions are 1. Calls no OpenCL. A number of dimensions other than 1 to
+ * 3 and an empty dimension are #KILN_ERROR_ARGUMENT. `out` may be `range`. */
 KILN_API kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *range,
                                       kiln_ndrange *out, kiln_error *error);
 
@@ -183,7 +188,8 @@ typedef enum kiln_local_source {
   KILN_LOCAL_KERNEL = 8   /**< The only one that the kernel takes (reqd_work_group_size). */
 } kiln_local_source;
 
-/** Where the work-group size of a launch of `range` would come from. */
+/** Where the work-group size of a launch of `range` would come from. Errors as for
+ * kiln_kernel_plan(). */
 KILN_API kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndrange *range,
                                               kiln_local_source *out, kiln_error *error);
 /** Enqueues the kernel with its arguments as they are now; neither flushes nor waits. The kernel
@@ -230,8 +236,8 @@ KILN_API const char *kiln_sequence_reason(const kiln_sequence *sequence);
  * @name Memory
  * @{ */
 
-/** How the host uses a buffer or an image after creation; the names are the kernels' side. Any
- * other number is #KILN_ERROR_ARGUMENT. */
+/** How kernels and the host use a buffer or an image after creation, named from the kernel's point
+ * of view. Any other number is #KILN_ERROR_ARGUMENT. */
 typedef enum kiln_access {
   KILN_ACCESS_READ = 0,  /**< Kernels read, the host writes. */
   KILN_ACCESS_WRITE = 1, /**< Kernels write, the host reads. */
@@ -273,17 +279,21 @@ KILN_API kiln_status kiln_buffer_map(kiln_queue *queue, kiln_buffer *buffer, voi
 /** Hands the buffer back to the device, without waiting. A buffer that is not mapped is
  * #KILN_ERROR_ARGUMENT. */
 KILN_API kiln_status kiln_buffer_unmap(kiln_queue *queue, kiln_buffer *buffer, kiln_error *error);
-/** Maps without waiting: the host may touch `*out` once the event is complete. */
+/** Maps without waiting: `*out` gets the address at once, and the host may use it when the event is
+ * complete. A buffer that is mapped already, or whose map is not complete yet, is
+ * #KILN_ERROR_ARGUMENT. */
 KILN_API kiln_status kiln_buffer_map_async(kiln_queue *queue, kiln_buffer *buffer,
                                            const kiln_event *const *wait, size_t wait_count,
                                            void **out, kiln_event **event, kiln_error *error);
-/** Unmaps after events, and gives one. */
+/** Unmaps after events, and gives one. A buffer that is not mapped is #KILN_ERROR_ARGUMENT. */
 KILN_API kiln_status kiln_buffer_unmap_async(kiln_queue *queue, kiln_buffer *buffer,
                                              const kiln_event *const *wait, size_t wait_count,
                                              kiln_event **event, kiln_error *error);
 
 /** A 2D image of `width` times `height` pixels of 8-bit normalised channels (CL_UNORM_INT8).
- * `channels`: 1 is CL_R, 2 CL_RG, 4 CL_RGBA; others are #KILN_ERROR_ARGUMENT. */
+ * `channels`: 1 is CL_R, 2 CL_RG, 4 CL_RGBA; others are #KILN_ERROR_ARGUMENT. The driver checks the
+ * size: 0, more than CL_DEVICE_IMAGE2D_MAX_WIDTH or CL_DEVICE_IMAGE2D_MAX_HEIGHT, and a device
+ * without images or without the format are #KILN_ERROR_OPENCL. */
 KILN_API kiln_status kiln_image_create(kiln_loader *loader, size_t width, size_t height,
                                        unsigned channels, kiln_access access, kiln_image **out,
                                        kiln_error *error);

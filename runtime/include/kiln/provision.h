@@ -21,8 +21,8 @@ extern "C" {
  * start. A call that finds all in place writes nothing. Does nothing if the pack has no entries for
  * Mesa. On failure the environment is as it was, and Mesa compiles as it would have.
  * @param pack path of the file.
- * @param folder its parent must be there. One folder may serve any number of packs, one in the
- *   overlay's say.
+ * @param folder its parent must be there. One folder may serve any number of packs, for example a
+ *   folder inside the overlay.
  * @param error the pack's fault, or #KILN_ERROR_PACK_IO with the file and what is in the way. */
 kiln_status kiln_provision(const char *pack, const char *folder, kiln_error *error);
 
