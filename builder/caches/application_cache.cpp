@@ -33,7 +33,7 @@ Result<std::string> own_text(const std::string &source) {
     return source.substr(text + 1);
   }
   return Status(Code::requirement,
-                "it includes files, and how the application's own text reads is not in the pack");
+                "it includes files, and the pack does not hold its original text");
 }
 
 }  // namespace kiln::builder

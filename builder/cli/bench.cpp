@@ -88,7 +88,7 @@ int run_startup(const BenchArguments &options) {
 
 void add_bench(CLI::App &app, Command *command) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App *bench = app.add_subcommand("bench", "Measure");
+  CLI::App *bench = app.add_subcommand("bench", "Measure start-up times");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(
       "startup",

@@ -21,7 +21,7 @@ struct BuildArguments {
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
-  std::optional<std::size_t> jobs;  // that run beside each other; none: one for each CPU
+  std::optional<std::size_t> jobs;  // that run in parallel; none: one for each CPU
   bool fresh = false;
   bool no_finish = false;
   bool preferred = false;
@@ -166,12 +166,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMaxJobs));
-  sub->add_flag(
-      "--preferred", options->preferred,
-      "Of each program only the variant that the device is given by the manifest's order; "
-      "binaries of others are kept");
-  sub->add_flag("--no-finish", options->no_finish,
-                "Leave the drivers' binaries as they are, whatever a first launch then compiles");
+  add_job_flags(*sub, &options->preferred, &options->no_finish);
   sub->add_option(
          "--also", options->also,
          "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "

@@ -34,8 +34,8 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
 void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
   command
       .add_option("--learn", cache->learn,
-                  "Cache that the application wrote, for any device: what no driver is told is "
-                  "learnt from it (opencv, pyopencl)")
+                  "Existing cache of the application, for any device, to read file names (opencv) "
+                  "and sources (pyopencl) from")
       ->type_name("FOLDER");
   command
       .add_option("--include", cache->include,

@@ -22,10 +22,10 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
     return std::nullopt;
   }
   if (!spool->changing.empty()) {
-    complain(
-        fmt::format("warning: of {} no start but one had the text, so that no pack serves the "
-                    "next start: 'kiln inspect {}' names them",
-                    count(spool->changing.size(), "program"), folder));
+    complain(fmt::format(
+        "warning: {} differ at each start, so no pack can serve them: see 'kiln inspect "
+        "{}'",
+        count(spool->changing.size(), "program"), folder));
   }
   return Input{std::move(spool->contents), {}};
 }

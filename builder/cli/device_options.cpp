@@ -22,6 +22,16 @@ void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
       ->capture_default_str();
 }
 
+void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish) {
+  command.add_flag(
+      "--preferred", *preferred,
+      "Only one variant of each program, the first one in `prefer` that the device can "
+      "run; binaries of others are kept");
+  command.add_flag(
+      "--no-finish", *no_finish,
+      "Leave the drivers' binaries as they are, whatever a first launch then compiles");
+}
+
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
                         const char *program) {
   command.add_option("--pack", options->pack, pack)->required();

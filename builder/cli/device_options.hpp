@@ -16,6 +16,8 @@ void add_device_option(CLI::App &command, std::string *selector, const char *oth
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // --timeout; `what` says for what.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
+// --preferred and --no-finish, by which a build chooses its jobs and a plan shows them.
+void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish);
 
 // Of an option that takes seconds.
 inline std::chrono::milliseconds in_milliseconds(double seconds) {

@@ -132,9 +132,8 @@ void add_serve(CLI::App &app, Command *command) {
       app.add_subcommand("serve", "Run an application with the programs of packs, uncompiled");
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option(
-      "--overlay", arguments->overlay,
-      "Overlay folder, for what this device has to compile, whether a pack has it or not");
+  sub->add_option("--overlay", arguments->overlay,
+                  "Overlay folder, for what this device has to compile");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

@@ -48,8 +48,8 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
                      "that died");
   command
       .add_option("--deadline", options->deadline_seconds,
-                  "Seconds after which another process passes over a binary that this one is still "
-                  "loading; 0: none")
+                  "Other processes skip a binary that this one has been loading for this many "
+                  "seconds; 0: never")
       ->check(CLI::Range(0.0, 86400.0));
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }

@@ -70,7 +70,7 @@ void add_merge(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand("merge", "Combine packs: the union of their targets");
   sub->add_option("packs", options->inputs, "Packs to combine")->required();
   sub->add_option("--base", options->base,
-                  "Pack whose programs count; of the others take targets and records alone")
+                  "Take programs only from this pack; from the others targets and records")
       ->type_name("PACK");
   sub->add_option("-o,--output", options->output, "Pack to write")->required();
   add_write_options(*sub, &options->write);

@@ -75,8 +75,7 @@ void add_plan(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   sub->add_option("--have", options->output, "A pack that was built before");
   add_host_tools(*sub, &options->tools);
-  sub->add_flag("--preferred", options->preferred, "As build has it");
-  sub->add_flag("--no-finish", options->no_finish, "As build has it");
+  add_job_flags(*sub, &options->preferred, &options->no_finish);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

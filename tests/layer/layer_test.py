@@ -307,7 +307,8 @@ class Recording(LayerTest):
         self.assertEqual([kernels[name] for name in named], ["changing", "changing"])
         for name in named:
             self.assertIn(f"not reproducible: {name}", must("inspect", spool).output)
-        self.assertIn("warning: of 2 programs", must("compile", spool, "-o", self.place / "b.kiln").error)
+        self.assertIn("warning: 2 programs differ at each start",
+                      must("compile", spool, "-o", self.place / "b.kiln").error)
 
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""

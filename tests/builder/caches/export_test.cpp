@@ -68,7 +68,7 @@ TEST_CASE("Programs whose own text is not in the pack are left out") {
   REQUIRE(outcomes.size() == 3);
   CHECK(outcomes[0].status.code == Code::requirement);
   CHECK(outcomes[0].status.message ==
-        "it includes files, and how the application's own text reads is not in the pack");
+        "it includes files, and the pack does not hold its original text");
   CHECK(outcomes[1].status.message == "it is SPIR-V, which no cache here holds");
   CHECK(outcomes[2].status.ok());
 }
