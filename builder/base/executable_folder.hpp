@@ -6,7 +6,7 @@
 
 namespace kiln::builder {
 
-// What belongs to it lies beside it. Empty where the system does not say.
+// What belongs to it lies beside it. Empty if the system does not say.
 inline std::filesystem::path executable_folder() {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();

@@ -39,7 +39,7 @@ struct SizeRow {
   const VariantRow *find(const std::string &variant) const;
   const VariantRow *best() const;  // null where none has figures
   double gigabytes_per_second(const VariantRow &row) const;
-  // Over the variant called `baseline`; nothing where one of them has no figures, or where
+  // Over the variant called `baseline`; nothing if one of them has no figures, or where
   // different clocks gave them.
   std::optional<double> speedup(const VariantRow &row, const std::string &baseline) const;
 };

@@ -64,7 +64,7 @@ struct VariantMeasurement {
 // problems, each is measured again in a process of its own.
 VariantMeasurement measure_variant(const VariantTask &task);
 
-// The variant that the runtime chooses for each of those sizes; "" where it finds none.
+// The variant that the runtime chooses for each of those sizes; "" if it finds none.
 std::vector<std::string> chosen_variants(const DeviceInfo &device, const std::string &pack_path,
                                          const std::string &program,
                                          const std::vector<ProblemSize> &sizes);

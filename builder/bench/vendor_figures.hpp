@@ -18,7 +18,7 @@ struct Published {
   bool operator==(const Published &) const = default;
 };
 
-// In the order of the publication's columns; empty where nothing was published.
+// In the order of the publication's columns; empty if nothing was published.
 std::vector<Published> published_ratios(const std::string &program, const std::string &variant);
 
 }  // namespace kiln::builder

@@ -38,8 +38,8 @@ struct BuildResult {
 // Called whenever a job began or ended: the first job that is running, and how many have ended.
 using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
 
-// Adds what is still of use of another pack's targets: binaries of variants that `contents` has,
-// where it has none of its own. Without records, which the other pack may have removed on purpose.
+// Adds what is still of use of another pack's targets: binaries of variants that `contents` has and
+// has no binary for. Without records, which the other pack may have removed on purpose.
 void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
 
 // Runs the plan for `devices`, which list_devices() returned. `earlier` holds the contents of the

@@ -10,7 +10,7 @@
 
 namespace kiln::builder {
 
-// Fails with Code::requirement where the variant is SPIR-V alone.
+// Fails with Code::requirement if the variant is SPIR-V alone.
 Result<CachedProgram> cached_program(const packs::Variant &variant);
 
 // A device to write for: its own identity, and the pack's target whose binaries are exact for it.
@@ -24,12 +24,12 @@ struct ExportOutcome {
   std::string program;
   std::string variant;
   std::string device;
-  std::string file;    // below the cache's folder; empty where it was left out
+  std::string file;    // below the cache's folder; empty if it was left out
   Status status = {};  // why it was
 };
 
-// Writes the binaries of each device, or where there is only an intermediate that; a variant that
-// the target has nothing for gives no outcome. `program`: only this one; empty: all.
+// Writes the binaries of each device, or the intermediate if there is no binary; a variant for
+// which the target has neither gives no outcome. `program`: only this one; empty: all.
 std::vector<ExportOutcome> export_binaries(const packs::Contents &contents,
                                            const std::vector<ExportDevice> &devices,
                                            const std::string &program, ApplicationCache *cache);

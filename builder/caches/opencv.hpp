@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCV's cache: a folder for each device and driver, and in it a file for each source. The file's
-// name has that of OpenCV's module and of its kernel file, which no driver is told; they are taken
-// from the names of files that an OpenCV wrote.
+// name contains those of OpenCV's module and of its kernel file, which do not reach the driver;
+// they are taken from the names of files that an OpenCV wrote.
 #pragma once
 
 #include "builder/caches/application_cache.hpp"

@@ -16,12 +16,12 @@ struct OpencvEntry {
   packs::Bytes binary;
 };
 
-// The entries of a file that is of the source with this hash. Fails with Code::bad_input where it
-// is of another, or not as OpenCV writes it.
+// The entries of a file that is of the source with this hash. Fails with Code::bad_input if it is
+// of another, or not as OpenCV writes it.
 Result<std::vector<OpencvEntry>> read_opencv_file(packs::View file, std::string_view source_hash);
 
 // A file with these entries, each options once; OpenCV finds all of them. Fails with
-// Code::bad_input where it would not fit into offsets of 32 bits.
+// Code::bad_input if it would not fit into offsets of 32 bits.
 Result<std::string> opencv_file(const std::vector<OpencvEntry> &entries,
                                 std::string_view source_hash);
 

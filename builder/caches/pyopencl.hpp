@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyOpenCL's cache: a folder for each program and device, with the binary, the source and a pickle.
-// The key has PyOpenCL's version in it; this is that of version 2022.3.1. Where a program includes
-// files its own text is learnt from a cache that PyOpenCL wrote.
+// The key has PyOpenCL's version in it; this is that of version 2022.3.1. If a program includes
+// files, its own text is read from a cache that PyOpenCL wrote.
 #pragma once
 
 #include <optional>

@@ -48,7 +48,7 @@ Status check_architecture(const std::string &text) {
           "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
 }
 
-// The pack that stands at the output's place; empty where there is no file. Fails as open_pack()
+// The pack that stands at the output's place; empty if there is no file. Fails as open_pack()
 // does for any other file: it may hold what cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   if (options.fresh || !std::filesystem::exists(options.output)) return packs::Contents{};
@@ -143,7 +143,7 @@ int run(const BuildArguments &options) {
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", one.job, one.text));
   }
-  for (const builder::VariantFailure &failure : base->failures) {  // already told
+  for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
   }
   if (Status s = write(options, &result.contents); !s.ok()) return fail(s);

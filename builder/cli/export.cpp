@@ -35,7 +35,7 @@ Status check_program(const packs::Contents &contents, const ExportArguments &opt
                                           builder::expected_one_of(options.program, names))};
 }
 
-// The targets that the glob names, each under its own identity; all where it is empty.
+// The targets that the glob names, each under its own identity; an empty glob names all.
 Result<std::vector<ExportDevice>> named_targets(const packs::Contents &contents,
                                                 const std::string &glob) {
   std::vector<ExportDevice> devices;

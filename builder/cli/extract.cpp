@@ -22,7 +22,7 @@ class Files {
  public:
   explicit Files(std::string folder) : folder_(std::move(folder)) {}
 
-  // The file's name for the index; null where there is no blob.
+  // The file's name for the index; null if there is no blob.
   nlohmann::json write(const std::string &name, const std::optional<packs::BlobSource> &blob) {
     if (!blob || !status_.ok()) return nullptr;
     packs::Bytes bytes;

@@ -27,7 +27,7 @@ struct LayerArguments {
   std::string report;
 };
 
-// Beside this executable, where it is built, or in the library folder of its installation.
+// Beside this executable in a build, in the library folder of an installation.
 std::string find_layer() {
   std::error_code error;
   const fs::path folder = builder::executable_folder();
@@ -43,7 +43,7 @@ std::string whole_path(const std::string &path) {
   return path.empty() ? path : fs::absolute(path, error).string();
 }
 
-// Nothing where no value was given, which may be in the environment already.
+// Leaves the environment's value if none was given.
 void set(const char *name, const std::string &value) {
   if (!value.empty()) setenv(name, value.c_str(), 1);
 }

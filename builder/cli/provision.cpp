@@ -47,7 +47,7 @@ int remove_all(const ProvisionArguments &options) {
   return kDone;
 }
 
-// The folder of its cache that this machine's Mesa uses for the device; empty where it has none.
+// The folder of its cache that this machine's Mesa uses for the device; empty if it has none.
 std::string place_here(const builder::DeviceInfo &device) {
   const auto opening = builder::harvest_opening(device, kTimeout);
   runtime::MesaBlob blob;

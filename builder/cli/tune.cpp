@@ -70,7 +70,7 @@ Status knows_names(const packs::Contents &contents, const TuneArguments &options
                                           builder::expected_one_of(options.variant, variants))};
 }
 
-// "81.20 us", "1.234 ms"; "-" where there is none.
+// "81.20 us", "1.234 ms"; "-" if there is none.
 std::string time_text(double nanoseconds) {
   if (nanoseconds <= 0) return "-";
   return nanoseconds < 1e6 ? fmt::format("{:.2f} us", nanoseconds / 1e3)

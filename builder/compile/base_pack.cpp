@@ -59,7 +59,7 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
   return sources;
 }
 
-// Finds the variant's kernels in the module, all where it names none, and sets their numbers of
+// Finds the variant's kernels in the module, all if it names none, and sets their numbers of
 // arguments, which must be those that the manifest lists.
 Status check_kernels(const std::filesystem::path &source, const SpirvModule &module,
                      packs::Variant *variant) {

@@ -10,8 +10,8 @@
 
 namespace kiln::builder {
 
-// Asks in a process of its own. Fails with Code::no_opencl or Code::no_device where there is no
-// OpenCL library, platform or device, and with Code::process where a driver died.
+// Asks in a process of its own. Fails with Code::no_opencl or Code::no_device if there is no OpenCL
+// library, platform or device, and with Code::process if a driver died.
 Result<std::vector<DeviceInfo>> list_devices();
 
 // The devices that a selector names: an index of the list, or a glob (* and ?), without

@@ -23,8 +23,8 @@ struct OpenedDevice {
 
   // Loads OpenCL, finds the device again and makes a context. The device must still be
   // what the list said: an index means nothing once a driver was replaced. Fails as
-  // load_and_list() does, with Code::no_device where the device is gone or another, and with
-  // Code::opencl where there is no context.
+  // load_and_list() does, with Code::no_device if the device is gone or another, and with
+  // Code::opencl if it gives no context.
   Status open(const DeviceInfo &info);
 };
 

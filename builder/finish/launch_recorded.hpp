@@ -13,7 +13,7 @@ namespace kiln::builder {
 
 // Launches each of them three times on the built program, each to its end; `out` has the one that
 // compiles most, and whether the device executes commands at all. Fails with Code::opencl, with
-// Code::over_limit where a launch takes over 1 GiB, and with Code::requirement where something of
+// Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if something of
 // it was not recorded. For processes that may end: what kernels do with zeros is not known.
 Status launch_recorded(const runtime::Device &device, cl_program program,
                        const std::vector<RecordedLaunch> &launches, FirstLaunch *out);

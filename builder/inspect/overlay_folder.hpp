@@ -16,7 +16,7 @@ namespace kiln::builder {
 struct OverlayBinary {
   std::string file;     // name in the folder
   Status status;        // why it cannot be used, if it is not sound
-  std::string program;  // what follows is empty where there is a fault
+  std::string program;  // what follows is empty if there is a fault
   std::string variant;
   std::string device;  // "name (driver version)"
   bool quarantined = false;
@@ -41,7 +41,7 @@ struct OverlayFolder {
   std::vector<OverlayDriver> drivers;   // by file name
 };
 
-// Reads everything; never writes. Fails with Code::io_error where the folder cannot be read.
+// Reads everything; never writes. Fails with Code::io_error if the folder cannot be read.
 Result<OverlayFolder> read_overlay(const std::string &path);
 
 // The sound binaries that no driver died of, as targets for merging into a pack. No programs:

@@ -13,17 +13,17 @@ namespace kiln::builder {
 
 struct Spool {
   packs::Contents contents;  // of all its packs, without targets
-  // Names of programs that no start but one built, while each other start of the same command line
+  // Names of programs that only one start built, while each other start of the same command line
   // built another with the same options and kernels: no pack will have the next one. Sorted.
   std::vector<std::string> changing;
 };
 
-// Fails with the code of a pack's fault and its name, and with Code::failed where the folder has
+// Fails with the code of a pack's fault and its name, and with Code::failed if the folder has
 // no packs.
 Result<Spool> read_spool(const std::string &folder);
 
 // The changing ones, by the lines of the spool's file (docs/layer.md, "What a spool holds"); lines
-// that are none, as a killed process leaves them, are passed over.
+// that are incomplete, as a killed process leaves them, are skipped.
 std::vector<std::string> changing_programs(const packs::Contents &contents,
                                            std::string_view starts);
 

@@ -34,7 +34,7 @@ struct OpenedPack {
     const packs::Program *program = nullptr;
     const packs::Variant *variant = nullptr;
   };
-  // What the command found when it read the pack. Fails where the pack was replaced since.
+  // What the command found when it read the pack. Fails if the pack was replaced since.
   Result<Found> find(const std::string &program, const std::string &variant) const;
 };
 

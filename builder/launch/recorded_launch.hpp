@@ -42,7 +42,7 @@ struct RecordedLaunch {
   std::vector<RecordedArgument> arguments;
 };
 
-// Fails with Code::failed where a line is none.
+// Fails with Code::failed if a line is none.
 Result<std::vector<RecordedLaunch>> parse_launches(std::string_view text);
 
 // Those of the variant; none if it has none. Fails as parse_launches() and where the blob cannot be

@@ -35,8 +35,8 @@ class Reference {
   // Nothing to compare with.
   Reference() = default;
 
-  // That of the program, which outlives it: none where the program names none, or where nothing is
-  // to be checked. Fails with Code::failed where it names one that is not there. A file is
+  // That of the program, which outlives it: none if the program names none, or if nothing is to be
+  // checked. Fails with Code::failed if it names one that is not there. A file is
   // looked for in the options' folder, then in the pack's. A library is looked for in the options'
   // folder, then in that of this executable: never beside the pack, since a pack may come from
   // strangers and a library is code of this machine.
@@ -53,7 +53,7 @@ class Reference {
   std::optional<ProblemSize> only_size() const;
 
   // The inputs to check with, in the order of program_shape(): those of make_inputs(), unless the
-  // reference names a file of them. Fails with Code::failed where that cannot be read.
+  // reference names a file of them. Fails with Code::failed if that cannot be read.
   Result<std::vector<Plane>> inputs(const packs::Program &program, const ProblemSize &size) const;
 
   // The outputs that are right, in the order of program_shape(); none where the launch is not

@@ -29,7 +29,7 @@ struct RunRequest {
 };
 
 struct RunResult {
-  // With the code of the runtime's call that failed, or Code::opencl where the program was loaded
+  // With the code of the runtime's call that failed, or Code::opencl if the program was loaded
   // and cannot be launched, or where the process died.
   Status status;
   nlohmann::json report;    // the load report's document; null when it did not come to a load

@@ -31,7 +31,7 @@ struct Launched {
 // Of an image's memory.
 cl_image_format image_format(const Memory &memory);
 
-// Fails with Code::over_limit where some of the workload's memory is larger than the device takes.
+// Fails with Code::over_limit if some of the workload's memory is larger than the device takes.
 Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
 
 // A call fails with Code::opencl, or the code of the runtime, where a call of theirs fails. Not
@@ -50,15 +50,15 @@ class Session {
   Status bind(const Workload &workload, std::size_t guard = 0, bool exactly = false);
 
   // Inputs in the order of program_shape(); what a packed image holds beyond its plane is filled
-  // with `beyond`. Fails with Code::bad_argument where an input is missing.
+  // with `beyond`. Fails with Code::bad_argument if an input is missing.
   Status upload(const std::vector<Plane> &inputs, std::uint8_t beyond = 0);
   // Every byte of outputs and scratch memory, and the guards; outputs that accumulate become 0.
   Status fill_outputs(std::uint8_t value);
   // One local size for each stage, or none at all.
   Status launch(const std::vector<NDSize> &local, Launched *out);
-  // Work-groups as the driver likes them.
+  // The driver chooses the work-group sizes.
   Status launch_as_driver(Launched *out);
-  // Outputs in the order of program_shape(). `guards_intact`, where it is given, is whether
+  // Outputs in the order of program_shape(). `guards_intact`, if it is given, gets whether
   // every guard still has `guard_value` in every byte.
   Status download(const ProgramShape &shape, std::vector<Plane> *outputs,
                   bool *guards_intact = nullptr, std::uint8_t guard_value = 0);

@@ -53,7 +53,7 @@ struct Workload {
 // beyond the variant's parameters is left out.
 Parameters all_parameters(const packs::Variant &variant, const Parameters &given);
 
-// Fails with Code::bad_argument where the variant's parameter, if it has it, cannot be those
+// Fails with Code::bad_argument if the variant's parameter, if it has it, cannot be those
 // values.
 Status check_parameter(const packs::Variant &variant, const std::string &name,
                        const std::vector<double> &values);
@@ -63,7 +63,7 @@ Status check_launchable(const packs::Variant &variant);
 
 // Parameters that are not given take their defaults. Fails with Code::bad_argument for a
 // parameter that the variant does not have, with Code::over_limit for a size that needs too much
-// memory, and with Code::bad_input where the pack's own text gives no workload.
+// memory, and with Code::bad_input if the pack's own text gives no workload.
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
                                const ProblemSize &size, const Parameters &given);
 
@@ -73,8 +73,8 @@ ProgramShape program_shape(const packs::Program &program);
 // Bytes that a launch has to move: each input read once, each output written once.
 std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size);
 
-// An input that no picture is given for: soft slopes and edges under a little noise where it is
-// of bytes, as in a photograph; evenly spread values otherwise. The same on every machine.
+// An input that no picture is given for. Of bytes: soft slopes and edges under a little noise, as
+// in a photograph; of other types: evenly spread values. The same on every machine.
 Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t seed);
 std::vector<Plane> make_inputs(const packs::Program &program, const ProblemSize &size);
 

@@ -11,7 +11,7 @@
 namespace kiln::builder {
 
 // Reads a PNG file with 8 bits a channel and converts it to `channels` (1 luma, 3 RGB,
-// 4 RGBA). Fails with Code::io_error where the file cannot be read, and with Code::failed where
+// 4 RGBA). Fails with Code::io_error if the file cannot be read, and with Code::failed if
 // it is not such an image.
 Result<Plane> read_png(const std::string &path, std::uint32_t channels);
 
@@ -19,7 +19,7 @@ Result<Plane> read_png(const std::string &path, std::uint32_t channels);
 Status check_png(const std::string &path);
 
 // Writes through a temporary file and a rename. Fails as write_whole_file() does, and with
-// Code::failed where the image cannot be encoded.
+// Code::failed if the image cannot be encoded.
 Status write_png(const Plane &image, const std::string &path);
 
 }  // namespace kiln::builder

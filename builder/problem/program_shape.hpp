@@ -22,7 +22,7 @@ using Parameters = std::map<std::string, std::vector<double>>;
 
 // One of the planes that a program takes or gives.
 struct PlaneShape {
-  std::string name;  // may be empty where it is the only one
+  std::string name;  // may be empty if it is the only one
   Type type = Type::uchar_;
   std::uint32_t channels = 1;
   std::string extent = "width height";  // terms, as in a manifest

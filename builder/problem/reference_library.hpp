@@ -13,11 +13,11 @@
 namespace kiln::builder {
 
 // Loads the shared object at `path`, which stays loaded, and finds the function. Fails with
-// Code::failed where it cannot be loaded, is of another version, or lacks the function.
+// Code::failed if it cannot be loaded, is of another version, or lacks the function.
 Result<kiln_reference_function *> load_reference(const std::string &path,
                                                  const std::string &function);
 
-// Fills `*outputs`, which are blank planes of their shapes. Fails with Code::failed where the
+// Fills `*outputs`, which are blank planes of their shapes. Fails with Code::failed if the
 // function says that it has no result.
 Status call_reference(kiln_reference_function *function, const ProblemSize &size,
                       const std::vector<Plane> &inputs, const Parameters &parameters,

@@ -49,8 +49,8 @@ struct Pipe {
 void set_nonblocking(const packs::Descriptor &descriptor);
 
 enum class Drained { some, nothing, end };
-// Appends what is in a pipe, at most 64 KiB: `nothing` where the descriptor does not block and the
-// pipe is empty, `end` where it has no writer any more.
+// Appends what is in a pipe, at most 64 KiB: `nothing` if the descriptor does not block and the
+// pipe is empty, `end` if no writer is left.
 Drained drain(const packs::Descriptor &from, std::string *to);
 
 // For a process that was just forked: it ends when `parent`, which forked it, does.
@@ -67,11 +67,11 @@ pid_t fork_child(Work work) {
   _exit(work());
 }
 
-// In a child: writes what `work` returns to the pipe, as CBOR. The exit code: 0, 126 where it could
-// not be written, or 127 where `work` threw; then the exception's text is on standard error.
+// In a child: writes what `work` returns to the pipe, as CBOR. The exit code: 0, 126 if it could
+// not be written, or 127 if `work` threw; then the exception's text is on standard error.
 int write_answer(const packs::Descriptor &to, const std::function<nlohmann::json()> &work);
 
-// The answer that a child wrote; nothing where the bytes are none.
+// The answer that a child wrote; nothing if the bytes are no answer.
 std::optional<nlohmann::json> read_answer(const std::string &bytes);
 
 }  // namespace kiln::builder

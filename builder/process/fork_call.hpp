@@ -21,13 +21,13 @@ struct ChildResult : ProcessExit {
   nlohmann::json answer;  // what the function returned
   std::string output;     // the last 64 KiB of what it wrote to standard output and error
 
-  // Whether there is an answer, which may still tell of a failure.
+  // Whether there is an answer, which may still report a failure.
   bool ok() const { return answered; }
   // Of a child without an answer: "crashed with signal 11 (Segmentation fault)", with the end of
-  // its output where there is some.
+  // its output, if any.
   std::string reason() const;
-  // Fails with Code::process and the reason where there is no answer, else with the status that
-  // is in the answer, if one is (status_json.hpp).
+  // Fails with Code::process and the reason if there is no answer, else with the status that is in
+  // the answer, if any (status_json.hpp).
   Status status() const;
 };
 

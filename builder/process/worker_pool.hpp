@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that do pieces of work beside each other. POSIX.
+// Processes that do pieces of work in parallel. POSIX.
 #pragma once
 
 #include <array>

@@ -22,8 +22,8 @@ namespace kiln::builder {
 
 using runtime::NDSize;
 
-// Times are medians in nanoseconds; those with the size left to the driver are 0 where it took
-// no launch without one.
+// Times are medians in nanoseconds; those with the size left to the driver are 0 if it
+// refuses a launch without one.
 struct TunedPoint {
   NDSize local{1, 1, 1};
   double nanoseconds = 0;

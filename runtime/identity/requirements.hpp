@@ -62,8 +62,8 @@ std::uint32_t parse_compute_capability(std::string_view text);
 // Of the fact in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
 
-// Whether a manifest may name the requirement: one of the table, with the profile of this version
-// where it names a vendor.
+// Whether a manifest may name the requirement: one of the table; a vendor must be a
+// profile of this version.
 bool is_known_requirement(std::string_view requirement);
 
 // What a manifest may name, for messages: "fp16", ..., "vendor:adreno", ..., "extension:NAME", ...

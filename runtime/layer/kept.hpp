@@ -29,13 +29,13 @@ Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
 // OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
-// all; what another driver made of it leaves. Fails where there are kMostKept, and where the
-// overlay is another user's, or others may write to it.
+// all; a binary of it that another driver made is removed. Fails if there are kMostKept, if the
+// overlay is another user's, or if others may write to it.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
 packs::Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file);
 
 // The file gets the launches, and the binary of `built`, which is the same program after them, if
-// that has more in it: where it has not, as without PoCL's own cache, no later start tries again. A
+// that has more in it. If it has not, as without PoCL's own cache, no later start tries again. A
 // file that was removed stays so.
 packs::Status keep_launched(cl_program built, const KeptFile &file);
 

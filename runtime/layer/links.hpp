@@ -17,16 +17,16 @@ struct CompileArguments {
   const char **names;
 };
 
-// clCompileProgram. Where a pack has what comes of it the driver is not called: see
+// clCompileProgram. If a pack has the binary of the program, the driver is not called: see
 // compile_deferred().
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments);
 
-// Has the driver compile what compile() put off, if it did: before anything that the driver must
-// know of it.
+// Has the driver compile what compile() put off, if it did. Call it before the driver is asked for
+// anything of the program.
 void compile_deferred(cl_program program);
 
 // What the application may ask of a program that was put off, as if it had been compiled. Nothing
-// where the driver must be asked.
+// if the driver must be asked.
 std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id device,
                                           cl_program_build_info what, size_t room, void *out,
                                           size_t *size);

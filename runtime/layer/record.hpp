@@ -14,11 +14,11 @@ namespace kiln::layer {
 
 using source::WholeProgram;
 
-// The program with its kernels, which are asked for and released; nothing where it has none, as a
+// The program with its kernels, which are asked for and released; nothing if it has none, as a
 // library of functions. `built` was built by the driver.
 std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram &program);
 
-// Where it has none; of a library that is no fault.
+// The failure of a program without kernels; of a library that is no fault.
 packs::Status without_kernels();
 
 // Of writers of one spool: an application must not wait for a process that was stopped.
@@ -28,7 +28,7 @@ inline constexpr std::chrono::milliseconds kPatience{2000};
 void complain_once(const std::string &text);
 
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once. Fails with Code::requirement where it has no kernels.
+// write the same at once. Fails with Code::requirement if it has no kernels.
 packs::Status record_program(cl_program built, const WholeProgram &program,
                              const std::string &folder);
 

@@ -8,8 +8,8 @@
 namespace kiln::layer {
 
 // SPOOL/starts gets a line "START COMMAND PROGRAM", once a program and process; START and COMMAND,
-// of the words of the command line, are 16 hexadecimal digits. Nothing is noted in a file of
-// kMostOfStarts bytes, or where it cannot be written: that costs a hint.
+// of the words of the command line, are 16 hexadecimal digits. Nothing is noted if the file has
+// kMostOfStarts bytes or cannot be written: that costs a hint.
 inline constexpr long kMostOfStarts = 16 << 20;
 void note_start(const std::string &spool, const std::string &program);
 

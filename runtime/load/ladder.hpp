@@ -16,7 +16,7 @@ Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef vari
              std::shared_ptr<LoadedProgram> *out, Report *report);
 
 // Among the flags: without the driver, what the rungs would come to, down to the first that would
-// be tried. Nothing is recorded, the application is told nothing, and `*out` stays as it is.
+// be tried. Nothing is recorded, no notice is given, and `*out` stays as it is.
 inline constexpr unsigned kForesee = 1u << 31;
 
 }  // namespace kiln::runtime

@@ -42,7 +42,7 @@ struct History {
   unsigned deaths = 0;              // since it was last proven; one for each process
   unsigned passed_over = 0;         // starts since the last death or refusal
   unsigned refusals = 0;            // since it was last proven
-  std::uint16_t marker = 0;         // that told of the last death
+  std::uint16_t marker = 0;         // that recorded the last death
   bool stuck = false;               // as Verdict::stuck
 };
 
@@ -100,11 +100,11 @@ class Journal {
   std::vector<Record> folded() const;
 
   // Whether the death of a process that was found dead is to be recorded. Not if another start has
-  // told of it, if the subject was proven meanwhile, or if it is one of `found`, to which it is
+  // recorded it, if the subject was proven meanwhile, or if it is one of `found`, to which it is
   // added: processes that ended since the last start may have been ended together, and count as
   // one.
   bool is_new_death(const Record &death, std::vector<std::uint64_t> *found) const;
-  // Whether a death was told of by a marker of that number.
+  // Whether the journal has a death that a marker of that number recorded.
   bool has_marker(std::uint16_t number) const;
 
   void add(const Record &record);

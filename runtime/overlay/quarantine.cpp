@@ -58,8 +58,8 @@ void add_record(const Record &record, packs::Bytes *bytes) {
   encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
 
-// A lock of an open file, where there are locks. Given back before the file is closed: a process
-// that was forked meanwhile has the file open, too.
+// A lock of an open file, if the file system has locks. Given back before the file is closed: a
+// process that was forked meanwhile has the file open, too.
 class FileLock {
  public:
   FileLock(const Descriptor &file, int how) : fd_(file.get()) {

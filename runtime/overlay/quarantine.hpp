@@ -86,7 +86,7 @@ class Quarantine {
   // What one open() finds.
   struct Found {
     std::vector<Death> *deaths;
-    std::vector<std::uint64_t> ids{};  // of the subjects of the deaths, told before or not
+    std::vector<std::uint64_t> ids{};  // of the subjects of all deaths, new ones or not
   };
 
   bool collect(const std::string &name, Found *found);

@@ -22,7 +22,7 @@ class IncludeMacros {
   // What follows #undef.
   void undefine(std::string_view name);
 
-  // `text` with its macros expanded, by # too; nothing where one of them was defined in two ways or
+  // `text` with its macros expanded, by # too; nothing if one of them was defined in two ways or
   // undefined, since only a compiler knows which holds, or makes use of ##.
   std::optional<std::string> expand(std::string_view text) const;
 

@@ -16,7 +16,7 @@ struct Position {
 };
 
 // "file:line:column: error: message", the line as it stands in `text`, a caret under the
-// column, then `expected` where it is not empty; each ends with a newline. A position
+// column, then `expected` unless it is empty; each ends with a newline. A position
 // behind the end of the text or of the line puts the caret behind the last character.
 std::string source_error(std::string_view file, std::string_view text, Position position,
                          std::string_view message, std::string_view expected);

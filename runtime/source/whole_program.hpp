@@ -26,7 +26,7 @@ using Headers = std::map<std::string, std::string>;
 
 // Takes the included files into the source: from `headers`, from the folders of -I, from the
 // current folder, and by absolute names, which may be made of macros. Pure but for these files;
-// takes any thread. Fails where what a compiler makes of the program depends on more than such
+// takes any thread. Fails if what a compiler makes of the program depends on more than such
 // files, as on the time, or may; the message says on what.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
@@ -35,7 +35,7 @@ packs::Result<WholeProgram> whole_program(std::string_view source, std::string_v
 // module in this machine's byte order.
 packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
 
-// Fails where a file that was included has changed, so that whoever read it since may have seen
+// Fails if a file that was included has changed, so that whoever read it since may have seen
 // another text.
 packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
                               std::string_view options, const Headers &headers = {});

@@ -49,7 +49,7 @@ enum kiln_reference_type {
 
 /** An input or an output: rows from top to bottom without padding, channels interleaved. */
 typedef struct kiln_reference_plane {
-  const char *name; /**< As the manifest's argument has it; "" where it has none. */
+  const char *name; /**< As the manifest's argument has it; "" if it has none. */
   uint32_t type;    /**< A #kiln_reference_type. */
   uint32_t channels;
   uint32_t width;  /**< Pixels in a row. */

@@ -10,7 +10,7 @@
 namespace kiln::packs {
 
 // The paths of the folder's *.kiln files, in the order of their names. Code::io_error, with the
-// folder's name, where it cannot be read.
+// folder's name, if it cannot be read.
 Status packs_in(const std::string &folder, std::vector<std::string> *out);
 
 // Of a spool, beside its packs: which start of an application built which (docs/layer.md).
