@@ -14,8 +14,8 @@ namespace kiln::builder {
 struct CacheRequest {
   std::string format;  // a word of cache_formats()
   std::string folder;  // need not be there
-  // A cache that the application wrote, for any device, to learn from it what no driver is told;
-  // may be empty. The folder itself is looked at, too.
+  // A cache that the application wrote, for any device, to read file names and sources from; may be
+  // empty. The folder itself is looked at, too.
   std::string learn{};
   std::string include{};  // pyopencl: the folder of its headers; empty: where Debian has it
 };
@@ -26,7 +26,7 @@ const std::vector<std::string> &cache_formats();
 // Fails with Code::bad_argument for a word that is none of them.
 Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request);
 
-// The format of a cache by its files' names. Fails with Code::failed where none, or more than one,
+// The format of a cache by its files' names. Fails with Code::failed if none, or more than one,
 // is recognised.
 Result<std::string> recognise_cache(const std::string &folder);
 
