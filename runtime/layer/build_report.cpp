@@ -15,10 +15,12 @@ namespace {
 
 const char *outcome_of(const Built &built) {
   if (built.rung.empty()) return "passed";
-  return built.rung == "source" || built.rung == "il" ? "compiled" : "served";
+  return is_compiled(built.rung) ? "compiled" : "served";
 }
 
 }  // namespace
+
+bool is_compiled(const std::string &rung) { return rung == "source" || rung == "il"; }
 
 std::string noted(const packs::Status &status) {
   const bool record = settings().record;

@@ -21,6 +21,9 @@ struct Built {
 std::string noted(const packs::Status &status);
 inline constexpr char kRefused[] = "the driver does not build it";
 
+// Whether what was loaded by this rung was compiled.
+bool is_compiled(const std::string &rung);
+
 // Appends {"program", "outcome", "rung", "reason", "milliseconds"} to the file of the settings, if
 // they name one: in one write, so that lines of several processes stay whole. "outcome" is
 // "served", "compiled" (from the pack's source, for the overlay) or "passed"; "milliseconds" are

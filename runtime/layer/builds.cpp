@@ -23,45 +23,48 @@ cl_int by_driver(const ProgramPointer &program, const BuildArguments &arguments)
 struct Pending {
   Notify notify;
   void *user;
+  Devices devices;
   WholeProgram whole;
   Given given;
 };
 
-// Its launches are watched where they matter to the file.
-void watch(cl_program program, const KeptFile &file, const Given &given) {
-  if (file.path.empty()) return;
+// The launches of the program, which stands for the application's `own`, are watched where they
+// matter to the file. Of several devices each has a file, and a launch is of one of them.
+void watch(cl_program program, cl_program own, const KeptFile &file, const Given &given) {
+  if (file.path.empty() || only_device(own) == nullptr) return;
   launches().set_program(program, file.path, file.lines, std::make_shared<Given>(given));
 }
 
-Status note_unchanged(cl_program built, const WholeProgram &whole, const Given &given) {
+Status note_unchanged(cl_program built, const Devices &devices, const WholeProgram &whole,
+                      const Given &given) {
   const Status status = check_unchanged(whole, given.source, given.options);
   if (!status.ok()) {
     complain_once("a program is not noted: " + status.message);
     return status;
   }
   KeptFile file;
-  const Status noted = note_built(built, whole, &file);
-  if (noted.ok()) watch(built, file, given);
+  const Status noted = note_built(built, devices, whole, &file);
+  if (noted.ok()) watch(built, built, file, given);
   return noted;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  (void)note_unchanged(program, pending->whole, pending->given);
+  (void)note_unchanged(program, pending->devices, pending->whole, pending->given);
   pending->notify(program, pending->user);
 }
 
 // `*reason` is what became of it, or is to become when the driver has built it.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
-                      const WholeProgram &whole, std::string *reason) {
+                      const Devices &devices, const WholeProgram &whole, std::string *reason) {
   const Given given{program->source, arguments.options_text(), program->is_il};
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, whole, given));
+    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, devices, whole, given));
     return code;
   }
   // Left behind where a driver refuses the call and does not call back: some do both.
-  auto *pending = new Pending{arguments.notify, arguments.user, whole, given};
+  auto *pending = new Pending{arguments.notify, arguments.user, devices, whole, given};
   BuildArguments noting = arguments;
   noting.notify = when_built;
   noting.user = pending;
@@ -70,48 +73,104 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   return code;
 }
 
-// Whether the layer has to do with the build. Fails with why not.
-Status judge(const Program &program, const BuildArguments &arguments, cl_device_id device,
-             const packs::Result<WholeProgram> &whole) {
-  if (settings().record) return whole.status();
-  if (Status s = can_follow(arguments, device); !s.ok()) return s;
-  // Kernels that the layer does not know may be attached to it.
-  if (program.native) return Status::error(Code::failed, "the driver built it before");
-  return whole.status();
+// What there is for the devices, to which those of `all` are added that the same was built for
+// before. With the reason where there is none.
+Served serve(const ProgramPointer &program, const std::string &options,
+             const packs::Result<WholeProgram> &whole, const Devices &all, Devices *devices) {
+  Served served;
+  if (!whole.ok()) {
+    served.reason = whole.status().message;
+    return served;
+  }
+  if (program->native) {  // kernels that the layer does not know may be attached to it
+    served.is_unknown = !can_serve(whole->name, *devices);
+    served.reason = "the driver built it before";
+    return served;
+  }
+  const TwinPointer twin = objects().twin_of(program->handle);
+  if (twin != nullptr && !contains_all(*devices, twin->devices)) {
+    if (twin->name != whole->name || twin->options != options) {
+      served.is_unknown = !can_serve(whole->name, *devices);
+      served.reason = "it was built otherwise for other devices before";
+      return served;
+    }
+    const Devices asked = std::move(*devices);
+    devices->clear();
+    for (const cl_device_id device : all) {
+      const bool is_one = contains(asked, device) || contains(twin->devices, device);
+      if (is_one) devices->push_back(device);
+    }
+  }
+  return serve_program(whole->name, program->context, *devices);
 }
 
 // Whether a twin serves the build from here on; fills in what is to be reported.
-bool take_twin(const ProgramPointer &program, const std::string &options, const Served &served,
-               Built *built) {
-  built->rung = served.rung;
+bool take_twin(const ProgramPointer &program, const std::string &options, const Devices &devices,
+               const Served &served, Built *built) {
   built->reason = served.reason;
   if (served.program == nullptr) return false;
-  objects().set_twin(program, std::make_shared<Twin>(served.program, options, served.log));
-  watch(served.program, served.kept, {program->source, options, program->is_il});
+  built->rung = served.rung;
+  objects().set_twin(program, std::make_shared<Twin>(served.program, built->program, options,
+                                                     devices, served.logs));
+  watch(served.program, program->handle, served.kept, {program->source, options, program->is_il});
   return true;
+}
+
+// What the program is built for besides these devices stays so when its twin goes.
+void build_others(const ProgramPointer &program, const Devices &devices) {
+  const TwinPointer twin = objects().twin_of(program->handle);
+  if (twin != nullptr && !contains_all(devices, twin->devices)) {
+    (void)build_own(program->handle, twin.get());
+  }
+}
+
+Status keep_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
+                     KeptFile *file) {
+  Status status;
+  for (const Part &part : parts_of(built, devices)) {
+    if (Status s = keep_program(built, part, whole, file); !s.ok()) status = std::move(s);
+  }
+  return status;
 }
 
 }  // namespace
 
-Status note_built(cl_program built, const WholeProgram &whole, KeptFile *file) {
-  const Status status = settings().record ? record_program(built, whole, settings().spool)
-                                          : keep_program(built, whole, file);
+Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
+                  KeptFile *file) {
+  const Status status = settings().record ? record_program(built, devices, whole, settings().spool)
+                                          : keep_for_each(built, devices, whole, file);
   if (!status.ok() && status.code != Code::requirement) {
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }
   return status;
 }
 
-Status can_follow(const BuildArguments &arguments, cl_device_id only) {
+packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all) {
   const bool well_formed = (arguments.device_count == 0) == (arguments.devices == nullptr) &&
                            (arguments.notify != nullptr || arguments.user == nullptr);
-  if (!well_formed) {
+  if (!well_formed || all.empty()) {
     return Status::error(Code::bad_argument, "its arguments are for the driver to judge");
   }
-  if (only == nullptr) return Status::error(Code::failed, "its context has several devices");
-  const bool others =
-      arguments.device_count > 1 || (arguments.devices != nullptr && arguments.devices[0] != only);
-  return others ? Status::error(Code::failed, "it is built for other devices") : Status();
+  if (arguments.devices == nullptr) return all;
+  Devices asked;
+  for (cl_uint i = 0; i < arguments.device_count; ++i) {
+    const cl_device_id device = arguments.devices[i];
+    if (!contains(all, device)) {
+      return Status::error(Code::failed, "it is built for other devices");
+    }
+    if (!contains(asked, device)) asked.push_back(device);
+  }
+  return asked;
+}
+
+bool build_own(cl_program own, Twin *twin) {
+  const std::lock_guard<std::mutex> lock(twin->asking);
+  if (twin->asked) return twin->answers;
+  twin->asked = true;
+  twin->answers =
+      next.clBuildProgram(own, static_cast<cl_uint>(twin->devices.size()), twin->devices.data(),
+                          twin->options.c_str(), nullptr, nullptr) == CL_SUCCESS;
+  return twin->answers;
 }
 
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
@@ -141,21 +200,26 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     Built built;
     const std::string options = arguments.options_text();
     const auto whole = whole_of(*program, options);
-    const cl_device_id device = only_device(program->handle);
     built.program = whole.ok() ? whole->name : program_name(program->source, options);
-    const Status judged = judge(*program, arguments, device, whole);
-    built.reason = judged.message;
-    const bool ours = judged.ok();
-    const bool records = ours && settings().record;
+    const Devices all = devices_of(program->handle);
+    const auto asked = devices_asked(arguments, all);
+    const Devices devices = asked.ok() ? *asked : all;
+    const bool records = whole.ok() && settings().record;
     Served served;
-    if (ours && !records) served = serve_program(built.program, program->context, device);
-    const bool is_served = ours && !records && take_twin(program, options, served, &built);
+    Devices to_serve = devices;
+    if (!asked.ok()) {
+      served.reason = asked.status().message;
+    } else if (!records) {
+      served = serve(program, options, whole, all, &to_serve);
+    }
+    const bool is_served = take_twin(program, options, to_serve, served, &built);
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
     if (records || keeps) built.reason = kRefused;  // unless it does
     if (!is_served) {
+      build_others(program, devices);
       code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
-        return records || keeps ? build_and_note(program, arguments, *whole, &built.reason)
+        return records || keeps ? build_and_note(program, arguments, devices, *whole, &built.reason)
                                 : by_driver(program, arguments);
       });
     }

@@ -22,13 +22,18 @@ struct BuildArguments {
   std::string options_text() const { return options == nullptr ? "" : options; }
 };
 
-// Whether the layer has to do with such a call, whichever program it is for. Fails with why it is
-// left to the driver.
-packs::Status can_follow(const BuildArguments &arguments, cl_device_id only);
+// The devices of such a call, of `all` of a program, each once. Fails with why it is left to the
+// driver, whichever program it is for.
+packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all);
 
-// Notes what the driver built: in the spool, or for later starts in the overlay, where `file` says.
-// What fails is complained about.
-packs::Status note_built(cl_program built, const WholeProgram &whole, KeptFile *file);
+// Notes what the driver built for the devices: in the spool, or for later starts in the overlay,
+// where `file` says. What fails is complained about.
+packs::Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
+                         KeptFile *file);
+
+// Has the driver build the application's own program, once, as its twin was asked for. False if it
+// could not.
+bool build_own(cl_program own, Twin *twin);
 
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

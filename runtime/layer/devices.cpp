@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/devices.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -19,15 +20,43 @@ kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error) {
   return status;
 }
 
+Devices devices_of(cl_program program) {
+  std::size_t size = 0;
+  if (next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
+    return {};
+  }
+  Devices devices(size / sizeof(cl_device_id));
+  const cl_int code =
+      next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, size, devices.data(), nullptr);
+  return code == CL_SUCCESS ? devices : Devices();
+}
+
 cl_device_id only_device(cl_program program) {
-  cl_uint count = 0;
-  cl_device_id device = nullptr;
-  const bool one = next.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count,
-                                         nullptr) == CL_SUCCESS &&
-                   count == 1 &&
-                   next.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(device), &device,
-                                         nullptr) == CL_SUCCESS;
-  return one ? device : nullptr;
+  const Devices devices = devices_of(program);
+  return devices.size() == 1 ? devices[0] : nullptr;
+}
+
+bool contains(const Devices &devices, cl_device_id device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+bool contains_all(const Devices &devices, const Devices &others) {
+  return std::all_of(others.begin(), others.end(),
+                     [&](cl_device_id device) { return contains(devices, device); });
+}
+
+Devices different(const Devices &devices) {
+  Devices found;
+  std::vector<std::uint64_t> keys;
+  for (const cl_device_id id : devices) {
+    kiln_device *device = nullptr;
+    if (find_device(id, &device, nullptr) != KILN_OK) continue;
+    const std::uint64_t key = device->device->key().hash();
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    keys.push_back(key);
+    found.push_back(id);
+  }
+  return found;
 }
 
 }  // namespace kiln::layer

@@ -2,16 +2,30 @@
 // The application's devices, as the runtime knows them.
 #pragma once
 
+#include <vector>
+
 #include "runtime/api/api.hpp"
 #include "runtime/layer/next.hpp"
 
 namespace kiln::layer {
 
+using Devices = std::vector<cl_device_id>;
+
 // Opened when it is first asked for, since what a device says of itself takes a hundred calls; then
 // kept, as drivers keep devices. Takes any thread.
 kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error);
 
-// The only device of the program's context, or null.
+// Those of the program: of its context, or, of a linked one, of the link. Empty: the driver does
+// not say.
+Devices devices_of(cl_program program);
+
+// The only one, or null.
 cl_device_id only_device(cl_program program);
+
+bool contains(const Devices &devices, cl_device_id device);
+bool contains_all(const Devices &devices, const Devices &others);
+
+// Of those with one binary key, which take each other's binaries, the first alone.
+Devices different(const Devices &devices);
 
 }  // namespace kiln::layer

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/layer/answer.hpp"
+#include "runtime/layer/binaries.hpp"
 #include "runtime/layer/foreign.hpp"
 #include "runtime/layer/kept_launches.hpp"
 #include "runtime/layer/launch_hooks.hpp"
@@ -155,6 +156,9 @@ cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, si
     default: {
       compile_deferred(program);
       const TwinPointer twin = objects().twin_of(program);
+      if (twin != nullptr && (what == CL_PROGRAM_BINARY_SIZES || what == CL_PROGRAM_BINARIES)) {
+        return binaries_info(program, *twin, what, room, out, size);
+      }
       return next.clGetProgramInfo(actual(program, twin), what, room, out, size);
     }
   }
@@ -165,19 +169,19 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
                                           size_t *size) {
   const auto deferred = deferred_build_info(program, device, what, room, out, size);
   if (deferred) return *deferred;
-  if (what == CL_PROGRAM_BUILD_OPTIONS && is_linked(program)) return answer("", 1, room, out, size);
+  const bool linked = what == CL_PROGRAM_BUILD_OPTIONS && is_linked(program);
+  if (linked && contains(devices_of(program), device)) return answer("", 1, room, out, size);
   const TwinPointer twin = objects().twin_of(program);
-  const bool options = twin != nullptr && what == CL_PROGRAM_BUILD_OPTIONS;
-  const bool log = twin != nullptr && what == CL_PROGRAM_BUILD_LOG && !twin->log.empty();
-  if (!options && !log) {
-    return next.clGetProgramBuildInfo(actual(program, twin), device, what, room, out, size);
+  if (twin == nullptr) {
+    return next.clGetProgramBuildInfo(program, device, what, room, out, size);
   }
-  // The driver judges the device.
-  cl_build_status status = CL_BUILD_NONE;
-  const cl_int code = next.clGetProgramBuildInfo(twin->program, device, CL_PROGRAM_BUILD_STATUS,
-                                                 sizeof(status), &status, nullptr);
-  if (code != CL_SUCCESS) return code;
-  const std::string &text = options ? twin->options : twin->log;
+  if (!contains(twin->devices, device)) return unbuilt_info(program, device, what, room, out, size);
+  const std::string &log = twin->log_of(device);
+  const bool options = what == CL_PROGRAM_BUILD_OPTIONS;
+  if (!options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
+    return next.clGetProgramBuildInfo(twin->program, device, what, room, out, size);
+  }
+  const std::string &text = options ? twin->options : log;
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
@@ -257,14 +261,7 @@ cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
 // be.
 cl_program asked(const ProgramPointer &program) {
   const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin == nullptr) return nullptr;
-  const std::lock_guard<std::mutex> lock(twin->asking);
-  if (!twin->asked) {
-    twin->asked = true;
-    twin->answers = next.clBuildProgram(program->handle, 0, nullptr, twin->options.c_str(), nullptr,
-                                        nullptr) == CL_SUCCESS;
-  }
-  return twin->answers ? program->handle : nullptr;
+  return twin != nullptr && build_own(program->handle, twin.get()) ? program->handle : nullptr;
 }
 
 // The same kernel of the application's own program, for the caller to release; null if there is

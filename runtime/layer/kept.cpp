@@ -133,10 +133,11 @@ Status keep_launched(cl_program built, const KeptFile &file) {
   return packs::write_pack(contents, file.path);
 }
 
-Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file) {
+Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
+                    KeptFile *file) {
   kiln_error error{};
   kiln_device *device = nullptr;
-  if (find_device(only_device(built), &device, &error) != KILN_OK) {
+  if (find_device(part.device, &device, &error) != KILN_OK) {
     return Status::error(Code::opencl, error.message);
   }
   std::string path;
@@ -146,7 +147,7 @@ Status keep_program(cl_program built, const WholeProgram &program, KeptFile *fil
   if (folder.list(&names) != 0 || names.size() >= kMostKept) {
     return Status::error(Code::over_limit, {path, " is full"});
   }
-  auto contents = contents_of(built, program);
+  auto contents = contents_of(part.program.get(), program);
   if (!contents) return without_kernels();
   if (Status s = add_binary(built, *device->device, &*contents); !s.ok()) return s;
   const std::string name = file_name(program.name, *device->device);

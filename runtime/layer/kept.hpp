@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/api/api.hpp"
-#include "runtime/layer/next.hpp"
+#include "runtime/layer/parts.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
@@ -28,11 +28,12 @@ struct Kept {
 Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
-// OVERLAY/programs gets the program with the binary that the driver gives for it: whole or not at
-// all; a binary of it that another driver made is removed. Fails if there are kMostKept, if the
-// overlay is another user's, or if others may write to it.
+// OVERLAY/programs gets the program with the binary that the driver gives for it and the part's
+// device: whole or not at all; a binary of it that another driver made is removed. Fails if there
+// are kMostKept, if the overlay is another user's, or if others may write to it.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
-packs::Status keep_program(cl_program built, const WholeProgram &program, KeptFile *file);
+packs::Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
+                           KeptFile *file);
 
 // The file gets the launches, and the binary of `built`, which is the same program after them, if
 // that has more in it. If it has not, as without PoCL's own cache, no later start tries again. A

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/layer/answer.hpp"
+#include "runtime/layer/binaries.hpp"
 #include "runtime/layer/build_report.hpp"
 #include "runtime/layer/devices.hpp"
 #include "runtime/layer/launches.hpp"
@@ -15,8 +16,7 @@ namespace kiln::layer {
 namespace {
 
 constexpr char kNotAlone[] =
-    "it is not of one program that was compiled from source for one device and linked without "
-    "options";
+    "it is not of one program that was compiled from source and linked without options";
 
 // Nothing where a header is none that the layer saw, or the driver is to judge the call.
 std::optional<Headers> headers_of(const CompileArguments &arguments) {
@@ -37,16 +37,17 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
 // What the call is for, or null where the layer does not follow it.
 std::shared_ptr<Compilation> follow(const ProgramPointer &program,
                                     const CompileArguments &arguments) {
-  const bool plain = arguments.build.notify == nullptr &&
-                     can_follow(arguments.build, only_device(program->handle)).ok();
-  auto headers = plain ? headers_of(arguments) : std::nullopt;
-  if (!headers) return nullptr;
+  if (arguments.build.notify != nullptr) return nullptr;
+  auto devices = devices_asked(arguments.build, devices_of(program->handle));
+  auto headers = headers_of(arguments);
+  if (!devices.ok() || !headers) return nullptr;
   auto whole = whole_of(*program, arguments.build.options_text(), *headers);
   if (!whole.ok()) return nullptr;
   auto made = std::make_shared<Compilation>();
   made->whole = *std::move(whole);
   made->options = arguments.build.options_text();
   made->headers = *std::move(headers);
+  made->devices = *std::move(devices);
   return made;
 }
 
@@ -79,14 +80,18 @@ class HeaderPrograms {
   std::vector<const char *> names_;
 };
 
-// The program that the call makes, if it is one that a single build makes, too.
-CompilationPointer linked_alone(const LinkArguments &arguments) {
+// The program that the call makes, if it is one that a single build makes, too; and its devices.
+CompilationPointer linked_alone(const LinkArguments &arguments, Devices *devices) {
   if (arguments.count != 1 || arguments.programs == nullptr) return nullptr;
   const ProgramPointer known = objects().find(arguments.programs[0]);
-  const bool plain = known != nullptr && known->context == arguments.context &&
-                     arguments.build.notify == nullptr && arguments.build.options_text().empty() &&
-                     can_follow(arguments.build, only_device(known->handle)).ok();
-  return plain ? objects().compilation_of(known->handle) : nullptr;
+  if (known == nullptr || known->context != arguments.context) return nullptr;
+  const auto asked = devices_asked(arguments.build, devices_of(known->handle));
+  const bool plain =
+      asked.ok() && arguments.build.notify == nullptr && arguments.build.options_text().empty();
+  const auto compilation = plain ? objects().compilation_of(known->handle) : nullptr;
+  if (compilation == nullptr || !contains_all(compilation->devices, *asked)) return nullptr;
+  *devices = *asked;
+  return compilation;
 }
 
 // Says of a program that a pack gave what a linked one says.
@@ -99,9 +104,9 @@ void hand_out(cl_program linked, cl_context context) {
 }
 
 // Of what is linked no source is known to take it again from when it was launched.
-packs::Status note_linked(cl_program linked, const WholeProgram &whole) {
+packs::Status note_linked(cl_program linked, const Devices &devices, const WholeProgram &whole) {
   KeptFile unwatched;
-  return note_built(linked, whole, &unwatched);
+  return note_built(linked, devices, whole, &unwatched);
 }
 
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
@@ -118,7 +123,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels that the layer does not know may be attached to what the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
-  if (can_wait && can_serve(compilation->whole.name, only_device(program->handle))) {
+  if (can_wait && can_serve(compilation->whole.name, compilation->devices)) {
     compilation->is_deferred = true;
     objects().set_twin(program, nullptr);
     objects().set_compilation(program, compilation);
@@ -147,7 +152,8 @@ void compile_deferred(cl_program handle) {
   if (objects().compilation_of(handle) != seen) return;  // another thread was faster
   HeaderPrograms headers(program->context, seen->headers);
   (void)leave_to_driver(program, &lock, false, [&] {
-    return next.clCompileProgram(handle, 0, nullptr, seen->options.c_str(), headers.count(),
+    return next.clCompileProgram(handle, static_cast<cl_uint>(seen->devices.size()),
+                                 seen->devices.data(), seen->options.c_str(), headers.count(),
                                  headers.programs(), headers.names(), nullptr, nullptr);
   });
   auto compiled = std::make_shared<Compilation>(*seen);
@@ -163,7 +169,9 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
   constexpr cl_build_status kStatus = CL_BUILD_SUCCESS;
   constexpr cl_program_binary_type kType = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
   const std::string &options = compilation->options;
-  if (device != only_device(program)) return CL_INVALID_DEVICE;
+  if (!contains(compilation->devices, device)) {
+    return unbuilt_info(program, device, what, room, out, size);
+  }
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: return answer(&kStatus, sizeof(kStatus), room, out, size);
     case CL_PROGRAM_BINARY_TYPE: return answer(&kType, sizeof(kType), room, out, size);
@@ -175,17 +183,17 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
 }
 
 cl_program link(const LinkArguments &arguments, cl_int *code) {
-  const CompilationPointer alone = linked_alone(arguments);
+  Devices devices;
+  const CompilationPointer alone = linked_alone(arguments, &devices);
   Built built;
   bool notes = alone != nullptr && settings().record;
   if (alone == nullptr) built.reason = kNotAlone;
   if (alone != nullptr) built.program = alone->whole.name;
   if (alone != nullptr && !settings().record) {
-    const Served served =
-        serve_program(built.program, arguments.context, only_device(arguments.programs[0]));
-    built.rung = served.rung;
+    const Served served = serve_program(built.program, arguments.context, devices);
     built.reason = served.reason;
     if (served.program != nullptr) {
+      built.rung = served.rung;
       hand_out(served.program, arguments.context);
       append_report(built);
       *code = CL_SUCCESS;
@@ -198,7 +206,8 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");
-  if (notes) built.reason = linked == nullptr ? kRefused : noted(note_linked(linked, alone->whole));
+  if (notes)
+    built.reason = linked == nullptr ? kRefused : noted(note_linked(linked, devices, alone->whole));
   append_report(built);
   return linked;
 }

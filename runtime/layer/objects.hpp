@@ -2,13 +2,14 @@
 // What the layer knows of an application's programs and kernels.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
-#include "runtime/layer/next.hpp"
+#include "runtime/layer/devices.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
@@ -22,15 +23,28 @@ using source::WholeProgram;
 
 // A program that is built, and stands for one of the application's. Whoever looks at it holds it.
 struct Twin {
-  Twin(cl_program made, std::string its_options, std::string its_log)
-      : program(made), options(std::move(its_options)), log(std::move(its_log)) {}
+  Twin(cl_program made, std::string its_name, std::string its_options, Devices its_devices,
+       std::vector<std::string> its_logs)
+      : program(made),
+        name(std::move(its_name)),
+        options(std::move(its_options)),
+        devices(std::move(its_devices)),
+        logs(std::move(its_logs)) {}
   Twin(const Twin &) = delete;
   Twin &operator=(const Twin &) = delete;
   ~Twin();
 
-  const cl_program program;   // owned
-  const std::string options;  // that the application gave
-  const std::string log;      // of the build that its binary is of; empty: the program's own
+  const cl_program program;             // owned
+  const std::string name;               // program_name()
+  const std::string options;            // that the application gave
+  const Devices devices;                // that it is built for
+  const std::vector<std::string> logs;  // of the build for each; empty: the program's own
+
+  // Of one of the devices.
+  const std::string &log_of(cl_device_id device) const {
+    const auto at = std::find(devices.begin(), devices.end(), device) - devices.begin();
+    return logs[static_cast<std::size_t>(at)];
+  }
 
   // Whether the application's program is built, too, to be asked for what binaries do not keep.
   std::mutex asking;
@@ -44,6 +58,7 @@ struct Compilation {
   WholeProgram whole;
   std::string options;  // that the application gave
   Headers headers;
+  Devices devices;
   // Whether the driver was not called yet, since a pack has what comes of it.
   bool is_deferred = false;
 };

@@ -11,6 +11,7 @@
 #include "kiln/packs/folder_lock.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/layer/launches.hpp"
+#include "runtime/layer/parts.hpp"
 #include "runtime/layer/settings.hpp"
 #include "runtime/layer/starts.hpp"
 
@@ -107,14 +108,35 @@ packs::Status without_kernels() {
   return packs::Status::error(packs::Code::requirement, "it has no kernels");
 }
 
-packs::Status record_program(cl_program built, const WholeProgram &program,
+static bool has_variant(const packs::Contents &contents, const packs::Variant &variant) {
+  const auto &variants = contents.programs[0].variants;
+  return std::any_of(variants.begin(), variants.end(),
+                     [&](const auto &other) { return other.hash == variant.hash; });
+}
+
+// With a variant for each set of kernels.
+static std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &devices,
+                                                      const WholeProgram &program) {
+  std::optional<packs::Contents> all;
+  for (const Part &part : parts_of(built, devices)) {
+    auto contents = contents_of(part.program.get(), program);
+    if (!all) {
+      all = std::move(contents);
+    } else if (contents && !has_variant(*all, contents->programs[0].variants[0])) {
+      all->programs[0].variants.push_back(std::move(contents->programs[0].variants[0]));
+    }
+  }
+  return all;
+}
+
+packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,
                              const std::string &folder) {
   const std::string path = folder + "/" + program.name + ".kiln";
   launches().set_program(built, path);
   (void)mkdir(folder.c_str(), 0777);
   note_start(folder, program.name);
   if (access(path.c_str(), F_OK) == 0) return {};
-  const auto contents = contents_of(built, program);
+  const auto contents = contents_of_all(built, devices, program);
   if (!contents) return without_kernels();
   // Another process may have written it since, and its launches.
   const packs::FolderLock lock(path, kPatience);

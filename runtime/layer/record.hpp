@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
-#include "runtime/layer/next.hpp"
+#include "runtime/layer/devices.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::layer {
@@ -28,8 +28,9 @@ inline constexpr std::chrono::milliseconds kPatience{2000};
 void complain_once(const std::string &text);
 
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once. Fails with Code::requirement if it has no kernels.
-packs::Status record_program(cl_program built, const WholeProgram &program,
+// write the same at once. Of different devices each set of kernels is a variant. Fails with
+// Code::requirement if it has no kernels.
+packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,
                              const std::string &folder);
 
 }  // namespace kiln::layer

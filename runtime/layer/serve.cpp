@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/layer/serve.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "kiln/packs/pack_folder.hpp"
-#include "runtime/layer/devices.hpp"
+#include "runtime/layer/build_report.hpp"
 #include "runtime/layer/launches.hpp"
 #include "runtime/layer/record.hpp"
 #include "runtime/layer/settings.hpp"
+#include "runtime/load/finish.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -79,7 +81,9 @@ Found find_pack(const std::string &name, const kiln_device &device) {
   return first;
 }
 
-Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context) {
+// With the program's binary, unless that is null.
+Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
+            packs::Bytes *bytes) {
   Served served;
   kiln_error error{};
   kiln_loader_options options = {};
@@ -101,25 +105,25 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     next.clRetainProgram(served.program);
     launches().set_program(served.program, "");  // it may have the handle of another
     served.rung = runtime::rung_name(result.report->rung);
+    served.logs.resize(1);
     if (result.report->rung == KILN_RUNG_EXACT) {
       const packs::BinaryRef binary = binary_of(*found.pack, *device, result.program->variant);
-      if (binary) served.log = binary.provenance.build_log();
+      if (binary) served.logs[0] = binary.provenance.build_log();
     }
-  } else {
-    served.reason = result.error.message;
   }
+  packs::Status status = result.error;
+  if (status.ok() && bytes != nullptr) {
+    status =
+        runtime::ask_for_binary(*loader->loader, result.program->variant, served.program, bytes);
+  }
+  if (!status.ok()) served.reason = status.message;
   kiln_loader_release(loader);
   return served;
 }
 
-}  // namespace
-
-Served serve_program(const std::string &name, cl_context context, cl_device_id id) {
+Served serve_one(const std::string &name, cl_context context, cl_device_id id,
+                 packs::Bytes *bytes) {
   Served served;
-  if (next_opencl() == nullptr) {
-    served.reason = "the ICD loader is too old";
-    return served;
-  }
   kiln_error error{};
   kiln_device *device = nullptr;
   if (find_device(id, &device, &error) != KILN_OK) {
@@ -127,23 +131,119 @@ Served serve_program(const std::string &name, cl_context context, cl_device_id i
     return served;
   }
   const Found found = find_pack(name, *device);
-  if (found.pack != nullptr) return load(name, found, device, context);
-  Kept kept = open_kept(name, *device);
+  Kept kept;
+  if (found.variant.empty()) kept = open_kept(name, *device);
   if (kept.pack == nullptr) {
+    if (found.pack != nullptr) return load(name, found, device, context, bytes);
     served.is_unknown = true;
     served.reason = "no pack has it";
     return served;
   }
-  served = load(name, {kept.pack, ""}, device, context);
+  served = load(name, {kept.pack, ""}, device, context, bytes);
   served.kept = std::move(kept.file);
   kiln_pack_release(kept.pack);
   return served;
 }
 
-bool can_serve(const std::string &name, cl_device_id id) {
-  kiln_device *device = nullptr;
-  if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return false;
-  return !find_pack(name, *device).variant.empty() || is_kept(name, *device);
+// What was loaded for a device, and what the driver says its binary is.
+struct Loaded {
+  std::uint64_t key = 0;  // of the device
+  std::string log;
+  packs::Bytes bytes;
+};
+
+// Devices of one key take one binary. Returns what came of the last, without a program.
+Served load_each(const std::string &name, cl_context context, const Devices &devices,
+                 std::vector<Loaded> *each) {
+  Served served;
+  std::string rung;
+  for (const cl_device_id id : devices) {
+    kiln_device *device = nullptr;
+    (void)find_device(id, &device, nullptr);  // can_serve() found it
+    const std::uint64_t key = device->device->key().hash();
+    const auto same = std::find_if(each->begin(), each->end(),
+                                   [key](const Loaded &other) { return other.key == key; });
+    if (same != each->end()) {
+      each->push_back(Loaded(*same));
+      continue;
+    }
+    Loaded loaded{key, "", {}};
+    served = serve_one(name, context, id, &loaded.bytes);
+    if (served.program != nullptr) next.clReleaseProgram(served.program);
+    served.program = nullptr;
+    if (!served.reason.empty()) break;
+    if (rung.empty() || is_compiled(served.rung)) rung = served.rung;
+    loaded.log = served.logs[0];
+    each->push_back(std::move(loaded));
+  }
+  served.rung = rung;
+  return served;
+}
+
+// Each binary was given to the driver alone before, behind the overlay's markers. Null if it does
+// not take them together.
+cl_program program_of_binaries(cl_context context, const Devices &devices,
+                               const std::vector<Loaded> &each) {
+  std::vector<std::size_t> sizes;
+  std::vector<const unsigned char *> places;
+  for (const Loaded &loaded : each) {
+    sizes.push_back(loaded.bytes.size());
+    places.push_back(loaded.bytes.data());
+  }
+  const auto count = static_cast<cl_uint>(devices.size());
+  std::vector<cl_int> statuses(count, CL_SUCCESS);
+  cl_int code = CL_SUCCESS;
+  const cl_program made = next.clCreateProgramWithBinary(
+      context, count, devices.data(), sizes.data(), places.data(), statuses.data(), &code);
+  if (made == nullptr) return nullptr;
+  const bool good =
+      code == CL_SUCCESS && std::count(statuses.begin(), statuses.end(), CL_SUCCESS) == count &&
+      next.clBuildProgram(made, count, devices.data(), nullptr, nullptr, nullptr) == CL_SUCCESS;
+  if (good) return made;
+  next.clReleaseProgram(made);
+  return nullptr;
+}
+
+Served serve_several(const std::string &name, cl_context context, const Devices &devices) {
+  Served served;
+  served.is_unknown = !can_serve(name, devices);
+  if (served.is_unknown) {
+    served.reason = "no pack has it for each device";
+    return served;
+  }
+  std::vector<Loaded> each;
+  served = load_each(name, context, devices, &each);
+  if (!served.reason.empty()) return served;
+  served.program = program_of_binaries(context, devices, each);
+  if (served.program == nullptr) {
+    served.reason = "the driver does not take the binaries of its devices together";
+    return served;
+  }
+  launches().set_program(served.program, "");  // it may have the handle of another
+  served.logs.clear();
+  for (Loaded &loaded : each) served.logs.push_back(std::move(loaded.log));
+  served.kept = {};
+  return served;
+}
+
+}  // namespace
+
+Served serve_program(const std::string &name, cl_context context, const Devices &devices) {
+  if (next_opencl() == nullptr) {
+    Served none;
+    none.reason = "the ICD loader is too old";
+    return none;
+  }
+  return devices.size() == 1 ? serve_one(name, context, devices[0], nullptr)
+                             : serve_several(name, context, devices);
+}
+
+bool can_serve(const std::string &name, const Devices &devices) {
+  return next_opencl() != nullptr && std::all_of(devices.begin(), devices.end(), [&](auto id) {
+           kiln_device *device = nullptr;
+           return find_device(id, &device, nullptr) == KILN_OK &&
+                  (!find_pack(name, *device).variant.empty() || is_kept(name, *device));
+         });
 }
 
 }  // namespace kiln::layer

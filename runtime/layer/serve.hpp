@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runtime/layer/devices.hpp"
 #include "runtime/layer/kept.hpp"
 
 namespace kiln::layer {
@@ -11,19 +12,20 @@ namespace kiln::layer {
 struct Served {
   cl_program program = nullptr;  // the caller's; null: there is none, and `reason` says why
   std::string rung;              // of the ladder
-  bool is_unknown = false;       // no pack has it, nor the overlay
+  bool is_unknown = false;       // no pack has it for each of the devices, nor the overlay
   std::string reason;
-  std::string log;  // of the build that the binary is of, if the pack has it
-  KeptFile kept;    // that it is of, if it is
+  std::vector<std::string> logs;  // of the builds that the binaries are of, where the pack has them
+  KeptFile kept;                  // that it is of, if it is
 };
 
 // Loads the program from the packs of the settings, or what keep_program() kept: from the overlay,
-// as an exact or intermediate binary, or by compiling its source, which the overlay then keeps.
-// Takes any thread.
-Served serve_program(const std::string &name, cl_context context, cl_device_id device);
+// as an exact or intermediate binary, or by compiling its source, which the overlay then keeps. For
+// several devices it is loaded for each, and made once more of all their binaries; where one of
+// them has none it is unknown. Takes any thread.
+Served serve_program(const std::string &name, cl_context context, const Devices &devices);
 
-// Whether a pack or the overlay has a binary of the program for the device. On another device it
-// may not compile.
-bool can_serve(const std::string &name, cl_device_id device);
+// Whether a pack or the overlay has a binary of the program for each of the devices. On another
+// device it may not compile.
+bool can_serve(const std::string &name, const Devices &devices);
 
 }  // namespace kiln::layer

@@ -162,9 +162,16 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
                                      devices.data(), nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  std::size_t answered = 0;
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof(std::size_t),
-                                     sizes.data(), nullptr);
+                                     sizes.data(), &answered);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
+  // PoCL lists the binaries of those that it was built for alone.
+  if (count > 1 && answered == sizeof(std::size_t)) {
+    devices[0] = device.id;
+  } else if (answered != count * sizeof(std::size_t)) {
+    return Status::error(Code::opencl, "the driver does not say which device has which binary");
+  }
   // Other devices of the context get memory too: a driver may ignore a null pointer.
   std::vector<packs::Bytes> binaries(count);
   std::vector<unsigned char *> places(count);
