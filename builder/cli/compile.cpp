@@ -27,6 +27,12 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
         "{}'",
         count(spool->changing.size(), "program"), folder));
   }
+  if (!spool->linked.empty()) {
+    complain(
+        fmt::format("warning: {} linked of several programs or with options, which is not built "
+                    "offline: 'kiln inspect {}' names them, and an overlay serves them",
+                    count(spool->linked.size(), "program"), folder));
+  }
   return Input{std::move(spool->contents), {}};
 }
 

@@ -81,10 +81,16 @@ Status clear_kept(const std::string &folder) {
   const fs::path programs = fs::path(folder) / "programs";
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(programs, error))) return {};
-  std::vector<std::string> files;
-  if (Status s = packs::packs_in(programs.string(), &files); !s.ok()) return s;
-  for (const std::string &file : files) {
-    if (!fs::remove(file, error) && error) return {Code::io_error, file + ": " + error.message()};
+  std::vector<fs::path> files;
+  for (const fs::directory_entry &entry : fs::directory_iterator(programs, error)) {
+    const std::string kind = entry.path().extension().string();
+    if (kind == ".kiln" || kind == ".part") files.push_back(entry.path());
+  }
+  if (error) return {Code::io_error, programs.string() + ": " + error.message()};
+  for (const fs::path &file : files) {
+    if (!fs::remove(file, error) && error) {
+      return {Code::io_error, file.string() + ": " + error.message()};
+    }
   }
   fs::remove(programs, error);  // unless something else lies there
   return {};

@@ -16,6 +16,9 @@ struct Spool {
   // Names of programs that only one start built, while each other start of the same command line
   // built another with the same options and kernels: no pack will have the next one. Sorted.
   std::vector<std::string> changing;
+  // Names of what was linked of several programs, or with options, of which there is no pack: it
+  // cannot be built offline. Sorted.
+  std::vector<std::string> linked;
 };
 
 // Fails with the code of a pack's fault and its name, and with Code::failed if the folder has

@@ -169,19 +169,22 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
                                           size_t *size) {
   const auto deferred = deferred_build_info(program, device, what, room, out, size);
   if (deferred) return *deferred;
-  const bool linked = what == CL_PROGRAM_BUILD_OPTIONS && is_linked(program);
-  if (linked && contains(devices_of(program), device)) return answer("", 1, room, out, size);
+  const bool asks_options = what == CL_PROGRAM_BUILD_OPTIONS;
+  const ProgramPointer linked =
+      asks_options ? objects().find(program, Program::Kind::linked) : nullptr;
+  if (linked != nullptr && contains(devices_of(program), device)) {
+    return answer(linked->source.c_str(), linked->source.size() + 1, room, out, size);
+  }
   const TwinPointer twin = objects().twin_of(program);
   if (twin == nullptr) {
     return next.clGetProgramBuildInfo(program, device, what, room, out, size);
   }
   if (!contains(twin->devices, device)) return unbuilt_info(program, device, what, room, out, size);
   const std::string &log = twin->log_of(device);
-  const bool options = what == CL_PROGRAM_BUILD_OPTIONS;
-  if (!options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
+  if (!asks_options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
     return next.clGetProgramBuildInfo(twin->program, device, what, room, out, size);
   }
-  const std::string &text = options ? twin->options : log;
+  const std::string &text = asks_options ? twin->options : log;
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 

@@ -76,13 +76,16 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
   return {};
 }
 
+constexpr char kOfPart[] = ".part";
+
 // Nothing if there is none.
-std::optional<std::string> kept_file(const std::string &program, const kiln_device &device) {
+std::optional<std::string> kept_file(const std::string &program, const kiln_device &device,
+                                     const char *suffix = "") {
   std::string path;
   runtime::Folder folder;
   struct stat info;
   if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return std::nullopt;
-  const std::string file = file_name(program, *device.device);
+  const std::string file = file_name(program, *device.device) + suffix;
   if (folder.status(file, &info) != 0) return std::nullopt;
   return path + "/" + file;
 }
@@ -91,6 +94,19 @@ std::optional<std::string> kept_file(const std::string &program, const kiln_devi
 
 bool is_kept(const std::string &name, const kiln_device &device) {
   return kept_file(name, device).has_value();
+}
+
+void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
+  std::string path;
+  runtime::Folder folder;
+  if (!open_folder(&path, &folder).ok()) return;
+  for (const std::string &name : names) {
+    (void)folder.write_file(file_name(name, *device.device) + kOfPart, nullptr, 0);
+  }
+}
+
+bool is_part(const std::string &name, const kiln_device &device) {
+  return kept_file(name, device, kOfPart).has_value();
 }
 
 Kept open_kept(const std::string &name, const kiln_device &device) {

@@ -35,6 +35,11 @@ inline constexpr std::size_t kMostKept = 4096;  // an application may make other
 packs::Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
                            KeptFile *file);
 
+// Notes, beside what is kept, that programs of these names are parts of a link that is kept for the
+// device: it serves the next start if they are compiled as then, and they need not be.
+void keep_parts(const std::vector<std::string> &names, const kiln_device &device);
+bool is_part(const std::string &name, const kiln_device &device);
+
 // The file gets the launches, and the binary of `built`, which is the same program after them, if
 // that has more in it. If it has not, as without PoCL's own cache, no later start tries again. A
 // file that was removed stays so.

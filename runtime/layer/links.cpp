@@ -11,12 +11,17 @@
 #include "runtime/layer/launches.hpp"
 #include "runtime/layer/serve.hpp"
 #include "runtime/layer/settings.hpp"
+#include "runtime/layer/starts.hpp"
 
 namespace kiln::layer {
 namespace {
 
-constexpr char kNotAlone[] =
-    "it is not of one program that was compiled from source and linked without options";
+constexpr char kUnknownParts[] =
+    "it is not of programs that were compiled from source for the same devices, in plain calls";
+constexpr char kLibrary[] = "it is a library";
+constexpr char kNotOffline[] =
+    "it is not recorded: it is linked of several programs or with options, which kiln build does "
+    "not";
 
 // Nothing where a header is none that the layer saw, or the driver is to judge the call.
 std::optional<Headers> headers_of(const CompileArguments &arguments) {
@@ -80,33 +85,86 @@ class HeaderPrograms {
   std::vector<const char *> names_;
 };
 
-// The program that the call makes, if it is one that a single build makes, too; and its devices.
-CompilationPointer linked_alone(const LinkArguments &arguments, Devices *devices) {
-  if (arguments.count != 1 || arguments.programs == nullptr) return nullptr;
-  const ProgramPointer known = objects().find(arguments.programs[0]);
-  if (known == nullptr || known->context != arguments.context) return nullptr;
-  const auto asked = devices_asked(arguments.build, devices_of(known->handle));
-  const bool plain =
-      asked.ok() && arguments.build.notify == nullptr && arguments.build.options_text().empty();
-  const auto compilation = plain ? objects().compilation_of(known->handle) : nullptr;
-  if (compilation == nullptr || !contains_all(compilation->devices, *asked)) return nullptr;
-  *devices = *asked;
-  return compilation;
+// What the call makes: the program that one clBuildProgram makes of the only part, or one that has
+// the name of its parts.
+struct Link {
+  WholeProgram whole;
+  std::vector<std::string> parts;  // empty: what a clBuildProgram makes
+  Devices devices;
+  bool is_library = false;
+};
+
+std::optional<Link> link_of(const LinkArguments &arguments) {
+  if (arguments.count == 0 || arguments.programs == nullptr) return {};
+  if (arguments.build.notify != nullptr) return {};
+  const auto asked = devices_asked(arguments.build, devices_of(arguments.programs[0]));
+  if (!asked.ok()) return {};
+  Link made;
+  made.devices = *asked;
+  CompilationPointer compilation;
+  for (cl_uint i = 0; i < arguments.count; ++i) {
+    const ProgramPointer known = objects().find(arguments.programs[i]);
+    compilation = objects().compilation_of(arguments.programs[i]);
+    if (known == nullptr || known->context != arguments.context || compilation == nullptr ||
+        !contains_all(compilation->devices, made.devices)) {
+      return {};
+    }
+    made.parts.push_back(compilation->whole.name);
+  }
+  const std::string options = arguments.build.options_text();
+  made.is_library = options.find("-create-library") != std::string::npos;
+  if (arguments.count == 1 && options.empty() && !compilation->is_library) {
+    made.whole = compilation->whole;
+    made.parts.clear();
+  } else {
+    made.whole = source::whole_link(made.parts, options);
+  }
+  return made;
 }
 
 // Says of a program that a pack gave what a linked one says.
-void hand_out(cl_program linked, cl_context context) {
+void hand_out(cl_program linked, const LinkArguments &arguments) {
   auto known = std::make_shared<Program>();
   known->handle = linked;
   known->kind = Program::Kind::linked;
+  known->context = arguments.context;
+  known->source = arguments.build.options_text();
+  objects().add(known);
+}
+
+// What is linked with the library is named by what this is linked of.
+void know_library(cl_program linked, cl_context context, const Link &link) {
+  auto known = std::make_shared<Program>();
+  known->handle = linked;
+  known->kind = Program::Kind::library;
   known->context = context;
+  auto compilation = std::make_shared<Compilation>();
+  compilation->whole = link.whole;
+  compilation->devices = link.devices;
+  compilation->is_library = true;
+  known->compilation = std::move(compilation);
   objects().add(known);
 }
 
 // Of what is linked no source is known to take it again from when it was launched.
-packs::Status note_linked(cl_program linked, const Devices &devices, const WholeProgram &whole) {
+packs::Status note_linked(cl_program linked, const Link &link) {
   KeptFile unwatched;
-  return note_built(linked, devices, whole, &unwatched);
+  packs::Status status = note_built(linked, link.devices, link.whole, &unwatched);
+  if (settings().record || !status.ok()) return status;
+  for (const cl_device_id id : link.devices) {
+    kiln_device *device = nullptr;
+    if (find_device(id, &device, nullptr) == KILN_OK) keep_parts(link.parts, *device);
+  }
+  return status;
+}
+
+// What becomes of it when the driver has linked it, for the report.
+std::string note(cl_program linked, const Link &link) {
+  if (linked == nullptr) return kRefused;
+  const bool has_pack = link.parts.empty() || !settings().record;
+  if (has_pack) return noted(note_linked(linked, link));
+  note_link(settings().spool, link.whole.name);
+  return kNotOffline;
 }
 
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
@@ -123,7 +181,8 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
   // Kernels that the layer does not know may be attached to what the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
-  if (can_wait && can_serve(compilation->whole.name, compilation->devices)) {
+  if (can_wait && (can_serve(compilation->whole.name, compilation->devices) ||
+                   can_serve_link_of(compilation->whole.name, compilation->devices))) {
     compilation->is_deferred = true;
     objects().set_twin(program, nullptr);
     objects().set_compilation(program, compilation);
@@ -183,31 +242,36 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
 }
 
 cl_program link(const LinkArguments &arguments, cl_int *code) {
-  Devices devices;
-  const CompilationPointer alone = linked_alone(arguments, &devices);
+  const std::optional<Link> known = link_of(arguments);
   Built built;
-  bool notes = alone != nullptr && settings().record;
-  if (alone == nullptr) built.reason = kNotAlone;
-  if (alone != nullptr) built.program = alone->whole.name;
-  if (alone != nullptr && !settings().record) {
-    const Served served = serve_program(built.program, arguments.context, devices);
+  bool notes = false;
+  built.reason = known ? kLibrary : kUnknownParts;
+  if (known) built.program = known->whole.name;
+  if (known && !known->is_library) {
+    Served served;
+    served.is_unknown = settings().record;
+    if (!settings().record) {
+      served = serve_program(built.program, arguments.context, known->devices);
+    }
     built.reason = served.reason;
     if (served.program != nullptr) {
       built.rung = served.rung;
-      hand_out(served.program, arguments.context);
+      hand_out(served.program, arguments);
       append_report(built);
       *code = CL_SUCCESS;
       return served.program;
     }
-    notes = served.is_unknown && !settings().overlay.empty();
+    notes = served.is_unknown && (settings().record || !settings().overlay.empty());
   }
   for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
     compile_deferred(arguments.programs[i]);
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");
-  if (notes)
-    built.reason = linked == nullptr ? kRefused : noted(note_linked(linked, devices, alone->whole));
+  if (notes) built.reason = note(linked, *known);
+  if (linked != nullptr && known && known->is_library) {
+    know_library(linked, arguments.context, *known);
+  }
   append_report(built);
   return linked;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are compiled and linked in two calls. One program that is compiled and then linked
 // alone, without options of the linker, is the program that one clBuildProgram would make of it,
-// and is recorded and served as that.
+// and is recorded and served as that. Another link has the name of its parts and options: the
+// overlay keeps it and serves it, and no pack is built of it.
 #pragma once
 
 #include <optional>

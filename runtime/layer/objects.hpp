@@ -53,7 +53,7 @@ struct Twin {
 };
 using TwinPointer = std::shared_ptr<Twin>;
 
-// What clCompileProgram was called for.
+// What clCompileProgram was called for, or clLinkProgram for a library.
 struct Compilation {
   WholeProgram whole;
   std::string options;  // that the application gave
@@ -61,6 +61,7 @@ struct Compilation {
   Devices devices;
   // Whether the driver was not called yet, since a pack has what comes of it.
   bool is_deferred = false;
+  bool is_library = false;  // linked of what was compiled
 };
 using CompilationPointer = std::shared_ptr<const Compilation>;
 
@@ -69,13 +70,14 @@ struct Program {
     from_source,
     linked,  // a pack gave it for a link: it says nothing of the source and options that it is of
     own_binary,
+    library,  // the driver linked it
   };
 
   cl_program handle = nullptr;  // the application's
   Kind kind = Kind::from_source;
   std::uint64_t binary = 0;  // what the quarantine knows an own binary by
   cl_context context = nullptr;
-  std::string source;  // or a module's bytes
+  std::string source;  // or a module's bytes; of what is linked the options
   bool is_il = false;
   std::mutex building;  // held while it is built or compiled
   bool native = false;  // guarded by `building`: the driver did so, for the application

@@ -77,6 +77,27 @@ void set_code(cl_program built, const WholeProgram &program, packs::Variant *var
               sizeof(variant->il_version));
 }
 
+bool has_variant(const packs::Contents &contents, const packs::Variant &variant) {
+  const auto &variants = contents.programs[0].variants;
+  return std::any_of(variants.begin(), variants.end(),
+                     [&](const auto &other) { return other.hash == variant.hash; });
+}
+
+// With a variant for each set of kernels.
+std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &devices,
+                                               const WholeProgram &program) {
+  std::optional<packs::Contents> all;
+  for (const Part &part : parts_of(built, devices)) {
+    auto contents = contents_of(part.program.get(), program);
+    if (!all) {
+      all = std::move(contents);
+    } else if (contents && !has_variant(*all, contents->programs[0].variants[0])) {
+      all->programs[0].variants.push_back(std::move(contents->programs[0].variants[0]));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void complain_once(const std::string &text) {
@@ -106,27 +127,6 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
 
 packs::Status without_kernels() {
   return packs::Status::error(packs::Code::requirement, "it has no kernels");
-}
-
-static bool has_variant(const packs::Contents &contents, const packs::Variant &variant) {
-  const auto &variants = contents.programs[0].variants;
-  return std::any_of(variants.begin(), variants.end(),
-                     [&](const auto &other) { return other.hash == variant.hash; });
-}
-
-// With a variant for each set of kernels.
-static std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &devices,
-                                                      const WholeProgram &program) {
-  std::optional<packs::Contents> all;
-  for (const Part &part : parts_of(built, devices)) {
-    auto contents = contents_of(part.program.get(), program);
-    if (!all) {
-      all = std::move(contents);
-    } else if (contents && !has_variant(*all, contents->programs[0].variants[0])) {
-      all->programs[0].variants.push_back(std::move(contents->programs[0].variants[0]));
-    }
-  }
-  return all;
 }
 
 packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,

@@ -81,6 +81,17 @@ Found find_pack(const std::string &name, const kiln_device &device) {
   return first;
 }
 
+// Whether it holds for all devices.
+template <typename Holds>
+bool hold(const Devices &devices, const Holds &holds) {
+  if (next_opencl() == nullptr) return false;
+  for (const cl_device_id id : devices) {
+    kiln_device *device = nullptr;
+    if (find_device(id, &device, nullptr) != KILN_OK || !holds(*device)) return false;
+  }
+  return true;
+}
+
 // With the program's binary, unless that is null.
 Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
             packs::Bytes *bytes) {
@@ -239,11 +250,13 @@ Served serve_program(const std::string &name, cl_context context, const Devices 
 }
 
 bool can_serve(const std::string &name, const Devices &devices) {
-  return next_opencl() != nullptr && std::all_of(devices.begin(), devices.end(), [&](auto id) {
-           kiln_device *device = nullptr;
-           return find_device(id, &device, nullptr) == KILN_OK &&
-                  (!find_pack(name, *device).variant.empty() || is_kept(name, *device));
-         });
+  return hold(devices, [&](const kiln_device &device) {
+    return !find_pack(name, device).variant.empty() || is_kept(name, device);
+  });
+}
+
+bool can_serve_link_of(const std::string &name, const Devices &devices) {
+  return hold(devices, [&](const kiln_device &device) { return is_part(name, device); });
 }
 
 }  // namespace kiln::layer

@@ -28,4 +28,7 @@ Served serve_program(const std::string &name, cl_context context, const Devices 
 // device it may not compile.
 bool can_serve(const std::string &name, const Devices &devices);
 
+// Whether the overlay has a link for each of the devices that the program is a part of.
+bool can_serve_link_of(const std::string &name, const Devices &devices);
+
 }  // namespace kiln::layer

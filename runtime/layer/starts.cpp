@@ -40,18 +40,26 @@ bool is_first(const std::string &program) {
   return noted.insert(program).second;
 }
 
+void append_line(const std::string &path, const std::string &line) {
+  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  struct stat info {};
+  if (!file || fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
+  (void)packs::uninterrupted([&] { return write(file.get(), line.data(), line.size()); });
+}
+
 }  // namespace
 
 void note_start(const std::string &spool, const std::string &program) {
   if (!is_first(program)) return;
   static const std::string prefix =
       packs::hex64(this_start()) + " " + packs::hex64(this_command()) + " ";
-  const std::string path = spool + "/" + packs::kStartsFile;
-  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  struct stat info {};
-  if (!file || fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
-  const std::string line = prefix + program + "\n";
-  (void)packs::uninterrupted([&] { return write(file.get(), line.data(), line.size()); });
+  append_line(spool + "/" + packs::kStartsFile, prefix + program + "\n");
+}
+
+void note_link(const std::string &spool, const std::string &program) {
+  if (!is_first(program)) return;
+  (void)mkdir(spool.c_str(), 0777);
+  append_line(spool + "/" + packs::kLinksFile, program + "\n");
 }
 
 }  // namespace kiln::layer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which start of which command built a recorded program: by that `kiln inspect` sees which programs
-// differ at each start.
+// differ at each start. And what the spool has no pack of.
 #pragma once
 
 #include <string>
@@ -12,5 +12,9 @@ namespace kiln::layer {
 // kMostOfStarts bytes or cannot be written: that costs a hint.
 inline constexpr long kMostOfStarts = 16 << 20;
 void note_start(const std::string &spool, const std::string &program);
+
+// The same of SPOOL/links, with a line of the program's name: it is linked of several, which
+// `kiln build` cannot make.
+void note_link(const std::string &spool, const std::string &program);
 
 }  // namespace kiln::layer

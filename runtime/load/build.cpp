@@ -162,7 +162,7 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
                                      devices.data(), nullptr);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
-  std::size_t answered = 0;
+  std::size_t answered = count * sizeof(std::size_t);
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof(std::size_t),
                                      sizes.data(), &answered);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);

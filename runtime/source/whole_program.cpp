@@ -213,6 +213,14 @@ Result<WholeProgram> whole_module(std::string_view module, std::string_view opti
                       true};
 }
 
+WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options) {
+  WholeProgram whole{"", "#error this is linked of several programs:", std::string(options)};
+  for (const std::string &part : parts) whole.source += " " + part;
+  whole.source += "\n";
+  whole.name = program_name(whole.source, options);
+  return whole;
+}
+
 Status check_unchanged(const WholeProgram &program, std::string_view source,
                        std::string_view options, const Headers &headers) {
   if (program.source == source) return {};  // it includes nothing

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kiln/packs/result.hpp"
 
@@ -34,6 +35,10 @@ packs::Result<WholeProgram> whole_program(std::string_view source, std::string_v
 // A SPIR-V module, which includes no files, with its options. Fails if the bytes are not a SPIR-V
 // module in this machine's byte order.
 packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
+
+// What is linked of these programs, by their names in their order, with options of the linker. No
+// compiler makes it of one text: the source is a text that names them, and that none compiles.
+WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options);
 
 // Fails if a file that was included has changed, so that whoever read it since may have seen
 // another text.

@@ -990,6 +990,55 @@ static void run_link_alone(void) {
   }
 }
 
+/* Of a library, or of a program beside it. */
+static const char function_source[] =
+    "#ifndef ADDEND\n"
+    "#define ADDEND 20\n"
+    "#endif\n"
+    "int moved(int number) { return number + ADDEND; }\n";
+static const char calling_source[] =
+    "int moved(int number);\n"
+    "kernel void scale(global const int *in, global int *out) {\n"
+    "  size_t i = get_global_id(0);\n"
+    "  out[i] = moved(in[i]);\n"
+    "}\n";
+
+static cl_program compiled(const char *when, const char *source, const char *options) {
+  cl_program program = program_of(&here, source);
+  say("%s: clCompileProgram %d", when,
+      clCompileProgram(program, 1, &device, options, 0, NULL, NULL, NULL, NULL));
+  return program;
+}
+
+/* Linked of two in either order, with options, with a library, and of what does not fit. */
+static void run_link_several(void) {
+  cl_program parts[2], turned[2], others[2], library;
+  cl_int code = CL_SUCCESS;
+  parts[0] = turned[1] = compiled("calls", calling_source, "");
+  parts[1] = turned[0] = compiled("called", function_source, "");
+  say_link("two", 2, parts, "");
+  say_program("called", parts[1]);
+  say_link("two again", 2, parts, "");
+  say_link("turned", 2, turned, "");
+  say_link("with options", 2, parts, "-cl-fast-relaxed-math");
+  say_link("without what it calls", 1, parts, "");
+  others[0] = parts[0];
+  others[1] = compiled("otherwise", function_source, "-DADDEND=30");
+  say_link("otherwise", 2, others, "");
+  library =
+      clLinkProgram(here.context, 1, &device, "-create-library", 1, &others[1], NULL, NULL, &code);
+  say("library: clLinkProgram %d %s", code, some(library != NULL));
+  clReleaseProgram(others[1]);
+  if (library != NULL) {
+    say_program("library", library);
+    others[1] = library;
+    say_link("with a library", 2, others, "");
+    clReleaseProgram(library);
+  }
+  clReleaseProgram(parts[0]);
+  clReleaseProgram(parts[1]);
+}
+
 /* Writes the header that the source includes; false where the folder is not writable. */
 static int write_header(int offset) {
   FILE *file = fopen(header_name, "w");
@@ -1173,6 +1222,7 @@ static const struct {
     {"twice", run_twice},
     {"compile_link", run_compile_link},
     {"link_alone", run_link_alone},
+    {"link_several", run_link_several},
     {"include", run_include},
     {"binary", run_binary},
     {"garbage", run_garbage},

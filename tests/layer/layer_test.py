@@ -114,7 +114,7 @@ def without(text, prefixes):
 
 def files_of(spool):
     """Name, time of change and size of each program's file in a spool."""
-    paths = [path for path in Path(spool).rglob("*") if path.is_file() and path.name != "starts"]
+    paths = [path for path in Path(spool).rglob("*") if path.is_file() and path.name not in ("starts", "links")]
     return {str(path.relative_to(spool)): (path.stat().st_mtime_ns, path.stat().st_size)
             for path in paths}
 
@@ -310,6 +310,26 @@ class Recording(LayerTest):
         self.assertIn("warning: 2 programs differ at each start",
                       must("compile", spool, "-o", self.place / "b.kiln").error)
 
+    def test_links_of_several_programs_are_named(self):
+        """kiln build cannot make them; the report, kiln inspect and kiln compile say so."""
+        spool, report = self.place / "app.spool", self.place / "report"
+        done = run(KILN, "record", "-o", spool, "--report", report, "--", APPLICATION,
+                   "link_several")
+        self.same(done, ["link_several"])
+        lines = [line for line in lines_of(report) if "kiln build does not" in line["reason"]]
+        self.assertEqual(files_of(spool), {})
+        done = run(KILN, "compile", spool, "-o", self.place / "none.kiln")
+        self.assertEqual(done.code, 1)
+        self.assertIn("cannot be built offline", done.error)
+        record(spool, "run")
+        listed = json.loads(must("inspect", spool, "--json").output)["not_built_offline"]
+        self.assertEqual(listed, sorted({line["program"] for line in lines}))
+        self.assertEqual(len(listed), 4)
+        for name in listed:
+            self.assertIn(f"not built offline: {name}", must("inspect", spool).output)
+        done = must("compile", spool, "-o", self.place / "base.kiln")
+        self.assertIn("warning: 4 programs linked of several", done.error)
+
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
         return run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record",
@@ -391,6 +411,24 @@ class Serving(LayerTest):
         lines = self.reported(second)
         self.assertEqual(self.count(lines, reason="no pack has it; the overlay keeps it"), 0)
         self.assertGreaterEqual(self.count(lines, outcome="served", rung="exact"), kept)
+        must("overlay", "clear", overlay)
+        self.assertEqual(list(overlay.iterdir()), [])
+
+    def test_an_overlay_serves_links_of_several_programs(self):
+        """The second start neither compiles the parts nor links them, but for a library."""
+        overlay, report = self.place / "overlay", self.place / "report"
+        options = ("--overlay", overlay, "--report", report)
+        seen = []
+        for _ in range(2):
+            self.same(serve(*options, sections=["link_several"]), ["link_several"])
+            seen.append(self.reported(report))
+            report.unlink()
+        kept = {line["program"] for line in seen[0]
+                if line["reason"] == "no pack has it; the overlay keeps it"}
+        self.assertEqual(len(kept), 4)
+        self.assertEqual({line["program"] for line in seen[1] if line["rung"] == "exact"}, kept)
+        self.assertEqual({line["reason"] for line in seen[1] if line["program"] not in kept},
+                         {"the driver does not build it", "it is a library"})
         must("overlay", "clear", overlay)
         self.assertEqual(list(overlay.iterdir()), [])
 

@@ -144,3 +144,12 @@ TEST_CASE("a text that may depend on more than files is refused", "[source]") {
     CHECK(whole(source).source == source);
   }
 }
+
+TEST_CASE("a link is known by its parts, in their order, and its options", "[source]") {
+  const WholeProgram one = whole_link({"cl-a", "cl-b"}, "");
+  CHECK(one.source == "#error this is linked of several programs: cl-a cl-b\n");
+  CHECK(one.name == program_name(one.source, ""));
+  CHECK(one.name == whole_link({"cl-a", "cl-b"}, "").name);
+  CHECK(one.name != whole_link({"cl-b", "cl-a"}, "").name);
+  CHECK(one.name != whole_link({"cl-a", "cl-b"}, "-cl-denorms-are-zero").name);
+}

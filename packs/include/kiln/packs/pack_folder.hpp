@@ -15,5 +15,7 @@ Status packs_in(const std::string &folder, std::vector<std::string> *out);
 
 // Of a spool, beside its packs: which start of an application built which (docs/layer.md).
 inline constexpr char kStartsFile[] = "starts";
+// And what was linked of several programs.
+inline constexpr char kLinksFile[] = "links";
 
 }  // namespace kiln::packs
