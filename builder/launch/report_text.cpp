@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads a report's own values, not its JSON, and prints a line for each rung and note.
 #include "builder/launch/report_text.hpp"
 
 #include <fmt/format.h>

@@ -159,9 +159,10 @@ void pass_on_interrupts() {
 
 Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
-  std::string name = (std::filesystem::temp_directory_path(error) / "kiln-XXXXXX").string();
-  if (!error && mkdtemp(name.data()) == nullptr) error = {errno, std::generic_category()};
-  if (!error) return TemporaryFolder(name);
+  const std::string name = (std::filesystem::temp_directory_path(error) / "kiln-XXXXXX").string();
+  std::string made = name;
+  if (!error && mkdtemp(made.data()) == nullptr) error = {errno, std::generic_category()};
+  if (!error) return TemporaryFolder(made);
   return Status(Code::failed, "cannot make the folder " + name + ": " + error.message());
 }
 

@@ -92,10 +92,6 @@ Parsed parse(std::string_view requirement) {
   return {};
 }
 
-packs::Status lack(std::initializer_list<std::string_view> parts) {
-  return packs::Status::error(packs::Code::requirement, parts);
-}
-
 bool has(const Capabilities &device, const Parsed &needed) {
   switch (needed.rule->operand) {
     case Operand::none: return device.*needed.rule->has;
@@ -107,27 +103,33 @@ bool has(const Capabilities &device, const Parsed &needed) {
   return false;
 }
 
+// What a device lacks that has not what is needed.
+std::string lack(const Capabilities &device, const Parsed &needed) {
+  const bool foreign = needed.rule->operand == Operand::version && device.compute_capability == 0;
+  std::string text =
+      concat({"needs ", foreign ? "NVIDIA's " : "", needed.rule->lack, needed.operand});
+  switch (needed.rule->operand) {
+    case Operand::profile: return concat({text, ", and this one is ", device.profile});
+    case Operand::items: return concat({text, " work-items"});
+    case Operand::version:
+      if (foreign) break;
+      return concat({text, " (this device has ", packs::decimal(device.compute_capability / 100),
+                     ".", packs::decimal(device.compute_capability % 100), ")"});
+    default: break;
+  }
+  return text;
+}
+
 }  // namespace
 
 packs::Status check_requirement(std::string_view requirement, const Capabilities &device) {
   const Parsed needed = parse(requirement);
-  if (needed.rule == nullptr) {
-    return lack({"needs \"", requirement, "\", which this version does not know"});
-  }
-  if (has(device, needed)) return {};
-  const bool foreign = needed.rule->operand == Operand::version && device.compute_capability == 0;
-  const std::string text =
-      concat({"needs ", foreign ? "NVIDIA's " : "", needed.rule->lack, needed.operand});
-  switch (needed.rule->operand) {
-    case Operand::profile: return lack({text, ", and this one is ", device.profile});
-    case Operand::items: return lack({text, " work-items"});
-    case Operand::version:
-      if (foreign) break;
-      return lack({text, " (this device has ", packs::decimal(device.compute_capability / 100), ".",
-                   packs::decimal(device.compute_capability % 100), ")"});
-    default: break;
-  }
-  return lack({text});
+  if (needed.rule != nullptr && has(device, needed)) return {};
+  return packs::Status::error(
+      packs::Code::requirement,
+      needed.rule == nullptr
+          ? concat({"needs \"", requirement, "\", which this version does not know"})
+          : lack(device, needed));
 }
 
 std::uint32_t parse_compute_capability(std::string_view text) {

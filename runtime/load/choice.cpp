@@ -129,8 +129,9 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
     return Status::error(Code::not_in_pack, {"program ", program, " has no variant ", variant});
   }
   if (Status s = check_requirements(found.requirements(), device.capabilities); !s.ok()) {
-    return Status::error(s.code, {"program ", program, ", variant ", variant, " ", s.message,
-                                  ", which this device lacks"});
+    s.message = concat(
+        {"program ", program, ", variant ", variant, " ", s.message, ", which this device lacks"});
+    return s;
   }
   out->variant = found;
   out->by = KILN_CHOICE_NAME;

@@ -111,7 +111,7 @@ class Steps:
                 "rungs": report.get("rungs", []), "check": (result or {}).get("check")}
 
     def run_all(self, jobs):
-        """Many of them in parallel."""
+        """Many of them beside each other."""
         with ThreadPoolExecutor(self.processes) as pool:
             return list(pool.map(lambda job: self.run(*job), jobs))
 

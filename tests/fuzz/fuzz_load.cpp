@@ -232,10 +232,14 @@ Status make_packs(const char *base_path, const std::string &folder, DeviceInfo *
 }
 
 int fuzz(const char *base_path, const Options &options) {
-  const TemporaryFolder folder;
+  const auto folder = TemporaryFolder::make();
+  if (!folder.ok()) {
+    std::fprintf(stderr, "%s\n", folder.status().message.c_str());
+    return 1;
+  }
   DeviceInfo device;
   packs::Contents contents;
-  if (Status s = make_packs(base_path, folder.path(), &device, &contents); !s.ok()) {
+  if (Status s = make_packs(base_path, folder->path(), &device, &contents); !s.ok()) {
     std::fprintf(stderr, "%s\n", s.message.c_str());
     return 5;
   }
@@ -246,7 +250,8 @@ int fuzz(const char *base_path, const Options &options) {
   const ChildResult result = fork_call(
       [&] {
         Counts counts;
-        json answer = to_json(Fuzzer(device, contents, folder.path(), options, round).run(&counts));
+        json answer =
+            to_json(Fuzzer(device, contents, folder->path(), options, round).run(&counts));
         answer.update({{"refused", counts.refused},
                        {"missed", counts.missed},
                        {"loaded", counts.loaded},

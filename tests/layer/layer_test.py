@@ -5,8 +5,8 @@
     layer_test.py KILN LAYER APPLICATION [TEST...]
 
 APPLICATION is application.c of this folder, and sources.c is beside it. OCL_ICD_VENDORS chooses the driver; what the
-application prints was made for PoCL. Every run has an empty cache folder of PoCL's, so that nothing
-but Kiln can be warm.
+application prints was made for PoCL. Every run that may be served has an empty cache folder of
+PoCL's, so that nothing but Kiln can be warm.
 
 Exit codes: 0 passed, 1 failed, 77 there is no device or no tool to build with.
 """
@@ -42,6 +42,8 @@ Run = collections.namedtuple("Run", "code output error")
 PLACE = tempfile.TemporaryDirectory()
 FOLDER = Path(PLACE.name)
 BARE = {}  # output of the application alone, by its sections
+# PoCL's cache of the runs where every program is the driver's.
+WARM = {"POCL_CACHE_DIR": str(FOLDER / "warm")}
 
 
 def environment(**variables):
@@ -101,9 +103,9 @@ def record(spool, *sections):
     return run(KILN, "record", "-o", spool, "--", APPLICATION, *sections)
 
 
-def serve(*options, sections=()):
+def serve(*options, sections=(), **variables):
     """Runs the application under kiln serve."""
-    return run(KILN, "serve", *options, "--", APPLICATION, *sections)
+    return run(KILN, "serve", *options, "--", APPLICATION, *sections, **variables)
 
 
 def without(text, prefixes):
@@ -196,16 +198,16 @@ class Alone(LayerTest):
 
     def test_a_layer_that_was_told_nothing_changes_nothing(self):
         """OPENCL_LAYERS may be set for all of a machine."""
-        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER)
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, **WARM)
         self.same(done, SHORT)
         self.quiet(done)
 
     def test_a_layer_told_nonsense_changes_nothing(self):
         """KILN_LAYER has a word of another version, and no folder is named."""
-        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="dance")
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="dance", **WARM)
         self.same(done, SHORT)
         self.quiet(done)
-        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record")
+        done = run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record", **WARM)
         self.same(done, SHORT)
         self.quiet(done)
 
@@ -332,7 +334,7 @@ class Recording(LayerTest):
 
     def layer_records(self, spool):
         """The application with the layer as kiln record sets it, into a spool that kiln refuses."""
-        return run(APPLICATION, *SHORT, OPENCL_LAYERS=LAYER, KILN_LAYER="record",
+        return run(APPLICATION, *SHORT, **WARM, OPENCL_LAYERS=LAYER, KILN_LAYER="record",
                    KILN_SPOOL=str(spool))
 
     def test_a_spool_that_cannot_be_written_is_one_complaint(self):
@@ -492,7 +494,7 @@ class Serving(LayerTest):
         overlay = self.place / "overlay"
         overlay.mkdir()
         overlay.chmod(0o777)
-        done = serve("--overlay", overlay, sections=SHORT)
+        done = serve("--overlay", overlay, sections=SHORT, **WARM)
         self.same(done, SHORT)
         self.one_complaint(done)
         self.assertEqual(list(overlay.iterdir()), [])
@@ -515,7 +517,8 @@ class Serving(LayerTest):
         record(self.place / "other.spool", "threads")
         must("compile", self.place / "other.spool", "-o", self.place / "other.kiln")
         report = self.place / "report"
-        done = serve("--pack", self.place / "other.kiln", "--report", report, sections=SHORT)
+        done = serve("--pack", self.place / "other.kiln", "--report", report, sections=SHORT,
+                     **WARM)
         self.same(done, SHORT)
         self.quiet(done)
         lines = self.reported(report)
@@ -596,7 +599,7 @@ class BadPacks(LayerTest):
     def harmless(self, pack):
         """The application runs as without the layer, which complains once and serves nothing."""
         report = self.place / "report"
-        done = serve("--pack", pack, "--report", report, sections=SHORT)
+        done = serve("--pack", pack, "--report", report, sections=SHORT, **WARM)
         self.same(done, SHORT)
         self.one_complaint(done)
         self.assertEqual(self.count(self.reported(report), outcome="passed"),
@@ -617,13 +620,13 @@ class BadPacks(LayerTest):
         if not pack.exists():
             self.harmless(pack)
             return
-        done = serve("--pack", pack, sections=SHORT)
+        done = serve("--pack", pack, sections=SHORT, **WARM)
         self.same(done, SHORT)
         self.quiet(done)
 
     def test_a_folder_without_packs(self):
         """A folder may get its packs later."""
-        done = serve("--pack", self.place, sections=SHORT)
+        done = serve("--pack", self.place, sections=SHORT, **WARM)
         self.same(done, SHORT)
         self.quiet(done)
 

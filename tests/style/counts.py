@@ -38,11 +38,14 @@ RETURN = re.compile(r'\breturn\b((?:"(?:\\.|[^"\\\n])*"|[^;"])*);')
 NOTHING = re.compile(r'(?:^|[?:])\s*(?:\{\}|""|nullptr|std::nullopt)\s*(?:$|:)')
 SENTENCE = re.compile(r'"(?!  )[^"\n]*[a-z]+,? [a-z]+[^"\n]*(?<!\\n)"')
 
-# What reasons_or_nothing() may find, as no call failed where there is a text.
+# What reasons_or_nothing() may find: no call failed where there is a text, or the code would be
+# too large.
 NO_FAILURES = {
     "builder/build/plan.cpp:left_to_finish": "work that a build has left",
     "builder/build/plan.cpp:left_to_do": "the same",
     "builder/cli/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",
+    "runtime/api/load.cpp:read_notes": "a Status is 560 bytes more in the shared library",
+    "runtime/api/options.cpp:read_options": "the same",
     "runtime/identity/profiles/intel.cpp:accepts": "why a binary may serve",
     "runtime/identity/profiles/nvidia.cpp:accepts": "the same",
     "runtime/load/compatible.cpp:reason": "the same",

@@ -54,7 +54,7 @@ class Checker {
   }
 
   json run(const std::string &pack_path, const DeviceInfo &device) {
-    if (Status s = check_launchable(variant_); !s.ok()) return {{"skipped", s.message}};
+    if (packs::Status s = check_launchable(variant_); !s.ok()) return {{"skipped", s.message}};
     require(Reference::find(program_, pack_path, {}).move_to(&reference_));
     require(bench_.open(device, pack_path));
     kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name);
