@@ -19,6 +19,8 @@ SIZES = ("1", "34")  # every remainder of a division by 32, and two more
 OLDER = ("rusticl-22.3", "pocl-3.1")
 OLDER_SIZES = ("1", "10")
 CHECKED_SIZES = ("1", "8")  # under Oclgrind, which interprets
+# Compiles anew for many a size of an image: every remainder of a division by 16, and two more.
+SOME_SIZES = {"rusticl-25.0": ("1", "18")}
 # Has half precision, sub-groups and integer dot products, and moves with Debian's sid.
 SPECIAL = ("rusticl-26.2",)
 # Compile, and do not execute without their hardware. Not 20.44: it says OpenCL 3.0, and its
@@ -75,7 +77,7 @@ def _sizes(name, checked):
     """The least and the greatest of the small sizes."""
     if checked:
         return CHECKED_SIZES
-    return OLDER_SIZES if name in OLDER else SIZES
+    return OLDER_SIZES if name in OLDER else SOME_SIZES.get(name, SIZES)
 
 
 def _faults(text):

@@ -125,13 +125,14 @@ def small_application():
 
 @functools.lru_cache(maxsize=None)
 def packs_of(application):
-    """The base pack of what an application builds, and the one with binaries."""
+    """The base pack of what an application builds, the one with binaries, and the folder of the
+    PoCL's cache that building it from source filled."""
     spool, base, pack = (FOLDER / f"{application.stem}{end}"
                          for end in (".spool", "-base.kiln", ".kiln"))
-    run(KILN, "record", "--layer", LAYER, "-o", spool, "--", PYTHON, "-B", application)
+    recorded = run(KILN, "record", "--layer", LAYER, "-o", spool, "--", PYTHON, "-B", application)
     run(KILN, "compile", spool, "-o", base)
     run(KILN, "build", base, "-o", pack)
-    return base, pack
+    return base, pack, recorded.home / "pocl"
 
 
 class Application(unittest.TestCase):
@@ -141,8 +142,8 @@ class Application(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base, cls.pack = packs_of(cls.application)
-        cls.bare = run(PYTHON, "-B", cls.application)
+        cls.base, cls.pack, cls.cache = packs_of(cls.application)
+        cls.bare = run(PYTHON, "-B", cls.application, POCL_CACHE_DIR=str(cls.cache))
 
     def with_pack(self, pack, **options):
         """A run with kiln.pyopencl."""
@@ -150,7 +151,7 @@ class Application(unittest.TestCase):
 
     def as_bare(self, pack, **options):
         """A run that compiles what the one without Kiln did, and so takes its PoCL's cache."""
-        return self.with_pack(pack, POCL_CACHE_DIR=str(self.bare.home / "pocl"), **options)
+        return self.with_pack(pack, POCL_CACHE_DIR=str(self.cache), **options)
 
     def check_served(self, done, rung="exact"):
         """Every program came from that rung, and nothing else changed."""
@@ -275,7 +276,7 @@ class Programs(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base, cls.pack = packs_of(small_application())
+        cls.base, cls.pack, _ = packs_of(small_application())
 
     def execute(self, text, **options):
         """The output of a script that has the pack."""
