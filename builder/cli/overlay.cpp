@@ -76,7 +76,7 @@ int export_folder(const OverlayArguments &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
-// What the layer kept, of which the runtime knows nothing (runtime/layer/kept.hpp).
+// What the layer kept, of which the runtime knows nothing (runtime/spool/kept.hpp).
 Status clear_kept(const std::string &folder) {
   const fs::path programs = fs::path(folder) / "programs";
   std::error_code error;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "runtime/layer/next.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puts what a program of some devices answers into the places of all the devices asked for.
 #include "runtime/layer/binaries.hpp"
 
 #include <algorithm>

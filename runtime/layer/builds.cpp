@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides for each build whether a twin serves it or the driver builds, and what is noted.
 #include "runtime/layer/builds.hpp"
 
-#include "runtime/layer/build_report.hpp"
-#include "runtime/layer/devices.hpp"
-#include "runtime/layer/launches.hpp"
-#include "runtime/layer/record.hpp"
-#include "runtime/layer/serve.hpp"
-#include "runtime/layer/settings.hpp"
+#include "runtime/spool/build_report.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/launches.hpp"
+#include "runtime/spool/record.hpp"
+#include "runtime/spool/serve.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "runtime/layer/kept.hpp"
 #include "runtime/layer/objects.hpp"
+#include "runtime/spool/kept.hpp"
 
 namespace kiln::layer {
 

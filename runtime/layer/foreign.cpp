@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puts the overlay's markers around binaries that come from an application's own cache.
 #include "runtime/layer/foreign.hpp"
 
 #include <algorithm>
@@ -6,11 +7,11 @@
 #include <mutex>
 
 #include "kiln/packs/hash.hpp"
-#include "runtime/layer/build_report.hpp"
-#include "runtime/layer/devices.hpp"
-#include "runtime/layer/settings.hpp"
 #include "runtime/overlay/driver_number.hpp"
 #include "runtime/overlay/quarantine.hpp"
+#include "runtime/spool/build_report.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

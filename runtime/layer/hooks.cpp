@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The functions about programs and kernels that the layer puts before the driver's.
 #include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
@@ -6,11 +7,11 @@
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/binaries.hpp"
 #include "runtime/layer/foreign.hpp"
-#include "runtime/layer/kept_launches.hpp"
 #include "runtime/layer/launch_hooks.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
-#include "runtime/layer/settings.hpp"
+#include "runtime/spool/kept_launches.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The functions that set arguments, launch, wait and release, which are watched.
 #include "runtime/layer/launch_hooks.hpp"
 
 #include <algorithm>
 
-#include "runtime/layer/kept_launches.hpp"
-#include "runtime/layer/settings.hpp"
+#include "runtime/spool/kept_launches.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

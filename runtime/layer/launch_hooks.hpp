@@ -2,7 +2,7 @@
 // The entry points that kernels are launched by, while an application is recorded.
 #pragma once
 
-#include "runtime/layer/next.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 

@@ -8,37 +8,17 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/hooks.hpp"
-#include "runtime/layer/next.hpp"
+#include "runtime/spool/next.hpp"
 
 #define KILN_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace kiln::layer {
-
-cl_icd_dispatch next;
 
 namespace {
 
 constexpr char kName[] = "Kiln";
 
 }  // namespace
-
-const runtime::OpenCL *next_opencl() {
-  static const runtime::OpenCL *const table = [] {
-    auto *made = new runtime::OpenCL;
-    bool whole = true;
-#define KILN_TAKE(name) made->name = next.name;
-#define KILN_NEED(name) \
-  KILN_TAKE(name)       \
-  whole = whole && next.name != nullptr;
-    KILN_OPENCL_REQUIRED(KILN_NEED)
-    KILN_OPENCL_OPTIONAL(KILN_TAKE)
-#undef KILN_NEED
-#undef KILN_TAKE
-    return whole ? made : nullptr;
-  }();
-  return table;
-}
-
 }  // namespace kiln::layer
 
 KILN_EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info param_name, size_t param_value_size,

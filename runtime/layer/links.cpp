@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Defers compilations that a link may not need, and names links of several programs.
 #include "runtime/layer/links.hpp"
 
 #include <filesystem>
@@ -6,12 +7,12 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/binaries.hpp"
-#include "runtime/layer/build_report.hpp"
-#include "runtime/layer/devices.hpp"
-#include "runtime/layer/launches.hpp"
-#include "runtime/layer/serve.hpp"
-#include "runtime/layer/settings.hpp"
-#include "runtime/layer/starts.hpp"
+#include "runtime/spool/build_report.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/launches.hpp"
+#include "runtime/spool/serve.hpp"
+#include "runtime/spool/settings.hpp"
+#include "runtime/spool/starts.hpp"
 
 namespace kiln::layer {
 namespace {

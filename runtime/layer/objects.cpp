@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts references as the application does, and answers which program stands for which.
 #include "runtime/layer/objects.hpp"
 
-#include "runtime/layer/launches.hpp"
+#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 

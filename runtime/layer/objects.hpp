@@ -9,8 +9,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/layer/devices.hpp"
 #include "runtime/source/whole_program.hpp"
+#include "runtime/spool/devices.hpp"
 
 namespace kiln::layer {
 

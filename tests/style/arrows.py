@@ -23,8 +23,6 @@ PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what inc
 CLOSING = {
     # Two halves of the public interface: kiln.h says why.
     ("runtime/include/kiln/kiln", "runtime/include/kiln/launch"),
-    # runtime/layer: until it is undone.
-    ("runtime/layer/record", "runtime/layer/launches"),
 }
 
 

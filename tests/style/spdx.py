@@ -17,7 +17,6 @@ LICENCES = {"Apache License": "Apache-2.0", "MIT License": "MIT", "BSD 3-Clause"
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".cmake", ".fbs"}
 
 CPP_FOLDERS = ("builder", "packs", "runtime")
-WITHOUT_PURPOSE = ROOT / "runtime" / "layer"  # its sources are to get theirs
 
 
 def licence():
@@ -28,7 +27,7 @@ def licence():
 def lacks_purpose(path, second):
     """Whether the second line, of a C++ file of the product, is no comment."""
     return (path.suffix in (".cpp", ".hpp") and path.relative_to(ROOT).parts[0] in CPP_FOLDERS
-            and WITHOUT_PURPOSE not in path.parents and not second.startswith("//"))
+            and not second.startswith("//"))
 
 
 def main():

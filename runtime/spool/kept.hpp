@@ -6,8 +6,8 @@
 #include <string>
 
 #include "runtime/api/api.hpp"
-#include "runtime/layer/parts.hpp"
 #include "runtime/source/whole_program.hpp"
+#include "runtime/spool/parts.hpp"
 
 namespace kiln::layer {
 

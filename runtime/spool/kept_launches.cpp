@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/kept_launches.hpp"
+// Waits for first launches to be over, then builds once more and keeps the larger binary.
+#include "runtime/spool/kept_launches.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "runtime/layer/kept.hpp"
-#include "runtime/layer/record.hpp"
+#include "runtime/spool/kept.hpp"
+#include "runtime/spool/record.hpp"
 
 namespace kiln::layer {
 namespace {

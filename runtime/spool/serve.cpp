@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/serve.hpp"
+// Opens the packs that the settings name, and loads a program from the first that fits.
+#include "runtime/spool/serve.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
 #include "kiln/packs/pack_folder.hpp"
-#include "runtime/layer/build_report.hpp"
-#include "runtime/layer/launches.hpp"
-#include "runtime/layer/record.hpp"
-#include "runtime/layer/settings.hpp"
 #include "runtime/load/finish.hpp"
+#include "runtime/spool/build_report.hpp"
+#include "runtime/spool/launches.hpp"
+#include "runtime/spool/record.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

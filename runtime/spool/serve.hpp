@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "runtime/layer/devices.hpp"
-#include "runtime/layer/kept.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/kept.hpp"
 
 namespace kiln::layer {
 

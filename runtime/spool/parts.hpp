@@ -3,8 +3,8 @@
 // what the device is, they have different kernels.
 #pragma once
 
-#include "runtime/layer/devices.hpp"
 #include "runtime/opencl/handle.hpp"
+#include "runtime/spool/devices.hpp"
 
 namespace kiln::layer {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/settings.hpp"
+// Reads the environment, unless the process has another user's rights.
+#include "runtime/spool/settings.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,8 +7,9 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
-#include "runtime/layer/devices.hpp"
 #include "runtime/source/whole_program.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 
@@ -32,5 +33,9 @@ void complain_once(const std::string &text);
 // Code::requirement if it has no kernels.
 packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,
                              const std::string &folder);
+
+// Adds the launch to the program's file, unless that has one of its kind, or as many as a program
+// may have. A failure is complained about.
+void record_launch(const Launches::Fresh &launch);
 
 }  // namespace kiln::layer

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/launches.hpp"
+// Follows kernels, their arguments and references, to see which launches are new.
+#include "runtime/spool/launches.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstring>
 
-#include "kiln/packs/folder_lock.hpp"
-#include "kiln/packs/writer.hpp"
-#include "runtime/layer/record.hpp"
+#include "kiln/packs/contents.hpp"
 
 namespace kiln::layer {
 namespace {
 
 using Lock = std::lock_guard<std::mutex>;
-using packs::Status;
 
 std::string kernel_name(cl_kernel kernel) {
   char text[1024]{};
@@ -26,38 +22,6 @@ cl_uint argument_count(cl_kernel kernel) {
   cl_uint count = 0;
   next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);
   return count;
-}
-
-// Whether a line of `text` begins with `kind`.
-bool has_kind(const std::string &text, const std::string &kind) {
-  return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
-}
-
-bool has_kernel(const packs::Variant &variant, const std::string &name) {
-  return std::any_of(variant.kernels.begin(), variant.kernels.end(),
-                     [&](const auto &kernel) { return kernel.name == name; });
-}
-
-Status add_launch(const Launches::Fresh &launch) {
-  const packs::FolderLock lock(launch.file, kPatience);
-  if (lock.is_refused()) return Status::error(packs::Code::failed, "another process writes");
-  std::shared_ptr<const packs::Pack> pack;
-  packs::Contents contents;
-  if (Status s = packs::Pack::open_file(launch.file.c_str(), &pack); !s.ok()) return s;
-  if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
-  if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
-  packs::Variant &variant = contents.programs[0].variants[0];
-  if (!has_kernel(variant, launch.kernel)) return {};  // another device's set of them
-  packs::Bytes bytes;
-  if (variant.launches) {
-    if (Status s = variant.launches->read(&bytes); !s.ok()) return s;
-  }
-  const std::string text(bytes.begin(), bytes.end());
-  if (has_kind(text, launch.kind)) return {};
-  const std::string more = packs::united_launches(text, launch.text);
-  if (more == text) return {};  // there are enough
-  variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
-  return packs::write_pack(contents, launch.file);
 }
 
 }  // namespace
@@ -183,12 +147,6 @@ void Launches::forget(const Fresh &launch) {
 Launches &launches() {
   static Launches &all = *new Launches;
   return all;
-}
-
-void record_launch(const Launches::Fresh &launch) {
-  if (const Status s = add_launch(launch); !s.ok()) {
-    complain_once("a launch was not recorded: " + s.message);
-  }
 }
 
 }  // namespace kiln::layer

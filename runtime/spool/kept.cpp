@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/kept.hpp"
+// Writes kept programs into the overlay's folder, finds them, and removes stale ones.
+#include "runtime/spool/kept.hpp"
 
 #include <unistd.h>
 #include <cstring>
 
 #include "kiln/packs/writer.hpp"
 #include "runtime/identity/target.hpp"
-#include "runtime/layer/devices.hpp"
-#include "runtime/layer/record.hpp"
-#include "runtime/layer/settings.hpp"
 #include "runtime/load/build.hpp"
 #include "runtime/overlay/driver_number.hpp"
 #include "runtime/overlay/private_folder.hpp"
+#include "runtime/spool/devices.hpp"
+#include "runtime/spool/record.hpp"
+#include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/launch_text.hpp"
+// Writes a launch as its line, asking the driver what memory there is.
+#include "runtime/spool/launch_text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -138,6 +139,10 @@ std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &
     text += (i == 0 ? "" : ",") + argument_text(kernel, i, arguments[i]);
   }
   return text + "]}";
+}
+
+bool has_kind(const std::string &text, const std::string &kind) {
+  return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
 }
 
 }  // namespace kiln::layer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/parts.hpp"
+// Makes a program of one device of each binary that a program of several has.
+#include "runtime/spool/parts.hpp"
 
 #include "runtime/load/build.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/build_report.hpp"
+// Appends a line of JSON for each program to the report's file.
+#include "runtime/spool/build_report.hpp"
 
 #include <cstdio>
 
@@ -7,7 +8,7 @@
 #include <unistd.h>
 
 #include "kiln/packs/descriptor.hpp"
-#include "runtime/layer/settings.hpp"
+#include "runtime/spool/settings.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/starts.hpp"
+// Appends a line for each program that this process built, as one write.
+#include "runtime/spool/starts.hpp"
 
 #include <chrono>
 #include <mutex>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/record.hpp"
+// Asks the driver for a program's kernels, and writes base packs and launches.
+#include "runtime/spool/record.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,10 +11,9 @@
 
 #include "kiln/packs/folder_lock.hpp"
 #include "kiln/packs/writer.hpp"
-#include "runtime/layer/launches.hpp"
-#include "runtime/layer/parts.hpp"
-#include "runtime/layer/settings.hpp"
-#include "runtime/layer/starts.hpp"
+#include "runtime/spool/parts.hpp"
+#include "runtime/spool/settings.hpp"
+#include "runtime/spool/starts.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -98,6 +98,33 @@ std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &
   return all;
 }
 
+bool has_kernel(const packs::Variant &variant, const std::string &name) {
+  return std::any_of(variant.kernels.begin(), variant.kernels.end(),
+                     [&](const auto &kernel) { return kernel.name == name; });
+}
+
+packs::Status add_launch(const Launches::Fresh &launch) {
+  const packs::FolderLock lock(launch.file, kPatience);
+  if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  if (packs::Status s = packs::Pack::open_file(launch.file.c_str(), &pack); !s.ok()) return s;
+  if (packs::Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
+  if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
+  packs::Variant &variant = contents.programs[0].variants[0];
+  if (!has_kernel(variant, launch.kernel)) return {};  // another device's set of them
+  packs::Bytes bytes;
+  if (variant.launches) {
+    if (packs::Status s = variant.launches->read(&bytes); !s.ok()) return s;
+  }
+  const std::string text(bytes.begin(), bytes.end());
+  if (has_kind(text, launch.kind)) return {};
+  const std::string more = packs::united_launches(text, launch.text);
+  if (more == text) return {};  // there are enough
+  variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
+  return packs::write_pack(contents, launch.file);
+}
+
 }  // namespace
 
 void complain_once(const std::string &text) {
@@ -142,6 +169,12 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
   return access(path.c_str(), F_OK) == 0 ? packs::Status() : packs::write_pack(*contents, path);
+}
+
+void record_launch(const Launches::Fresh &launch) {
+  if (const packs::Status s = add_launch(launch); !s.ok()) {
+    complain_once("a launch was not recorded: " + s.message);
+  }
 }
 
 }  // namespace kiln::layer

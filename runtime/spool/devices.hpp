@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/api/api.hpp"
-#include "runtime/layer/next.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 

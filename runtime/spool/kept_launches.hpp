@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/layer/launches.hpp"
+#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/layer/next.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 
@@ -29,6 +29,9 @@ struct Range {
 // How the line begins: what compilers may make other code for. Of launches that begin alike one is
 // enough.
 std::string launch_kind(const std::string &kernel, const Range &range);
+
+// Whether a line of `text` begins with `kind`.
+bool has_kind(const std::string &text, const std::string &kind);
 
 // The whole line, without its end. Asks the driver for the sizes of memory objects, which the
 // application has not released, and which null pointers are local memory.

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/layer/launch_text.hpp"
+#include "runtime/spool/launch_text.hpp"
 
 namespace kiln::layer {
 
@@ -90,9 +90,5 @@ class Launches {
 
 // Never destroyed, as Objects.
 Launches &launches();
-
-// Adds the launch to the program's file, unless that has one of its kind, or as many as a program
-// may have. A failure is complained about.
-void record_launch(const Launches::Fresh &launch);
 
 }  // namespace kiln::layer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/layer/devices.hpp"
+// Opens each device for the runtime once, by the layer's own table of functions.
+#include "runtime/spool/devices.hpp"
 
 #include <algorithm>
 #include <memory>
