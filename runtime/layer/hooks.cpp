@@ -131,12 +131,15 @@ cl_int CL_API_CALL release_program(cl_program program) {
   return next.clReleaseProgram(program);
 }
 
+cl_int count_references(cl_program program, cl_uint *count) {
+  return next.clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(*count), count, nullptr);
+}
+
 cl_int reference_count(cl_program program, size_t room, void *out, size_t *size) {
   cl_uint count = 0;
-  const cl_int code =
-      next.clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+  const cl_int code = count_references(program, &count);
   if (code != CL_SUCCESS) return code;
-  count -= kept_launches().held(program);
+  count -= kept_launches().held(program) + objects().uncounted(program);
   return answer(&count, sizeof(count), room, out, size);
 }
 
@@ -189,6 +192,24 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
+// Sees, while kernels of a twin are made, whether the driver counts them among the references of
+// their program.
+class KernelCount {
+ public:
+  KernelCount(cl_program twin, const ProgramPointer &program) : twin_(twin), program_(program) {
+    (void)count_references(twin_, &before_);
+  }
+  void see() {
+    cl_uint after = before_;
+    if (count_references(twin_, &after) == CL_SUCCESS) program_->counts_kernels = after != before_;
+  }
+
+ private:
+  cl_program twin_;
+  const ProgramPointer &program_;
+  cl_uint before_ = 0;
+};
+
 // A twin's kernel. It holds the application's program, as it would hold one that the driver built.
 void adopt(cl_kernel kernel, const ProgramPointer &program) {
   next.clRetainProgram(program->handle);
@@ -203,8 +224,10 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int
     if (made != nullptr) launches().add_kernel(made, program);
     return made;
   }
+  KernelCount count(twin->program, known);
   const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
   if (kernel != nullptr) {
+    count.see();
     adopt(kernel, known);
     launches().add_kernel(kernel, twin->program);
   }
@@ -225,8 +248,10 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
     }
     return code;
   }
+  KernelCount references(twin->program, known);
   const cl_int code = next.clCreateKernelsInProgram(twin->program, room, kernels, &made);
   if (code == CL_SUCCESS) {
+    if (kernels != nullptr && made != 0) references.see();
     if (count != nullptr) *count = made;
     for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) {
       adopt(kernels[i], known);

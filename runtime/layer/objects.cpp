@@ -109,6 +109,12 @@ ProgramPointer Objects::program_of(cl_kernel kernel) const {
   return found == kernels_.end() ? nullptr : found->second.program;
 }
 
+unsigned Objects::uncounted(cl_program handle) const {
+  const Lock lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() || found->second->counts_kernels ? 0 : found->second->kernels;
+}
+
 void Objects::retain_kernel(cl_kernel kernel) {
   const Lock lock(mutex_);
   const auto found = kernels_.find(kernel);

@@ -82,6 +82,8 @@ struct Program {
   std::mutex building;  // held while it is built or compiled
   bool native = false;  // guarded by `building`: the driver did so, for the application
   std::atomic<bool> specialised{false};  // a constant of a module was set
+  // Whether the driver counts a kernel among the references of its program, as some do.
+  std::atomic<bool> counts_kernels{true};
 
   // Guarded by Objects.
   TwinPointer twin;                // null: the handle stands for itself
@@ -117,6 +119,8 @@ class Objects {
   void end_kernel(const ProgramPointer &program);
   void add_kernel(cl_kernel kernel, const ProgramPointer &program);
   ProgramPointer program_of(cl_kernel kernel) const;  // null: not a twin's
+  // References to the program's handle by its twin's kernels that the driver would not count.
+  unsigned uncounted(cl_program handle) const;
   void retain_kernel(cl_kernel kernel);
   // The program whose handle the kernel held, if this was its last reference; else null.
   cl_program release_kernel(cl_kernel kernel);
