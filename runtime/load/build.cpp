@@ -64,22 +64,6 @@ Status create_program(const Device &device, cl_context context, Form form, packs
   return error;
 }
 
-std::string build_log(const Device &device, cl_program program) {
-  std::size_t size = 0;
-  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr,
-                                       &size) != CL_SUCCESS ||
-      size > kMaxLogBytes) {
-    return {};
-  }
-  std::string log(size, '\0');
-  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(),
-                                       nullptr) != CL_SUCCESS) {
-    return {};
-  }
-  log.resize(std::strlen(log.c_str()));
-  return log;
-}
-
 // A number by clGetProgramBuildInfo; false if the driver does not answer.
 template <typename T>
 bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
@@ -129,6 +113,22 @@ Status create_kernel(const Device &device, cl_program program, const ExpectedKer
 }
 
 }  // namespace
+
+std::string build_log(const Device &device, cl_program program) {
+  std::size_t size = 0;
+  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr,
+                                       &size) != CL_SUCCESS ||
+      size > kMaxLogBytes) {
+    return {};
+  }
+  std::string log(size, '\0');
+  if (device.cl->clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(),
+                                       nullptr) != CL_SUCCESS) {
+    return {};
+  }
+  log.resize(std::strlen(log.c_str()));
+  return log;
+}
 
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
                            std::string_view options, const std::vector<ExpectedKernel> &expected) {

@@ -38,6 +38,9 @@ struct BuildOutcome {
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
                            std::string_view options, const std::vector<ExpectedKernel> &expected);
 
+// The driver's build log; empty if it has none, or one of an absurd size.
+std::string build_log(const Device &device, cl_program program);
+
 // The driver's own binary of a built program for the device.
 Status program_binary(const Device &device, cl_program program, packs::Bytes *out);
 

@@ -39,20 +39,6 @@ std::string file_name(const std::string &program, const runtime::Device &device)
   return name_of_device(program, device) + packs::hex64(runtime::driver_number(device)) + ".kiln";
 }
 
-std::string build_log(cl_program built, cl_device_id device) {
-  std::size_t size = 0;
-  if (next.clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
-      CL_SUCCESS) {
-    return "";
-  }
-  std::string log(size, '\0');
-  if (next.clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) !=
-      CL_SUCCESS) {
-    return "";
-  }
-  return log.substr(0, log.find('\0'));
-}
-
 bool compiles_at_launches(const kiln_device &device) {
   return device.device->description.finishing == runtime::Finishing::launches;
 }
@@ -69,7 +55,7 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
   packs::Bytes bytes;
   if (Status s = runtime::program_binary(device, built, &bytes); !s.ok()) return s;
   packs::Binary binary{contents->programs[0].variants[0].hash, packs::BlobSource(std::move(bytes)),
-                       build_log(built, device.id)};
+                       runtime::build_log(device, built)};
   binary.finish.why_not = "an application's own";
   packs::Target target = runtime::target_of(device.identity, device.description);
   target.binaries.push_back(std::move(binary));
