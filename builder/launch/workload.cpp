@@ -218,9 +218,10 @@ Status check_parameter(const packs::Variant &variant, const std::string &name,
 Status check_launchable(const packs::Variant &variant) {
   for (const packs::Kernel &kernel : variant.kernels) {
     if (kernel.arguments != 0 && variant.arguments.empty()) {
-      return {Code::bad_input, fmt::format("variant {} takes objects that Kiln does not make: its "
-                                           "manifest lists no arguments",
-                                           variant.name)};
+      return {Code::bad_input,
+              fmt::format("variant {} takes arguments that no manifest lists and no recorded "
+                          "launch has",
+                          variant.name)};
     }
   }
   return {};
