@@ -14,7 +14,7 @@ usage: ./bootstrap.sh build | demo | test | check
          them on a photograph, show what a start costs
   test   build; bring the laboratory (drivers of other Debian suites, about 600 MB once,
          kept in ~/.cache/kiln), run every test, and print a table of what ran
-  check  build; clang-tidy, every variant on the older drivers, the runtime by Clang and
+  check  build; clang-tidy, every variant on older drivers and by Intel's, the runtime by Clang and
          under the sanitizers, and libFuzzer for a while
 
 Each prints the time that it took.

@@ -37,10 +37,12 @@ def main(arguments):
     suite = Suite(options.jobs)
     ran = set()
     summary = []
-    if options.only != "kernels":
+    if options.only in (None, "fleet"):
         ran |= _run_fleet(suite, options, summary)
-    if options.kernel_check and options.only != "fleet":
+    if options.kernel_check and options.only in (None, "kernels"):
         ran |= _run_kernels(suite, options)
+    if options.only == "builds":
+        kernels.build(suite, Fleet(options.kiln, None, options.work / "builds"), options.manifest)
     suite.summarise()
     summary += _devices(ran)
     print("\n".join(summary))
@@ -95,7 +97,8 @@ def _options(arguments):
     parser.add_argument("--manifest", type=_file, required=True, help="of the case studies")
     parser.add_argument("--work", type=lambda text: Path(text).absolute(), required=True,
                         help="folder for everything that is written")
-    parser.add_argument("--only", choices=("fleet", "kernels"), help="this group alone")
+    parser.add_argument("--only", choices=("fleet", "kernels", "builds"),
+                        help="this group alone")
     parser.add_argument("--jobs", type=int, default=2, help="devices at work at once")
     options = parser.parse_args(arguments)
     if options.only == "kernels" and not options.kernel_check:
