@@ -133,8 +133,8 @@ struct HostTools {
 void add_host_tools(CLI::App &command, HostTools *tools);
 bool is_manifest(const std::string &path);  // by its name
 // The contents to build from: a base pack as it is, or a manifest after its host step. Prints
-// compiler messages and all that is wrong itself: the compilers' texts are printed as they are, and
-// there may be many. Returns nothing where there is nothing to build from, and sets `*exit_code`.
+// every error and compiler message itself, each as it is. If there is nothing to build from,
+// returns nothing and sets `*exit_code`.
 std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code);
 
 // Checks that a file can be made at `path`, before any work is done for it. Fails with

@@ -75,7 +75,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
 }
 
 // What there is for the devices, to which those of `all` are added that the same was built for
-// before. With the reason where there is none.
+// before; or nothing, and the reason.
 Served serve(const ProgramPointer &program, const std::string &options,
              const packs::Result<WholeProgram> &whole, const Devices &all, Devices *devices) {
   Served served;
