@@ -55,8 +55,8 @@ std::string signed_decimal(cl_int value) {
 }
 
 std::string cl_error_text(cl_int code) {
-  const char *name = code_name(code);
   const std::string number = signed_decimal(code);
+  const char *name = code_name(code);
   return name == nullptr ? number : concat({name, " (", number, ")"});
 }
 
