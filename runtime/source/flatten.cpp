@@ -3,11 +3,13 @@
 #include "runtime/source/flatten.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <system_error>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/source/logical_lines.hpp"
 #include "runtime/source/source_error.hpp"
@@ -255,16 +257,16 @@ class Flattener {
 
 ReadFile read_from_disk() {
   return [](const std::filesystem::path &path) -> std::optional<std::string> {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
-    const auto size = std::filesystem::file_size(path, error);
-    if (error || size > kMaxTextBytes) return std::nullopt;
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream.is_open()) return std::nullopt;
-    std::string text(size, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(size));
-    if (stream.bad()) return std::nullopt;
-    text.resize(static_cast<std::size_t>(stream.gcount()));
+    const packs::Descriptor file(packs::uninterrupted(
+        [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+    struct stat info {};
+    if (!file || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+    if (static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) return std::nullopt;
+    std::string text(static_cast<std::size_t>(info.st_size), '\0');
+    std::size_t size = text.size();
+    auto *bytes = reinterpret_cast<std::uint8_t *>(text.data());
+    if (packs::read_all(file.get(), 0, bytes, &size) != 0) return std::nullopt;
+    text.resize(size);
     return text;
   };
 }
