@@ -105,6 +105,7 @@ Status HostStep::compile_il(const ManifestProgram &program, const ManifestVarian
   request.source = sources.packed;
   request.diagnostics_source = sources.as_opened;
   request.options = in.record.options;
+  request.fp64 = is_about_doubles(sources.packed, in.record.options, in.record.requirements);
   request.check_only = !in.il;
   if (!in.prelude.empty()) request.prelude = source::read_from_disk()(in.prelude).value_or("");
   request.address_bits = bits;

@@ -64,6 +64,9 @@ std::vector<std::string> clang_arguments(const HostCompileRequest &request,
   const bool is_cpp = std::any_of(options.begin(), options.end(), [](const std::string &option) {
     return option.starts_with("-cl-std=CLC++") || option.starts_with("-cl-std=clc++");
   });
+  if (!request.fp64) {
+    arguments.insert(arguments.end(), {"-Xclang", "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64"});
+  }
   // C99 takes a plain `inline` for a declaration only, and no driver does.
   if (!is_cpp) arguments.emplace_back("-fgnu89-inline");
   return arguments;

@@ -22,6 +22,7 @@ struct HostCompileRequest {
   std::string prelude;              // text before the source: what a vendor's compiler has built in
   bool check_only = false;          // the module only lists the kernels: calls may stay undefined
   std::string options;              // as a driver gets them
+  bool fp64 = true;                 // else no double, and literals without f are single precision
   std::uint32_t address_bits = 64;  // 32 or 64
   std::uint32_t spirv_version = 0x00010000;   // cap: 1.0, 1.1 or 1.2
   std::vector<std::string> spirv_extensions;  // that the module may use; see spirv_extensions()

@@ -84,4 +84,16 @@ std::vector<std::string> spirv_extensions(const std::vector<std::string> &requir
   return found;
 }
 
+bool is_about_doubles(std::string_view source, std::string_view options,
+                      const std::vector<std::string> &requirements) {
+  if (std::find(requirements.begin(), requirements.end(), "fp64") != requirements.end())
+    return true;
+  for (const std::string_view text : {source, options}) {
+    for (const std::string_view word : {"double", "fp64"}) {
+      if (text.find(word) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace kiln::builder

@@ -22,4 +22,10 @@ Result<HostOptions> host_options(std::string_view options);
 // The SPIR-V extensions that a variant with these requirements may use, sorted.
 std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements);
 
+// Whether a program is about doubles: it requires them, or its text or its options have the word
+// `double` or `fp64`. Another program's literals without f are meant to be single precision where a
+// GPU has nothing else.
+bool is_about_doubles(std::string_view source, std::string_view options,
+                      const std::vector<std::string> &requirements);
+
 }  // namespace kiln::builder

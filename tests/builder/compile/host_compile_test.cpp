@@ -4,6 +4,7 @@
 #include "builder/compile/host_options.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -52,6 +53,16 @@ HostCompiled compiled(const Toolchain &toolchain, const HostCompileRequest &requ
   return *std::move(result);
 }
 
+// Whether a module has the type of doubles (OpTypeFloat, 64 bits).
+bool has_double(const std::vector<std::uint8_t> &spirv) {
+  std::vector<std::uint32_t> words(spirv.size() / 4);
+  std::memcpy(words.data(), spirv.data(), words.size() * 4);
+  for (std::size_t at = 5; at < words.size() && words[at] >> 16u != 0; at += words[at] >> 16u) {
+    if ((words[at] & 0xFFFFu) == 22 && words[at + 2] == 64) return true;
+  }
+  return false;
+}
+
 struct Refusal {
   HostStage stage = HostStage::options;
   Code code = Code::ok;
@@ -94,6 +105,14 @@ TEST_CASE("Requirements name the SPIR-V extensions that a module may use") {
   CHECK(spirv_extensions({"extension:cl_intel_subgroups", "extension:cl_intel_subgroups_short",
                           "integer_dot_product"}) ==
         std::vector<std::string>{"SPV_INTEL_subgroups", "SPV_KHR_integer_dot_product"});
+}
+
+TEST_CASE("A program is about doubles by its requirements, its text or its options") {
+  CHECK_FALSE(is_about_doubles("x *= 0.1;", "-DREAL=float", {"fp16"}));
+  CHECK(is_about_doubles("x *= 0.1;", "", {"fp16", "fp64"}));
+  CHECK(is_about_doubles("#pragma OPENCL EXTENSION cl_khr_fp64 : enable", "", {}));
+  CHECK(is_about_doubles("x = (double)y;", "", {}));
+  CHECK(is_about_doubles("REAL x;", "-DREAL=double", {}));
 }
 
 TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
@@ -223,6 +242,17 @@ TEST_CASE("The date is refused, since packs are to be reproducible") {
   NEEDS_TOOLCHAIN();
   const std::string source = "__constant char day[] = __DATE__;\n__kernel void k() {}\n";
   CHECK(refused(*toolchain, request_of(source, "")).stage == HostStage::compile);
+}
+
+TEST_CASE("Without doubles, a literal is single precision, in every version of the language") {
+  NEEDS_TOOLCHAIN();
+  for (const char *options : {"", "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-std=CLC++"}) {
+    INFO(options);
+    auto request = request_of("__kernel void a(__global float *p) { *p *= 0.1; }\n", options);
+    CHECK(has_double(compiled(*toolchain, request).spirv));
+    request.fp64 = false;
+    CHECK_FALSE(has_double(compiled(*toolchain, request).spirv));
+  }
 }
 
 TEST_CASE("A function that nothing defines is a fault of linking, with or without a prelude") {
