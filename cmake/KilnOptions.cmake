@@ -14,10 +14,16 @@ option(KILN_STATIC_DEPENDENCIES
   "Link libraries other than the C library statically, so that kiln runs on any newer system" OFF)
 option(KILN_UNITY_BUILD
   "Compile all but what applications link several sources at a time: faster, until one changes" OFF)
+option(KILN_QUICK_BUILD
+  "For tests alone: several sources at a time of what applications link too, the builder by -O0" OFF)
 set(KILN_SANITIZE "" CACHE STRING
   "Sanitizer to build with: address (and undefined behaviour), thread, or empty for none")
 set_property(CACHE KILN_SANITIZE PROPERTY STRINGS "" address thread)
 option(KILN_FUZZ "Define the libFuzzer targets of tests/fuzz; needs Clang" OFF)
+
+if(KILN_QUICK_BUILD)
+  set(KILN_UNITY_BUILD ON)
+endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)

@@ -34,7 +34,8 @@ endfunction()
 # kiln_quick_compilation(TARGET): for code that parses and prints. CLI11 takes GCC
 # twice as long at -O3, and nothing there is worth it.
 function(kiln_quick_compilation target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
+  target_compile_options(${target} PRIVATE
+    $<$<CONFIG:Release,RelWithDebInfo>:$<IF:$<BOOL:${KILN_QUICK_BUILD}>,-O0,-O1>>)
 endfunction()
 
 # kiln_unity_build(TARGET SEPARATE files... TOGETHER "folder..."...): with KILN_UNITY_BUILD, the
@@ -59,6 +60,13 @@ function(kiln_unity_build target)
       set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
     endif()
   endforeach()
+endfunction()
+
+# kiln_unity_build_for_tests(TARGET): the same for what applications link, where only tests do.
+function(kiln_unity_build_for_tests target)
+  if(KILN_UNITY_BUILD AND (KILN_QUICK_BUILD OR KILN_SANITIZE))
+    kiln_unity_build(${target} ${ARGN})
+  endif()
 endfunction()
 
 # kiln_link_portably(TARGET): with KILN_STATIC_DEPENDENCIES an executable needs nothing of

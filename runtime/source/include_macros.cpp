@@ -7,7 +7,7 @@
 namespace kiln::source {
 namespace {
 
-constexpr unsigned kDeepest = 32;
+constexpr unsigned kDeepestMacro = 32;
 constexpr std::string_view kSpaces = " \t\r\v\f";
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -108,7 +108,7 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text) const {
 }
 
 std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned depth) const {
-  if (depth > kDeepest) return std::nullopt;
+  if (depth > kDeepestMacro) return std::nullopt;
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view token = token_at(text, at);

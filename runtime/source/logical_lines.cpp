@@ -7,7 +7,9 @@
 namespace kiln::source {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+bool is_space_in_line(char c) {
+  return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
+}
 
 bool is_identifier_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -59,7 +61,7 @@ class Scanner {
     line.code += c;
     if (!may_be_directive_) return;
     line.at.push_back(at_);
-    if (is_space(c) || is_directive_) return;
+    if (is_space_in_line(c) || is_directive_) return;
     is_directive_ = c == '#';
     may_be_directive_ = is_directive_;
   }
@@ -127,7 +129,7 @@ class Scanner {
 };
 
 bool is_blank(const LogicalLine &line) {
-  return std::all_of(line.code.begin(), line.code.end(), is_space);
+  return std::all_of(line.code.begin(), line.code.end(), is_space_in_line);
 }
 
 std::string_view first_word(std::string_view text) {
@@ -151,7 +153,7 @@ std::vector<LogicalLine> logical_lines(std::string_view text, CodeOf code) {
 Directive directive_of(const LogicalLine &line) {
   const std::string &code = line.code;
   const auto skip_spaces = [&code](std::size_t at) {
-    while (at < code.size() && is_space(code[at])) ++at;
+    while (at < code.size() && is_space_in_line(code[at])) ++at;
     return at;
   };
   const std::size_t hash = skip_spaces(0);

@@ -4,7 +4,8 @@
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
 
 if(TOOLCHAIN)  # as bootstrap.sh builds for it, so that a compiler cache has half of it
-  set(toolchain -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -DCMAKE_CXX_FLAGS_RELEASE=-O1)
+  set(toolchain -DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN} -DCMAKE_CXX_FLAGS_RELEASE=-O1
+    -DKILN_QUICK_BUILD=ON)
 endif()
 run(${CMAKE_COMMAND} -S ${KILN_SOURCE} -B ${WORK} -G Ninja -DCMAKE_BUILD_TYPE=Release
   -DKILN_BUILD_BUILDER=OFF -DKILN_BUILD_TESTS=ON -DKILN_WARNINGS_AS_ERRORS=ON -DKILN_UNITY_BUILD=ON
