@@ -42,7 +42,8 @@ def main(arguments):
     if options.kernel_check and options.only in (None, "kernels"):
         ran |= _run_kernels(suite, options)
     if options.only == "builds":
-        kernels.build(suite, Fleet(options.kiln, None, options.work / "builds"), options.manifest)
+        kernels.build(suite, Fleet(options.kiln, None, options.work / "builds"), options.manifest,
+                      options.base)
     suite.summarise()
     summary += _devices(ran)
     print("\n".join(summary))
@@ -73,7 +74,7 @@ def _run_fleet(suite, options, summary):
 def _run_kernels(suite, options):
     """The group `kernels`; the devices that ran."""
     fleet = Fleet(options.kiln, options.kiln_aarch64, options.work / "kernels")
-    kernels.check(suite, fleet, options.manifest, options.kernel_check)
+    kernels.check(suite, fleet, options.manifest, options.base, options.kernel_check)
     return fleet.ran
 
 
@@ -95,6 +96,8 @@ def _options(arguments):
     parser.add_argument("--forge-pack", type=_file,
                         help="kiln_forge_pack; without it no stale packs are made")
     parser.add_argument("--manifest", type=_file, required=True, help="of the case studies")
+    parser.add_argument("--base", type=_file,
+                        help="base pack of the manifest, for the groups `kernels` and `builds`")
     parser.add_argument("--work", type=lambda text: Path(text).absolute(), required=True,
                         help="folder for everything that is written")
     parser.add_argument("--only", choices=("fleet", "kernels", "builds"),

@@ -28,10 +28,10 @@ SPECIAL = ("rusticl-26.2",)
 BUILT = ("neo-22.43-tgllp",)
 
 
-def check(suite, fleet, manifest, program):
+def check(suite, fleet, manifest, made, program):
     """Runs the check for all sizes on every device."""
     with suite.phase("every case study"):
-        if not suite.check("the base pack is made", making.plain_base_pack, fleet, manifest):
+        if not suite.check("the base pack is there", making.plain_base_pack, fleet, manifest, made):
             return
         suite.check_each(DEVICES + SPECIAL, "{} is there", fleet.open_station)
         suite.check_each(_there(fleet, DEVICES + SPECIAL), "{} computes all small sizes and some "
@@ -39,10 +39,10 @@ def check(suite, fleet, manifest, program):
                          lambda name: _check(fleet, name, Path(program)))
 
 
-def build(suite, fleet, manifest):
+def build(suite, fleet, manifest, made):
     """Has every variant compiled where none can be executed."""
     with suite.phase("every variant built"):
-        if not suite.check("the base pack is made", making.plain_base_pack, fleet, manifest):
+        if not suite.check("the base pack is there", making.plain_base_pack, fleet, manifest, made):
             return
         suite.check_each(BUILT, "{} is there", fleet.open_station)
         suite.check_each(_there(fleet, BUILT), "{} builds every variant that it can run",

@@ -20,10 +20,13 @@ def base_pack(suite, fleet, manifest):
             "copy of the sources, are byte-identical", _same_base_packs, fleet, manifest)
 
 
-def plain_base_pack(fleet, manifest):
-    """Makes the base pack, once."""
+def plain_base_pack(fleet, manifest, made=None):
+    """Makes the base pack, once, unless it was made before."""
     fleet.base = fleet.work / "base.kiln"
-    fleet.host("compile", manifest, "-o", fleet.base).expect_code(0, "kiln compile")
+    if made:
+        shutil.copy(made, fleet.base)
+    else:
+        fleet.host("compile", manifest, "-o", fleet.base).expect_code(0, "kiln compile")
     _remember_programs(fleet)
 
 
