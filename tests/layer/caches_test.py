@@ -25,7 +25,7 @@ import time
 import unittest
 from pathlib import Path
 
-from applications_test import script
+from applications_test import UNOPTIMISED, script
 
 NAME = sys.argv[1]
 KILN, LAYER = (os.path.abspath(path) for path in sys.argv[2:4])
@@ -160,7 +160,8 @@ class Caches(unittest.TestCase):
             [str(word) for word in command], cwd=home, capture_output=True, text=True, check=False,
             env={**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home),
                  "POCL_CACHE_DIR": str(home / "pocl"), "PYOPENCL_CTX": "0",
-                 "OPENCV_OPENCL_DEVICE": ":CPU:0", "KILN_PACK_PATH": "", **environment})
+                 "OPENCV_OPENCL_DEVICE": ":CPU:0", "KILN_PACK_PATH": "", **UNOPTIMISED,
+                 **environment})
 
     @classmethod
     def kiln(cls, *words, exit_code=0):

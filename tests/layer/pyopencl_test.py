@@ -21,7 +21,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from applications_test import HERE, interpreter
+from applications_test import HERE, UNOPTIMISED, interpreter
 
 KILN, LAYER, RUNTIME = (os.path.abspath(path) for path in sys.argv[1:4])
 MODULE = Path(__file__).resolve().parents[2] / "runtime" / "python"
@@ -93,7 +93,8 @@ def run(*command, cached=False, **variables):
                    and not name.startswith("KILN_")}
     environment.update({"HOME": str(home), "XDG_CACHE_HOME": str(home),
                         "POCL_CACHE_DIR": str(home / "pocl"), "PYOPENCL_CTX": "0",
-                        "PYTHONPATH": str(MODULE), "KILN_LIBRARY": RUNTIME, "KILN_PACK_PATH": ""})
+                        "PYTHONPATH": str(MODULE), "KILN_LIBRARY": RUNTIME, "KILN_PACK_PATH": "",
+                        **UNOPTIMISED})
     if not cached:
         environment["PYOPENCL_NO_CACHE"] = "1"
     environment.update(variables)
