@@ -34,6 +34,11 @@ void tell_faults(const builder::BasePack &base) {
     if (base.bad_sources) continue;
     complain(fmt::format("{}/{} does not compile", failure.program, failure.variant));
   }
+  for (const builder::VariantFailure &failure : base.without_il) {
+    pass_on_once(failure.status.message, &told);
+    complain(fmt::format("warning: {}/{} has no IL, its source is all there is", failure.program,
+                         failure.variant));
+  }
 }
 
 std::string with_code(const Status &status) {
@@ -68,7 +73,7 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
     *exit_code = kBadManifest;
     return std::nullopt;
   }
-  return Input{std::move(base.contents), std::move(base.failures)};
+  return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il)};
 }
 
 }  // namespace
@@ -232,7 +237,7 @@ std::optional<Input> read_input(const std::string &path, const HostTools &tools,
     return std::nullopt;
   }
   pack->contents.targets.clear();
-  return Input{std::move(pack->contents), {}};
+  return Input{std::move(pack->contents), {}, {}};
 }
 
 Status check_output(const std::string &path, const std::vector<std::string> &inputs) {

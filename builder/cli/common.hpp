@@ -116,10 +116,11 @@ void add_reference_options(CLI::App &command, builder::ReferenceOptions *options
 // lists all devices.
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
 
-// What to build from, and the variants that failed in the host step.
+// What to build from, and the variants that failed in the host step or have no IL.
 struct Input {
   packs::Contents contents;
   std::vector<builder::VariantFailure> failures;
+  std::vector<builder::VariantFailure> without_il;
 
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };

@@ -11,6 +11,8 @@ struct CompileArguments {
   std::string manifest;
   std::string output;
   HostTools tools;
+  bool require_il = false;
+  bool keep_going = false;
   bool json = false;
 };
 
@@ -33,7 +35,7 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
                     "offline: 'kiln inspect {}' names them, and an overlay serves them",
                     count(spool->linked.size(), "program"), folder));
   }
-  return Input{std::move(spool->contents), {}};
+  return Input{std::move(spool->contents), {}, {}};
 }
 
 int run(const CompileArguments &options) {
@@ -50,10 +52,11 @@ int run(const CompileArguments &options) {
   const auto input = spool ? read_recorded(options.manifest, &exit_code)
                            : read_input(options.manifest, options.tools, &exit_code);
   if (!input) return exit_code;
-  if (!input->failures.empty()) {
+  const packs::Contents &contents = input->contents;
+  const bool failed = !input->failures.empty() && !options.keep_going;
+  if (failed || contents.programs.empty() || (options.require_il && !input->without_il.empty())) {
     return fail({Code::failed, "nothing was written to " + options.output});
   }
-  const packs::Contents &contents = input->contents;
   std::size_t variants = 0;
   for (const packs::Program &program : contents.programs) variants += program.variants.size();
   if (Status s = write_output(contents, options.output); !s.ok()) return fail(s);
@@ -61,13 +64,17 @@ int run(const CompileArguments &options) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
                          {"programs", contents.programs.size()},
-                         {"variants", variants}});
+                         {"variants", variants},
+                         {"without_il", input->without_il.size()},
+                         {"failed", input->failures.size()}});
   } else {
-    print(fmt::format("{}: {}, {}, {}\n", options.output,
+    const std::size_t without = input->without_il.size();
+    print(fmt::format("{}: {}, {}, {}{}\n", options.output,
                       count(contents.programs.size(), "program"), count(variants, "variant"),
-                      spool ? "source" : "source and SPIR-V"));
+                      spool ? "source" : "source and SPIR-V",
+                      without == 0 ? "" : fmt::format(", {} of them without SPIR-V", without)));
   }
-  return kDone;
+  return input->exit_code();
 }
 
 }  // namespace
@@ -81,6 +88,10 @@ void add_compile(CLI::App &app, Command *command) {
       ->required();
   sub->add_option("-o,--output", options->output, "Base pack to write")->required();
   add_host_tools(*sub, &options->tools);
+  sub->add_flag("--require-il", options->require_il,
+                "A variant without SPIR-V is an error, rather than shipped as source");
+  sub->add_flag("-k,--keep-going", options->keep_going,
+                "Write what compiles, although the rest does not");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

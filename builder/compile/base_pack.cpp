@@ -22,7 +22,16 @@ struct Sources {
   std::string as_opened;  // names for diagnostics
 };
 
-// Compiles one manifest; remembers what several variants share.
+struct VariantJob {
+  const ManifestProgram &program;
+  const ManifestVariant &variant;
+  const Sources &sources;
+
+  VariantFailure failed(Status status) const {
+    return {program.record.name, variant.record.name, std::move(status)};
+  }
+};
+
 class HostStep {
  public:
   HostStep(const Manifest &manifest, const std::filesystem::path &manifest_path,
@@ -30,13 +39,15 @@ class HostStep {
       : manifest_(manifest), folder_(manifest_path.parent_path()), toolchain_(toolchain) {}
 
   Result<Sources> flatten_source(const ManifestProgram &program, const ManifestVariant &variant);
-  Status compile(const ManifestProgram &program, const ManifestVariant &in, const Sources &sources,
-                 packs::Variant *out, std::vector<std::string> *warnings);
+  // The warnings, and what has no IL, go to the base pack.
+  Status compile(const VariantJob &job, packs::Variant *out, BasePack *base);
 
  private:
-  Status compile_il(const ManifestProgram &program, const ManifestVariant &in,
-                    const Sources &sources, std::uint32_t bits, packs::Variant *out,
-                    std::vector<std::string> *warnings);
+  HostCompileRequest request(const VariantJob &job, std::uint32_t bits) const;
+  // Without `il`, only looks at the kernels.
+  Status compile_for(const VariantJob &job, std::uint32_t bits, bool il, packs::Variant *out,
+                     BasePack *base, HostStage *stage);
+  Status make_il(const VariantJob &job, packs::Variant *out, BasePack *base, HostStage *stage);
 
   const Manifest &manifest_;
   std::filesystem::path folder_;
@@ -97,45 +108,69 @@ Status check_kernels(const std::filesystem::path &source, const SpirvModule &mod
   return {};
 }
 
-Status HostStep::compile_il(const ManifestProgram &program, const ManifestVariant &in,
-                            const Sources &sources, std::uint32_t bits, packs::Variant *out,
-                            std::vector<std::string> *warnings) {
+HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) const {
+  const packs::Variant &record = job.variant.record;
   HostCompileRequest request;
-  request.name = program.record.name + "/" + in.record.name;
-  request.source = sources.packed;
-  request.diagnostics_source = sources.as_opened;
-  request.options = in.record.options;
-  request.fp64 = is_about_doubles(sources.packed, in.record.options, in.record.requirements);
-  request.check_only = !in.il;
-  if (!in.prelude.empty()) request.prelude = source::read_from_disk()(in.prelude).value_or("");
+  request.name = job.program.record.name + "/" + record.name;
+  request.source = job.sources.packed;
+  request.diagnostics_source = job.sources.as_opened;
+  request.options = record.options;
+  request.fp64 = is_about_doubles(job.sources.packed, record.options, record.requirements);
+  const std::filesystem::path &prelude = job.variant.prelude;
+  if (!prelude.empty()) request.prelude = source::read_from_disk()(prelude).value_or("");
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
-  request.spirv_extensions = spirv_extensions(in.record.requirements);
-  auto compiled = compile_to_spirv(toolchain_, request);
+  request.spirv_extensions = spirv_extensions(record.requirements);
+  return request;
+}
+
+Status HostStep::compile_for(const VariantJob &job, std::uint32_t bits, bool il,
+                             packs::Variant *out, BasePack *base, HostStage *stage) {
+  HostCompileRequest request = this->request(job, bits);
+  request.check_only = !il;
+  auto compiled = compile_to_spirv(toolchain_, request, stage);
   if (!compiled.ok()) return compiled.status();
   if (!compiled->warnings.empty() && bits == manifest_.address_bits.front()) {
-    warnings->push_back(compiled->warnings);
+    base->warnings.push_back(compiled->warnings);
   }
-  if (Status s = check_kernels(in.source, compiled->module, out); !s.ok()) return s;
-  if (!in.il) return {};
+  if (Status s = check_kernels(job.variant.source, compiled->module, out); !s.ok()) return s;
+  if (!il) return {};
   out->il_version = std::max(out->il_version, compiled->module.version);
   (bits == 32 ? out->il32 : out->il64).emplace(std::move(compiled->spirv));
   return {};
 }
 
-Status HostStep::compile(const ManifestProgram &program, const ManifestVariant &in,
-                         const Sources &sources, packs::Variant *out,
-                         std::vector<std::string> *warnings) {
-  *out = in.record;
+Status HostStep::make_il(const VariantJob &job, packs::Variant *out, BasePack *base,
+                         HostStage *stage) {
   for (const std::uint32_t bits : manifest_.address_bits) {
-    if (!in.il && bits != manifest_.address_bits.front()) break;
-    Status status = compile_il(program, in, sources, bits, out, warnings);
+    Status status = compile_for(job, bits, true, out, base, stage);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status HostStep::compile(const VariantJob &job, packs::Variant *out, BasePack *base) {
+  *out = job.variant.record;
+  HostStage stage = HostStage::options;
+  bool il = job.variant.il;
+  if (il) {
+    Status status = make_il(job, out, base, &stage);
+    il = status.ok();
+    if (!il && stage != HostStage::translate && stage != HostStage::validate) return status;
+    if (!il) {  // a correct program all the same, which a driver may take
+      base->without_il.push_back(job.failed(std::move(status)));
+      *out = job.variant.record;
+    }
+  }
+  if (!il) {
+    const std::uint32_t bits = manifest_.address_bits.front();
+    Status status = compile_for(job, bits, false, out, base, &stage);
     if (!status.ok()) return status;
   }
   std::vector<std::string> names;
   for (const packs::Kernel &kernel : out->kernels) names.push_back(kernel.name);
-  out->hash = packs::variant_hash(sources.packed, out->options, names);
-  out->source.emplace(to_bytes(sources.packed));
+  out->hash = packs::variant_hash(job.sources.packed, out->options, names);
+  out->source.emplace(to_bytes(job.sources.packed));
   return {};
 }
 
@@ -168,12 +203,13 @@ BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &m
     packs::Program out = program.record;
     for (const ManifestVariant &variant : program.variants) {
       if (progress) progress(program.record.name + "/" + variant.record.name, done, sources.size());
+      const VariantJob job{program, variant, sources[done++]};
       packs::Variant compiled;
-      Status status = step.compile(program, variant, sources[done++], &compiled, &base.warnings);
+      Status status = step.compile(job, &compiled, &base);
       if (status.ok()) {
         out.variants.push_back(std::move(compiled));
       } else {
-        base.failures.push_back({program.record.name, variant.record.name, std::move(status)});
+        base.failures.push_back(job.failed(std::move(status)));
       }
     }
     if (!out.variants.empty()) base.contents.programs.push_back(std::move(out));

@@ -13,7 +13,8 @@
 
 namespace kiln::builder {
 
-// A variant that did not make it; the status has the compiler's or Kiln's whole message.
+// A variant that did not make it, or not into IL; the status has the compiler's or Kiln's whole
+// message.
 struct VariantFailure {
   std::string program;
   std::string variant;
@@ -23,6 +24,9 @@ struct VariantFailure {
 struct BasePack {
   packs::Contents contents;  // the variants that succeeded
   std::vector<VariantFailure> failures;
+  // In the contents, as source alone: the translator has no SPIR-V for these correct programs, or
+  // none that is valid.
+  std::vector<VariantFailure> without_il;
   bool bad_sources = false;           // the failures are of reading sources and includes
   std::vector<std::string> warnings;  // ready to print
 };

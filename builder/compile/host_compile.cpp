@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/compile/llvm_ir.hpp"
 #include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {
@@ -80,9 +81,7 @@ class HostCompiler {
   Result<HostCompiled> run() {
     Status status = read_request();
     if (status.ok()) status = compile();
-    if (status.ok()) status = translate();
-    if (status.ok() && !request_.check_only) status = validate();
-    if (status.ok()) status = inspect();
+    if (status.ok() && !request_.check_only) status = make_spirv();
     if (!status.ok()) return status;
     return std::move(result_);
   }
@@ -99,7 +98,10 @@ class HostCompiler {
 
   // A fault that has no line of its own, with what the tool said.
   Status fail(HostStage stage, const std::string &what, const std::string &message) {
-    return fail(stage, fmt::format("{}: error: {}\n{}", request_.name, what, message));
+    // Where a correct program has no SPIR-V, the caller says whether that is an error.
+    const bool no_spirv = stage == HostStage::translate || stage == HostStage::validate;
+    return fail(stage, fmt::format("{}: {}{}\n{}", request_.name, no_spirv ? "" : "error: ", what,
+                                   message));
   }
 
   Status fail_tool(const char *tool, const ProcessResult &result) {
@@ -141,14 +143,23 @@ class HostCompiler {
   }
 
   Status compile() {
-    const ProcessResult clang = run_clang(request_.source, {"-emit-llvm", "-c", "-o", "-", "-"});
+    const char *output = request_.check_only ? "-S" : "-c";
+    const ProcessResult clang = run_clang(request_.source, {"-emit-llvm", output, "-o", "-", "-"});
     if (clang.end == ProcessEnd::exited && clang.code == 0 && !clang.out.empty()) {
       result_.warnings = diagnostics(clang);
+      if (request_.check_only) result_.module.kernels = kernels_of_llvm_ir(clang.out);
       bitcode_ = clang.out;
       return {};
     }
     if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
     return fail(HostStage::compile, diagnostics(clang));
+  }
+
+  Status make_spirv() {
+    Status status = translate();
+    if (status.ok()) status = validate();
+    if (status.ok()) status = inspect();
+    return status;
   }
 
   Status translate() {
@@ -202,7 +213,7 @@ class HostCompiler {
       return fail(HostStage::validate,
                   fmt::format("the module has {}-bit addresses", result_.module.address_bits), "");
     }
-    if (result_.module.unresolved.empty() || request_.check_only) return {};
+    if (result_.module.unresolved.empty()) return {};
     std::string names;
     for (const std::string &name : result_.module.unresolved) {
       names += (names.empty() ? "" : ", ") + name;

@@ -2,6 +2,7 @@
 #include "builder/compile/host_compile.hpp"
 
 #include "builder/compile/host_options.hpp"
+#include "builder/compile/llvm_ir.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -113,6 +114,35 @@ TEST_CASE("A program is about doubles by its requirements, its text or its optio
   CHECK(is_about_doubles("#pragma OPENCL EXTENSION cl_khr_fp64 : enable", "", {}));
   CHECK(is_about_doubles("x = (double)y;", "", {}));
   CHECK(is_about_doubles("REAL x;", "-DREAL=double", {}));
+}
+
+TEST_CASE("Kernels and their parameters are read from a module's text") {
+  const auto kernels = kernels_of_llvm_ir(
+      "define dso_local spir_kernel void @two(float addrspace(1)* noundef align 4 %0, <4 x i8> %1) "
+      "#0 !kernel_arg_addr_space !4 {\n"
+      "define dso_local spir_func void @helper(i32 noundef %0) #1 {\n"
+      "declare spir_kernel void @elsewhere(i32)\n"
+      "define spir_kernel void @none() #2 {\n"
+      "define spir_kernel void @one({ i32, [2 x i32] }* byval({ i32, [2 x i32] }) %0) {");
+  REQUIRE(kernels.size() == 3);
+  CHECK((kernels[0].name == "none" && kernels[0].argument_count == 0));
+  CHECK((kernels[1].name == "one" && kernels[1].argument_count == 1));
+  CHECK((kernels[2].name == "two" && kernels[2].argument_count == 2));
+  CHECK(kernels_of_llvm_ir("").empty());
+  CHECK(kernels_of_llvm_ir("define spir_kernel void @cut").empty());
+}
+
+TEST_CASE("A program that is only looked at has the kernels that its SPIR-V has") {
+  NEEDS_TOOLCHAIN();
+  auto request = request_of(kSource, "-DFACTOR=3");
+  const auto whole = compiled(*toolchain, request).module.kernels;
+  request.check_only = true;
+  const auto listed = compiled(*toolchain, request).module.kernels;
+  REQUIRE(listed.size() == whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(listed[i].name == whole[i].name);
+    CHECK(listed[i].argument_count == whole[i].argument_count);
+  }
 }
 
 TEST_CASE("The newest clang that has an llvm-spirv of its version is taken") {
@@ -275,8 +305,7 @@ TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of t
   const Refusal error = refused(*toolchain, request);
   CHECK(error.stage == HostStage::translate);
   INFO(error.text);
-  CHECK(
-      error.text.starts_with("kernels/a.cl: error: no SPIR-V 1.0 for this program: llvm-spirv: "));
+  CHECK(error.text.starts_with("kernels/a.cl: no SPIR-V 1.0 for this program: llvm-spirv: "));
   CHECK(error.text.find("SPV_INTEL_subgroups") != std::string::npos);
   request.spirv_extensions = {"SPV_INTEL_subgroups"};
   CHECK(compiled(*toolchain, request).module.kernels.size() == 1);

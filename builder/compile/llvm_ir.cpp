@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the lines that define kernels: `define ... spir_kernel void @NAME(TYPE %0, ...) ... {`.
+#include "builder/compile/llvm_ir.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace kiln::builder {
+namespace {
+
+constexpr std::string_view kKernel = " spir_kernel void @";
+
+// Of a list of parameters after its opening parenthesis. A type may have commas in brackets.
+std::uint32_t count_parameters(std::string_view list) {
+  std::uint32_t commas = 0;
+  bool empty = true;
+  std::size_t depth = 1;
+  for (const char c : list) {
+    if (std::string_view("([{<").find(c) != std::string_view::npos) ++depth;
+    if (std::string_view(")]}>").find(c) != std::string_view::npos && --depth == 0) break;
+    if (c == ',' && depth == 1) ++commas;
+    empty = false;
+  }
+  return empty ? 0 : commas + 1;
+}
+
+}  // namespace
+
+std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text) {
+  std::vector<SpirvKernel> kernels;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::size_t at = line.find(kKernel);
+    if (!line.starts_with("define ") || at == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(at + kKernel.size());
+    const std::size_t name = rest.find('(');
+    if (name == std::string_view::npos) continue;
+    kernels.push_back({std::string(rest.substr(0, name)), count_parameters(rest.substr(name + 1))});
+  }
+  std::sort(kernels.begin(), kernels.end(),
+            [](const SpirvKernel &one, const SpirvKernel &other) { return one.name < other.name; });
+  return kernels;
+}
+
+}  // namespace kiln::builder
