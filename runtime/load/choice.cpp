@@ -147,6 +147,17 @@ std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
   return i;
 }
 
+// What this device lacks for each variant that it cannot run.
+std::string missing_requirements(packs::ProgramRef program, const Device &device) {
+  std::string text;
+  for (const VariantRef variant : program.variants()) {
+    const Status status = check_requirements(variant.requirements(), device.capabilities);
+    if (status.ok()) continue;
+    text += concat({text.empty() ? ": " : "; ", variant.name(), " ", status.message});
+  }
+  return text;
+}
+
 }  // namespace
 
 const char *size_class_name(SizeClass size_class) {
@@ -178,7 +189,8 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
   }
   if (!first) {
     return Status::error(Code::requirement,
-                         {"program ", program, " has no variant that this device can run"});
+                         {"program ", program, " has no variant that this device can run",
+                          missing_requirements(found, device)});
   }
   if (!measurements.choose(out)) {
     const bool preferred = place < found.preferred().size();
