@@ -14,7 +14,7 @@ namespace {
 // The process that made a marker and its descriptor plus one, in one word, so that a place is taken
 // and left in one step; 0: free. What a forked child inherits is another process's, and as good as
 // free. Zero-initialised: no constructor runs before main.
-std::atomic<std::uint64_t> markers[16];
+std::atomic<std::uint64_t> live_markers[16];
 
 std::uint64_t entry_of(int fd) {
   return static_cast<std::uint64_t>(getpid()) << 32 | static_cast<std::uint32_t>(fd + 1);
@@ -38,7 +38,7 @@ void clear_at_exit() { clear_live_markers(true); }
 
 void add_live_marker(int fd) {
   if (!registered.exchange(true)) (void)std::atexit(clear_at_exit);
-  for (std::atomic<std::uint64_t> &marker : markers) {
+  for (std::atomic<std::uint64_t> &marker : live_markers) {
     std::uint64_t entry = marker;
     if (is_own(entry)) continue;
     if (marker.compare_exchange_strong(entry, entry_of(fd))) return;
@@ -46,7 +46,7 @@ void add_live_marker(int fd) {
 }
 
 bool remove_live_marker(int fd) {
-  for (std::atomic<std::uint64_t> &marker : markers) {
+  for (std::atomic<std::uint64_t> &marker : live_markers) {
     std::uint64_t entry = entry_of(fd);
     (void)marker.compare_exchange_strong(entry, 0);
   }
@@ -69,7 +69,7 @@ bool process_is_ending() { return ending; }
 void clear_live_markers(bool keep_own) {
   ending = true;
   static const std::uint8_t zeros[kMarkerSlotSize] = {};
-  for (const std::atomic<std::uint64_t> &marker : markers) {
+  for (const std::atomic<std::uint64_t> &marker : live_markers) {
     const std::uint64_t entry = marker;
     if (!is_own(entry)) continue;
     const int fd = static_cast<int>(static_cast<std::uint32_t>(entry)) - 1;
