@@ -33,7 +33,8 @@ Result<packs::Bytes> read_cache_file(const std::string &path) {
 }
 
 Status write_cache_file(const std::string &path, std::string_view bytes) {
-  const fs::path folder = fs::path(path).parent_path();
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty()) folder = ".";
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {

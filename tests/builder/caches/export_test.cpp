@@ -95,6 +95,7 @@ TEST_CASE("A cache is recognised by its files' names") {
 }
 
 TEST_CASE("A format that is not known is refused") {
-  CHECK(open_cache({"gmml", "folder"}).status().message ==
-        "unknown format gmml: expected one of: ggml, opencv, pyopencl; did you mean \"ggml\"?");
+  CHECK(
+      open_cache({"gmml", "folder"}).status().message ==
+      "unknown format gmml: expected one of: ggml, mnn, opencv, pyopencl; did you mean \"ggml\"?");
 }

@@ -9,6 +9,7 @@
 #include "kiln/packs/hash.hpp"
 #include "runtime/overlay/entry.hpp"
 #include "runtime/overlay/journal.hpp"
+#include "tests/builder/caches/mnn_samples.hpp"
 
 using namespace kiln;
 using namespace kiln::runtime;
@@ -89,6 +90,10 @@ void seed_cache() {
        number(hash.size(), 4) + hash + number(64, 4) + table + number(0, 4) +
            number(options.size(), 4) + number(3, 4) + options + "one");
   seed("cache", "ggml", "GGMLCLBC" + number(1, 4) + number(0, 4) + "binary");
+  seed("cache", "mnn",
+       test::mnn_sample_file(
+           {{"Mali-G710", {{"conv_2d", options, hash, "binary"}}, "driver", "tuning"},
+            {"Mali-G710", {}}}));
   seed("cache", "source", "#line 1 \"a.cl\"\nkernel void k() {}\n");
 }
 
