@@ -119,12 +119,12 @@ def _loader(fleet, name, wanted):
 
 
 def _another(fleet, made_by, given_to, field):
-    """A pack of one target alone, given to another device."""
+    """A pack of one target alone, given to another device: the key decides, whatever the variant."""
     origin, station = fleet.need(made_by), fleet.need(given_to)
     pack = station.bring(origin.pack)
     (target,) = inspect(fleet, origin.pack)["targets"]
     rungs = set()
-    for program, variant in fleet.variants:
+    for program, variant in fleet.some:
         report = station.explain(pack, program, variant)
         rungs.add(report["rung"])
         expect(report["rung"] in ("il", "source"), f"{variant} is loaded as {report['rung']}")

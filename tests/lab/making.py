@@ -80,7 +80,7 @@ def _same_base_packs(fleet, manifest):
 
 
 def _make_small_base(fleet, manifest):
-    """The manifest's first program alone, for emulated devices, whose compilers take minutes."""
+    """The manifest's first program alone, for devices that build no more."""
     head, first, *others = manifest.read_text(encoding="utf-8").split("\n[program.")
     name = first.partition("]")[0]
     parts = [head, first, *(part for part in others if part.startswith(f"{name}."))]
@@ -94,6 +94,7 @@ def _make_small_base(fleet, manifest):
 def _remember_programs(fleet):
     """What the base pack holds."""
     fleet.programs = inspect(fleet, fleet.base)["programs"]
+    fleet.some = [(program["name"], program["variants"][-1]["name"]) for program in fleet.programs]
     fleet.variants = [(program["name"], variant["name"])
                       for program in fleet.programs for variant in program["variants"]]
 
@@ -104,8 +105,7 @@ def build(fleet, name):
     `station.refused` are the variants that a moving suite's driver cannot compile.
     """
     station = fleet.stations[name]
-    programs = 1 if station.emulated else len(fleet.programs)
-    station.bring(fleet.small_base if station.emulated else fleet.base, "base.kiln")
+    station.bring(fleet.small_base if station.small else fleet.base, "base.kiln")
     summary = station.build("base.kiln", f"{name}.kiln")
     station.pack = station.folder / f"{name}.kiln"
     (target,) = inspect(fleet, station.pack)["targets"]
@@ -114,9 +114,8 @@ def build(fleet, name):
     station.refused = [pair for pair in missing if any(
         failure["job"].startswith("/".join(pair) + " ") for failure in summary["failures"])]
     station.left_out = [pair for pair in missing if pair not in station.refused]
-    if station.preferred_only:
-        expect(len(built) + len(station.refused) == programs,
-               f"binaries are missing: {summary}")
+    if station.small:
+        expect(len(built) + len(station.refused) == 1, f"binaries are missing: {summary}")
     else:
         expect(len(station.left_out) == summary["skipped"], f"binaries are missing: {summary}")
         for pair in station.left_out:
@@ -149,7 +148,7 @@ def _requirements(fleet, pair):
 def _build_again(fleet, name):
     """Another folder, and where that does not matter another name of the pack: the same bytes."""
     if name in SAME_WITH_SAME_NAMES:
-        packs = [_build_in(fleet, name, folder, "base.kiln") for folder in ("2", "3")]
+        packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "base.kiln", f"{name}.kiln")]
         remark = "with the same names of files only: the driver's compiler orders by address"
     else:
         packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "b.kiln")]
@@ -178,11 +177,11 @@ def _recorded(inspected):
                     for target in inspected["targets"] for binary in target["binaries"]}
 
 
-def _build_in(fleet, name, folder, base):
+def _build_in(fleet, name, folder, base, output="again.kiln"):
     """Builds in another folder; the pack."""
     station = fleet.another_station(name, folder)
-    station.build(station.bring(fleet.base, base), "again.kiln")
-    return station.folder / "again.kiln"
+    station.build(station.bring(fleet.base, base), output)
+    return station.folder / output
 
 
 def _merge(fleet):

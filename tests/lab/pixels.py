@@ -76,13 +76,15 @@ def _references(fleet, photo):
 
 
 def _run_all(fleet, name, pack, rung):
-    """Every variant that the device has a binary of, each compared with the reference."""
+    """Every variant that the device has a binary of, or of the base pack one of each program, since
+    `lab_kernels` takes all from there; each compared with the reference."""
     station = fleet.need(name)
     station.bring(fleet.base if pack == "base.kiln" else fleet.pack)
     size = "crop" if station.device["way"] in SLOW_WAYS else "photo"
     station.bring(fleet.crop if size == "crop" else fleet.photo, f"{size}.png")
     worst = 0
-    for pair in fleet.variants:
+    some = pack == "base.kiln" and not station.small
+    for pair in (fleet.some if some else fleet.variants):
         if pair not in station.left_out + station.refused:
             worst = max(worst, _run(fleet, station, pack, rung, (*pair, size)))
     return f"within {worst} level of the reference" if worst else "byte for byte"

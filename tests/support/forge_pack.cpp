@@ -4,8 +4,8 @@
 //
 //   kiln_forge_pack CLAIMED.kiln HELD.kiln OUTPUT.kiln
 //
-// Each input has one target. The output has the first's programs and its target's key and
-// identity, with the second's binaries.
+// Each input has one target. The output has the second's programs and binaries, and the key and
+// identity of the first's target.
 #include <cstdio>
 
 #include "kiln/packs/writer.hpp"
@@ -37,7 +37,8 @@ int main(int argc, char **argv) {
   packs::Contents held;
   if (!read(argv[1], &claimed) || !read(argv[2], &held)) return 4;
   claimed.targets[0].binaries = held.targets[0].binaries;
-  const packs::Status status = packs::write_pack(claimed, argv[3]);
+  held.targets = claimed.targets;
+  const packs::Status status = packs::write_pack(held, argv[3]);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.message.c_str());
   return status.ok() ? 0 : 1;
 }
