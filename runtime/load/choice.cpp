@@ -152,8 +152,7 @@ std::string missing_requirements(packs::ProgramRef program, const Device &device
   std::string text;
   for (const VariantRef variant : program.variants()) {
     const Status status = check_requirements(variant.requirements(), device.capabilities);
-    if (status.ok()) continue;
-    text += concat({text.empty() ? ": " : "; ", variant.name(), " ", status.message});
+    if (!status.ok()) text = concat({text, "; ", variant.name(), " ", status.message});
   }
   return text;
 }

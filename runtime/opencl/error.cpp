@@ -2,49 +2,33 @@
 // The names of OpenCL's error codes, and the codes of packs as those of the C interface.
 #include "runtime/opencl/error.hpp"
 
-#include <cstddef>
+#include <cstring>
 
 namespace kiln::runtime {
 namespace {
 
+// Without "CL_", from -1 downwards, each with a zero after it; empty: no name. One text takes a
+// third of a switch's bytes.
+constexpr char kNames[] =
+    "DEVICE_NOT_FOUND\0DEVICE_NOT_AVAILABLE\0COMPILER_NOT_AVAILABLE\0"
+    "MEM_OBJECT_ALLOCATION_FAILURE\0OUT_OF_RESOURCES\0OUT_OF_HOST_MEMORY\0"
+    "PROFILING_INFO_NOT_AVAILABLE\0\0\0IMAGE_FORMAT_NOT_SUPPORTED\0"
+    "BUILD_PROGRAM_FAILURE\0MAP_FAILURE\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "INVALID_VALUE\0\0\0INVALID_DEVICE\0INVALID_CONTEXT\0\0\0\0INVALID_MEM_OBJECT\0\0"
+    "INVALID_IMAGE_SIZE\0\0INVALID_BINARY\0INVALID_BUILD_OPTIONS\0INVALID_PROGRAM\0"
+    "INVALID_PROGRAM_EXECUTABLE\0INVALID_KERNEL_NAME\0\0\0INVALID_ARG_INDEX\0"
+    "INVALID_ARG_VALUE\0INVALID_ARG_SIZE\0INVALID_KERNEL_ARGS\0INVALID_WORK_DIMENSION\0"
+    "INVALID_WORK_GROUP_SIZE\0INVALID_WORK_ITEM_SIZE\0\0\0\0INVALID_OPERATION\0\0"
+    "INVALID_BUFFER_SIZE\0\0INVALID_GLOBAL_WORK_SIZE\0";
+constexpr cl_int kLastName = -63;
+
+// Without "CL_"; empty for other codes.
 const char *code_name(cl_int code) {
-#define KILN_CODE_NAME(code) \
-  case code: return #code
-  switch (code) {
-    KILN_CODE_NAME(CL_DEVICE_NOT_FOUND);
-    KILN_CODE_NAME(CL_DEVICE_NOT_AVAILABLE);
-    KILN_CODE_NAME(CL_COMPILER_NOT_AVAILABLE);
-    KILN_CODE_NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    KILN_CODE_NAME(CL_OUT_OF_RESOURCES);
-    KILN_CODE_NAME(CL_OUT_OF_HOST_MEMORY);
-    KILN_CODE_NAME(CL_PROFILING_INFO_NOT_AVAILABLE);
-    KILN_CODE_NAME(CL_IMAGE_FORMAT_NOT_SUPPORTED);
-    KILN_CODE_NAME(CL_BUILD_PROGRAM_FAILURE);
-    KILN_CODE_NAME(CL_MAP_FAILURE);
-    KILN_CODE_NAME(CL_INVALID_VALUE);
-    KILN_CODE_NAME(CL_INVALID_DEVICE);
-    KILN_CODE_NAME(CL_INVALID_CONTEXT);
-    KILN_CODE_NAME(CL_INVALID_MEM_OBJECT);
-    KILN_CODE_NAME(CL_INVALID_IMAGE_SIZE);
-    KILN_CODE_NAME(CL_INVALID_BINARY);
-    KILN_CODE_NAME(CL_INVALID_BUILD_OPTIONS);
-    KILN_CODE_NAME(CL_INVALID_PROGRAM);
-    KILN_CODE_NAME(CL_INVALID_PROGRAM_EXECUTABLE);
-    KILN_CODE_NAME(CL_INVALID_KERNEL_NAME);
-    KILN_CODE_NAME(CL_INVALID_ARG_INDEX);
-    KILN_CODE_NAME(CL_INVALID_ARG_VALUE);
-    KILN_CODE_NAME(CL_INVALID_ARG_SIZE);
-    KILN_CODE_NAME(CL_INVALID_KERNEL_ARGS);
-    KILN_CODE_NAME(CL_INVALID_WORK_DIMENSION);
-    KILN_CODE_NAME(CL_INVALID_WORK_GROUP_SIZE);
-    KILN_CODE_NAME(CL_INVALID_WORK_ITEM_SIZE);
-    KILN_CODE_NAME(CL_INVALID_OPERATION);
-    KILN_CODE_NAME(CL_INVALID_BUFFER_SIZE);
-    KILN_CODE_NAME(CL_INVALID_GLOBAL_WORK_SIZE);
-    case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
-    default: return nullptr;
-  }
-#undef KILN_CODE_NAME
+  if (code == -1001) return "PLATFORM_NOT_FOUND_KHR";
+  if (code >= 0 || code < kLastName) return "";
+  const char *name = kNames;
+  for (; code < -1; ++code) name += std::strlen(name) + 1;
+  return name;
 }
 
 }  // namespace
@@ -57,7 +41,7 @@ std::string signed_decimal(cl_int value) {
 std::string cl_error_text(cl_int code) {
   const std::string number = signed_decimal(code);
   const char *name = code_name(code);
-  return name == nullptr ? number : concat({name, " (", number, ")"});
+  return *name == 0 ? number : concat({"CL_", name, " (", number, ")"});
 }
 
 Status cl_failure(const char *call, cl_int code) {

@@ -288,6 +288,6 @@ TEST_CASE("a variant that is asked for and cannot run is refused with what it ne
         "program p, variant a needs work-groups of 128 work-items, which this device lacks");
   pack.program().variants[1].requirements = {"extension:cl_qcom_filter_bicubic"};
   CHECK(refused("") ==
-        "program p has no variant that this device can run: a needs work-groups of 128 work-items; "
+        "program p has no variant that this device can run; a needs work-groups of 128 work-items; "
         "b needs the extension cl_qcom_filter_bicubic; c needs half-precision arithmetic");
 }

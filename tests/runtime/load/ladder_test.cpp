@@ -276,7 +276,7 @@ TEST_CASE("what is not in the pack or not for the device has a status of its own
   check(KILN_ERROR_NOT_IN_PACK, "the pack has no program ", "", nullptr);
   check(KILN_ERROR_NOT_IN_PACK, "program p has no variant w", "p", "w");
   check(KILN_ERROR_REQUIREMENT,
-        "program p has no variant that this device can run: v needs the extension cl_fake", "p",
+        "program p has no variant that this device can run; v needs the extension cl_fake", "p",
         nullptr);
   check(KILN_ERROR_REQUIREMENT,
         "program p, variant v needs the extension cl_fake, which this device lacks", "p", "v");

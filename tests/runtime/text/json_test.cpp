@@ -57,6 +57,14 @@ TEST_CASE("an OpenCL code is named where it has a name", "[error]") {
   CHECK(cl_error_text(CL_INVALID_BINARY) == "CL_INVALID_BINARY (-42)");
   CHECK(cl_error_text(CL_INVALID_VALUE) == "CL_INVALID_VALUE (-30)");
   CHECK(cl_error_text(CL_BUILD_PROGRAM_FAILURE) == "CL_BUILD_PROGRAM_FAILURE (-11)");
+  CHECK(cl_error_text(CL_DEVICE_NOT_FOUND) == "CL_DEVICE_NOT_FOUND (-1)");
+  CHECK(cl_error_text(CL_IMAGE_FORMAT_NOT_SUPPORTED) == "CL_IMAGE_FORMAT_NOT_SUPPORTED (-10)");
+  CHECK(cl_error_text(CL_INVALID_CONTEXT) == "CL_INVALID_CONTEXT (-34)");
+  CHECK(cl_error_text(CL_INVALID_KERNEL_ARGS) == "CL_INVALID_KERNEL_ARGS (-52)");
+  CHECK(cl_error_text(CL_INVALID_OPERATION) == "CL_INVALID_OPERATION (-59)");
+  CHECK(cl_error_text(CL_INVALID_GLOBAL_WORK_SIZE) == "CL_INVALID_GLOBAL_WORK_SIZE (-63)");
+  CHECK(cl_error_text(CL_INVALID_QUEUE_PROPERTIES) == "-35");
+  CHECK(cl_error_text(-64) == "-64");
   CHECK(cl_error_text(-1001) == "CL_PLATFORM_NOT_FOUND_KHR (-1001)");
   CHECK(cl_error_text(-9999) == "-9999");
   CHECK(cl_error_text(17) == "17");
