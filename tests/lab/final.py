@@ -60,10 +60,10 @@ def _not_launched(fleet, name):
     expect(not wrong, f"{wrong}")
 
 
-def _startup(station, pack, *options):
+def _startup(station, pack, *options, rounds=None):
     """The device's row of `kiln bench startup`."""
     done = station.kiln("bench", "startup", "--pack", pack, "--device", station.device["select"],
-                        "--rounds", ROUNDS[station.device["driver"]], "--json", *options)
+                        "--rounds", rounds or ROUNDS[station.device["driver"]], "--json", *options)
     (row,) = done.expect_code(0, "kiln bench startup").json()["devices"]
     expect(row["executes"], "nothing is executed")
     return row
@@ -113,10 +113,12 @@ def _unfinished(fleet, name):
     expect(done.code in (0, 1) and done.out, f"kiln build ended with {done.code}: {done.err}")
     summary = done.json()
     expect(summary["unfinished"], "none is said to be unfinished")
-    row = _startup(station, "unfinished.kiln", "--program", fleet.programs[0]["name"])
-    # On a busy machine a second launch may be so late that the first does not stand out.
-    expect(row["compile_at_first_launch"], "no program compiles")
-    return f"{row['compile_at_first_launch']} of {row['programs']}: {_compiling(row)}"
+    for _ in range(TRIES):  # the machine may be so busy that a second launch is late, too
+        row = _startup(station, "unfinished.kiln", "--program", fleet.programs[0]["name"],
+                       rounds="1")
+        if row["compile_at_first_launch"]:
+            return f"{row['compile_at_first_launch']} of {row['programs']}: {_compiling(row)}"
+    raise Failed("no program compiles")
 
 
 def _provision(fleet, name):
