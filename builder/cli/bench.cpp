@@ -12,6 +12,7 @@ namespace {
 struct BenchArguments : DeviceOptions {
   std::string items;  // file to write
   std::size_t rounds = 30;
+  double timeout_seconds = 120;
 };
 
 std::string row_text(const builder::StartupRow &row) {
@@ -57,6 +58,7 @@ int run_startup(const BenchArguments &options) {
   startup.pack_path = options.pack;
   startup.program = options.program;
   startup.rounds = options.rounds;
+  startup.timeout = in_milliseconds(options.timeout_seconds);
   nlohmann::json rows = nlohmann::json::array();
   nlohmann::json items = nlohmann::json::array();
   if (!options.json) {
@@ -103,6 +105,7 @@ void add_bench(CLI::App &app, Command *command) {
   sub->add_option("--items", options->items,
                   "Write what was started as JSON, schema 1: for each device the variants with "
                   "source, options, memory, arguments and work-group sizes");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one process may take");
   add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
 }
