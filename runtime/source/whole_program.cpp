@@ -29,9 +29,11 @@ constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "_
 constexpr std::string_view kPlaces[] = {"__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"};
 constexpr std::string_view kOptions[] = {"-include", "-imacros"};
 // What a text is gone through for: after a #, where a comment may go on in the next line; and
-// anywhere, of which some stand for #, or between the letters of a word.
+// anywhere, of which some stand for #, or between the letters of a word. None begins with what
+// kernels are full of, as they are of _.
 constexpr std::string_view kLineTraces[] = {"include", "import", "embed", "/*"};
-constexpr std::string_view kTraces[] = {"\\\n", "\\\r", "%:", "\?\?=", "__DATE__", "__TIME"};
+constexpr std::string_view kTraces[] = {
+    "\\\n", "\\\r", "%:", "\?\?=", "DATE__", "TIME__", "TIMESTAMP__"};
 
 bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -182,13 +184,13 @@ Result<std::string> whole_source(std::string_view text, const IncludeOptions &op
 
 std::string program_name(std::string_view source, std::string_view options) {
   const std::uint64_t size = source.size();  // so that nothing can move from one to the other
-  packs::Bytes text;
-  text.reserve(sizeof(size) + source.size() + options.size());
+  packs::Bytes text(sizeof(size) + source.size() + options.size());
   for (unsigned i = 0; i < sizeof(size); ++i) {
-    text.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
+    text[i] = static_cast<std::uint8_t>(size >> (8 * i));
   }
-  text.insert(text.end(), source.begin(), source.end());
-  text.insert(text.end(), options.begin(), options.end());
+  source.copy(reinterpret_cast<char *>(text.data() + sizeof(size)), source.size());
+  options.copy(reinterpret_cast<char *>(text.data() + sizeof(size) + source.size()),
+               options.size());
   return "cl-" + packs::hex(packs::blake2b({text.data(), text.size()})).substr(0, kDigits);
 }
 
