@@ -66,7 +66,7 @@ consume(pkg-config -DKILN_PACK=${pack_file})
 # Without optimisation, which takes the longest of it and changes nothing that is looked at.
 consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
   -DKILN_STATIC_DEPENDENCIES=${PORTABLE} -DCMAKE_BUILD_TYPE=Debug
-  -DKILN_UNITY_BUILD=${UNITY})
+  -DKILN_UNITY_BUILD=${UNITY} -DKILN_QUICK_BUILD=ON)
 if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
