@@ -20,7 +20,7 @@ struct HostCompileRequest {
   std::string source;               // flattened, with names that a pack may hold
   std::string diagnostics_source;   // with names as opened, for clang's messages; may be empty
   std::string prelude;              // text before the source: what a vendor's compiler has built in
-  bool check_only = false;          // only list the kernels: no SPIR-V, and any call is defined
+  bool check_only = false;          // list the kernels, make no SPIR-V; calls may be undefined
   std::string options;              // as a driver gets them
   bool fp64 = true;                 // else no double, and literals without f are single precision
   std::uint32_t address_bits = 64;  // 32 or 64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a module of clang's, where there is no SPIR-V to read them from. Pure.
+// Lists the kernels in the LLVM IR that clang prints, for programs without SPIR-V. Pure.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace kiln::builder {
 
-// The kernels that a module as text defines, sorted by name. Of what is not such a text, none.
+// Sorted by name. Lines that define no kernel are passed over, so other texts have none.
 std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
 
 }  // namespace kiln::builder
