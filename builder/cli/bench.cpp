@@ -38,6 +38,10 @@ std::string row_text(const builder::StartupRow &row) {
     text += fmt::format("  {}/{} compiles at its first launch: {:.3f} ms, the second {:.3f} ms\n",
                         f.program, f.variant, f.first, f.second);
   }
+  if (const std::size_t compiling = row.overlay_compiling.value_or(0); compiling > 0) {
+    text += fmt::format("  of the overlay's second start {} compile at the first launch\n",
+                        count(compiling, "program"));
+  }
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
+#include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_recorded.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/mesa_harvest.hpp"
@@ -211,7 +212,7 @@ Status prove_binary(const JobRequest &request, packs::Binary *binary) {
   // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for
   // that cache there is no final code.
   if (request.device.description.finishing == runtime::Finishing::shader_cache) {
-    proof.launch.compiled = !cache || mesa_wrote(cache->folder());
+    proof.launch.compiled = !cache || compiled_bytes(cache->folder()) > 0;
   }
   note(proof, &binary->finish, *binary);
   // A later build looks at launches again only where they are others.

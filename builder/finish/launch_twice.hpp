@@ -16,7 +16,7 @@ struct FirstLaunch {
   double first = 0;
   double second = 0;
   bool executes = false;  // an output changed: a device without hardware may report success
-  std::optional<bool> compiled{};  // if known by better means than the times
+  std::optional<bool> compiled{};  // if known by more than the times
 
   double remnant() const { return first - second; }
   // A remnant of over a millisecond and over twice the second launch.

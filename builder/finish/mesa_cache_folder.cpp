@@ -76,13 +76,6 @@ void await_mesa() {
   }
 }
 
-bool mesa_wrote(const std::string &folder) {
-  for (const fs::path &path : mesa_databases(folder)) {
-    if (fs::file_size(path) > runtime::kFozMagicSize) return true;
-  }
-  return false;
-}
-
 Result<MesaCache> MesaCache::make(const std::vector<packs::BlobSource> &auxiliary) {
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();

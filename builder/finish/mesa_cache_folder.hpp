@@ -22,9 +22,6 @@ std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &c
 // compiled. Returns at once if no thread has anything of it to do.
 void await_mesa();
 
-// Whether Mesa wrote anything of its own into a folder of caches.
-bool mesa_wrote(const std::string &folder);
-
 // A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. What fails,
 // fails with Code::failed.
 class MesaCache {

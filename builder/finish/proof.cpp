@@ -3,6 +3,7 @@
 #include "builder/finish/proof.hpp"
 
 #include "builder/device/driver_caches.hpp"
+#include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_recorded.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
@@ -54,7 +55,8 @@ Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest
 
 // In the child: a failed status, {} for a load alone, {"not_launched"}, which is a failed status,
 // or {"first", "second", "compiles", "executes"}.
-json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_rung rung) {
+json load_and_launch(const ProofRequest &request, const std::string &pack,
+                     const std::string &caches, kiln_rung rung) {
   OpenedPack bench;
   if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
   kiln::Loaded loaded = bench.loader.load(request.program.name, request.variant.name);
@@ -66,7 +68,11 @@ json load_and_launch(const ProofRequest &request, const std::string &pack, kiln_
   }
   if (!request.launch) return json::object();
   FirstLaunch out;
+  const std::uintmax_t before = compiled_bytes(caches);
   const Status status = launch(bench, *loaded.program, request, &out);
+  if (keeps_compiled(request.device.description.finishing)) {
+    out.compiled = compiled_bytes(caches) > before;
+  }
   if (!status.ok()) return {{"not_launched", to_json(status)}};
   return {{"first", out.first},
           {"second", out.second},
@@ -88,11 +94,12 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
   const std::string pack = folder->path() + "/proof.kiln";
   proof.loaded = write_proof(request, binary, intermediate, pack);
   if (!proof.loaded.ok()) return proof;
+  const std::string caches = request.cache.empty() ? folder->path() + "/cache" : request.cache;
   const ChildResult child = fork_call(
       [&] {
-        use_driver_caches(request.cache.empty() ? folder->path() + "/cache" : request.cache);
-        json answer =
-            load_and_launch(request, pack, intermediate ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT);
+        use_driver_caches(caches);
+        json answer = load_and_launch(request, pack, caches,
+                                      intermediate ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT);
         await_mesa();
         return answer;
       },
@@ -112,9 +119,9 @@ Proof prove(const ProofRequest &request, const packs::Binary &binary, bool inter
 }
 
 Proof prove_final(const ProofRequest &request, const packs::Binary &binary) {
-  constexpr int kTries = 6;
+  const int tries = keeps_compiled(request.device.description.finishing) ? 1 : 6;
   Proof proof;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < tries; ++i) {
     proof = prove(request, binary, false);
     if (!proof.loaded.ok() || !proof.launched.ok() || !proof.launch.compiles()) break;
   }

@@ -37,6 +37,7 @@ struct StartTimes {
   double results = 0;            // until each item's first launch was done; 0: not launched
   std::vector<double> firsts{};  // the first launch of each item, and the second
   std::vector<double> seconds{};
+  std::vector<bool> compiled{};  // whether each first launch was seen to compile; empty: not known
 };
 
 // The memory of a workload with its arguments, made before any clock runs.

@@ -3,6 +3,7 @@
 #include "builder/startup/kiln_start.hpp"
 
 #include "builder/base/clock.hpp"
+#include "builder/finish/compiled_bytes.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "runtime/api/api.hpp"
 
@@ -92,10 +93,12 @@ class KilnApplication {
       if (!status.ok()) return status;
     }
     if (!launches_) return {};
+    const std::uintmax_t before = how_.caches.empty() ? 0 : compiled_bytes(how_.caches);
     const auto first = Clock::now();
     Status status = set_arguments(memories_[index], kernels_[index]);
     if (status.ok()) status = launch(queue_, item, kernels_[index]);
     out->firsts.push_back(milliseconds_since(first));
+    if (!how_.caches.empty()) out->compiled.push_back(compiled_bytes(how_.caches) > before);
     return status;
   }
 

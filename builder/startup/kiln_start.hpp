@@ -22,6 +22,9 @@ struct KilnStart {
   kiln_rung rung = KILN_RUNG_EXACT;  // that everything must come from
   unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
   bool finish = false;  // afterwards make the overlay's binaries final
+  // The drivers' caches of this process, to see in them what launches compile; that takes time, so
+  // such a start is not measured. Empty: not looked at.
+  std::string caches{};
 };
 
 // In a child process: opens Kiln, loads every item and launches it unless `launches` is false.

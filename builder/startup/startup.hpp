@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct FirstResult {
   std::string variant;
   double first = 0;
   double second = 0;
-  bool compiles = false;  // FirstLaunch::compiles() in every process
+  bool compiles = false;  // the driver's cache grew; else FirstLaunch::compiles() in every process
 };
 
 struct StartupRow {
@@ -42,6 +43,7 @@ struct StartupRow {
   StartupTime floor;         // the same with the pack's binaries, from memory
   StartupTime kiln;          // open the pack, identify the device, load and launch every program
   StartupTime overlay;       // the second start of an application whose pack has no binary
+  std::optional<std::size_t> overlay_compiling{};  // programs of the overlay's start that compile
   std::vector<FirstResult> firsts{};
   nlohmann::json items = nlohmann::json::array();  // what was started, for other tools
   Status status{};                                 // a failure leaves no figures
