@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 #include <cstring>
+#include <ctime>
 
 #include "kiln/packs/writer.hpp"
 #include "runtime/identity/target.hpp"
@@ -64,6 +65,19 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
 }
 
 constexpr char kOfPart[] = ".part";
+
+// Whether a file of the program's is of another driver, or of a process that was killed long ago.
+bool is_over(const runtime::Folder &folder, const std::string &file, const std::string &name) {
+  constexpr std::time_t kLongest = 3600;  // seconds that somebody may write
+  constexpr std::string_view kTemporary = ".tmp";
+  struct stat info;
+  if (file == name) return false;
+  const bool is_temporary =
+      file.size() > kTemporary.size() &&
+      file.compare(file.size() - kTemporary.size(), file.size(), kTemporary) == 0;
+  if (!is_temporary) return true;
+  return folder.status(file, &info) == 0 && std::time(nullptr) - info.st_mtime > kLongest;
+}
 
 // Nothing if there is none.
 std::optional<std::string> kept_file(const std::string &program, const kiln_device &device,
@@ -156,7 +170,8 @@ Status keep_program(cl_program built, const Part &part, const WholeProgram &prog
   const std::string name = file_name(program.name, *device->device);
   const std::string same = name_of_device(program.name, *device->device);
   for (const std::string &other : names) {
-    if (other != name && other.compare(0, same.size(), same) == 0) (void)folder.remove(other);
+    const bool is_same = other.compare(0, same.size(), same) == 0;
+    if (is_same && is_over(folder, other, name)) (void)folder.remove(other);
   }
   if (Status s = packs::write_pack(*contents, path + "/" + name); !s.ok()) return s;
   if (compiles_at_launches(*device)) *file = {path + "/" + name, ""};

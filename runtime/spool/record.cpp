@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,21 +35,30 @@ bool add_kernel(cl_program built, const std::string &name, packs::Variant *varia
   return code == CL_SUCCESS;
 }
 
+// In order and each once: drivers have orders of their own, and rusticl lists some twice.
+std::set<std::string> names_in(const std::string &list) {
+  std::set<std::string> names;
+  for (std::size_t start = 0; start < list.size();) {
+    const std::size_t end = std::min(list.find(';', start), list.size());
+    if (end > start) names.insert(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
+}
+
 bool add_kernels(cl_program built, packs::Variant *variant) {
   std::size_t size = 0;
   if (next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
     return false;
   }
-  std::string names(size, '\0');
-  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, names.data(),
+  std::string list(size, '\0');
+  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(),
                                          nullptr) != CL_SUCCESS) {
     return false;
   }
-  names.resize(names.find('\0') == std::string::npos ? size : names.find('\0'));
-  for (std::size_t start = 0; start < names.size();) {
-    const std::size_t end = std::min(names.find(';', start), names.size());
-    if (end > start && !add_kernel(built, names.substr(start, end - start), variant)) return false;
-    start = end + 1;
+  list.resize(std::min(list.find('\0'), size));
+  for (const std::string &name : names_in(list)) {
+    if (!add_kernel(built, name, variant)) return false;
   }
   return !variant->kernels.empty();
 }
@@ -137,10 +147,7 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
   variant.options = program.options;
   set_code(built, program, &variant);
   if (!add_kernels(built, &variant)) return std::nullopt;
-  // Drivers name them in orders of their own, and may see other kernels where a source asks what
-  // the device is: each set is a variant.
-  std::sort(variant.kernels.begin(), variant.kernels.end(),
-            [](const auto &a, const auto &b) { return a.name < b.name; });
+  // Drivers may see other kernels where a source asks what the device is: each set is a variant.
   std::vector<std::string> kernels;
   for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
   variant.hash = packs::variant_hash(program.source, program.options, kernels);

@@ -477,13 +477,17 @@ class Serving(LayerTest):
             self.assertNotIn(b"-goffs0-smallgrid/", binary)
 
     def test_a_kept_program_that_was_damaged_is_built_and_kept_again(self):
-        """As a start that was killed while the disk was full may leave it."""
+        """As a start that was killed while the disk was full may leave it; what another process
+        may still be writing stays."""
         overlay, report = self.place / "overlay", self.place / "report"
         self.same(serve("--overlay", overlay, sections=SHORT), SHORT)
         files = list((overlay / "programs").iterdir())
-        for file in files:
-            file.write_bytes(file.read_bytes()[:100])
+        writing, abandoned = (files[0].with_suffix(f".kiln.{n}.tmp") for n in (1, 2))
+        for file in (*files, writing, abandoned):
+            file.write_bytes(files[0].read_bytes()[:100])
+        os.utime(abandoned, (0, 0))
         self.same(serve("--overlay", overlay, sections=SHORT), SHORT)
+        self.assertEqual([path.exists() for path in (writing, abandoned)], [True, False])
         self.same(serve("--overlay", overlay, "--report", report, sections=SHORT), SHORT)
         self.assertEqual(self.count(self.reported(report),
                                     reason="no pack has it; the overlay keeps it"), 0)

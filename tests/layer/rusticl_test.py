@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An application cannot tell on rusticl either whether the layer is there.
+
+    rusticl_test.py KILN LAYER APPLICATION [TEST...]
+
+APPLICATION is application.c of this folder. Two of its sections are left out, in which rusticl 22.3
+ends the process (`build` asks for a binary before there is one, `garbage` loads what is none), and
+one, `rebuild`, in which its answers depend on when its threads release a kernel.
+
+Exit codes: 0 passed, 1 failed, 77 there is no device.
+"""
+
+import difflib
+import json
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run
+
+SECTIONS = ("platform", "kernels", "run", "callback", "wrong", "twice", "compile_link",
+            "link_alone", "link_several", "include", "binary", "threads", "atexit")
+# rusticl gives kernels in any order, counts references until its threads are done, and refuses to
+# build again until then.
+UNSTEADY = re.compile(r"[^:]*: REFERENCE_COUNT |kernels.all: |binary.clBuildProgram: ")
+# rusticl links and launches programs that are executables, with the kernels of each build; served
+# ones are as OpenCL wants them. What an overlay links has the options that were asked for.
+SERVED = re.compile(r"compile_link\.(link of what is built|compiled after a build|"
+                    r"built after a compilation|linked with an unknown option): ")
+NAMES = re.compile(r"(.* KERNEL_NAMES .*, )(.*)")
+
+
+def compared(text, aside):
+    """The lines that are the same with the layer, kernels' names in order."""
+    lines = [line for line in text.splitlines()
+             if not UNSTEADY.match(line) and not (aside and aside.match(line))]
+    return [NAMES.sub(lambda found: found[1] + ";".join(sorted(found[2].split(";"))), line)
+            for line in lines]
+
+
+class Rusticl(unittest.TestCase):
+    """All sections, recorded once."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        done = run(APPLICATION, *SECTIONS)
+        if done.code == 77:
+            print(done.output.strip())
+            sys.exit(77)
+        if done.code != 0:
+            raise AssertionError(f"the application alone: exit code {done.code}: {done.error}")
+        cls.alone = done.output
+
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(prefix="test", dir=FOLDER))
+
+    def kiln(self, *words):
+        """A command of kiln's that has to succeed."""
+        done = run(KILN, *words)
+        self.assertEqual(done.code, 0, done.error)
+        return done
+
+    def under(self, *options, aside=None):
+        """The application under that command printed the same, and the layer said nothing."""
+        done = self.kiln(*options, "--", APPLICATION, *SECTIONS)
+        self.assertNotIn("kiln", done.error)
+        alone, got = compared(self.alone, aside), compared(done.output, aside)
+        self.assertGreater(len(alone), 600)
+        if got != alone:
+            self.fail("\n".join(difflib.unified_diff(alone, got, "alone", "with the layer", "", "",
+                                                     n=0, lineterm="")))
+
+    def record(self, name):
+        """A base pack of the application's programs."""
+        spool, base = self.place / f"{name}.spool", self.place / f"{name}.kiln"
+        self.under("record", "-o", spool)
+        self.kiln("compile", spool, "-o", base)
+        return base
+
+    def programs(self, pack):
+        """The hash of each program's only variant, by its name."""
+        listed = json.loads(self.kiln("inspect", pack, "--json").output)["programs"]
+        return {program["name"]: variant["hash"] for program in listed
+                for (variant,) in [program["variants"]]}
+
+    def test_what_was_recorded_is_served(self):
+        """Two recordings make the same variants; each program comes from its binary, but for those
+        of objects that the driver built before."""
+        base, built, report = self.record("first"), self.place / "app.kiln", self.place / "report"
+        recorded = self.programs(base)
+        self.assertEqual(recorded, self.programs(self.record("second")))
+        self.kiln("build", base, "-o", built)
+        self.under("serve", "--pack", built, "--report", report, aside=SERVED)
+        lines = [line for line in lines_of(report) if line["program"] in recorded]
+        self.assertGreater(len({line["program"] for line in lines if line["rung"] == "exact"}), 10)
+        self.assertLessEqual({line["reason"] for line in lines}, {
+            "", "the driver built it before", "its arguments are for the driver to judge"})
+
+    def test_an_overlay_serves_the_second_start(self):
+        """What it kept at the first one."""
+        for name in ("first", "second"):
+            self.under("serve", "--overlay", self.place / "overlay", "--report", self.place / name,
+                       aside=SERVED)
+        outcomes = {line["outcome"] for line in lines_of(self.place / "second")}
+        self.assertEqual(outcomes, {"served", "passed"})
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    finally:
+        PLACE.cleanup()
