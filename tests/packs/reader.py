@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A second reader of packs, after packs/FORMAT.md alone: it shares no code with Kiln's.
+
+    reader.py PACK
+
+Reads all of a pack, decodes each blob and checks every hash. Prints what it holds as JSON, in the
+words of `kiln inspect --json`. Exit codes: 0, 4 for a pack that it refuses, with the reason as one
+word. Needs Debian's python3-xxhash and python3-zstandard.
+"""
+
+import hashlib
+import json
+import struct
+import sys
+from pathlib import Path
+
+import xxhash
+import zstandard
+
+MAGIC = b"\x89KLN\r\n\x1a\n"
+HEADER = 64
+ROOT_MOST = 256 << 20
+BLOB_MOST = 1 << 30
+ROLES = ("input", "output", "width", "height", "parameter", "depth", "scratch")
+STORAGES = ("buffer", "image")
+TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
+SIZE_CLASSES = ("small", "medium", "large")
+RESULTS = ("native", "recompiled", "refused", "crashed", "wrong")
+FINALITIES = ("not launched", "yes", "no")
+NAME = 32  # bytes of a BLAKE2b-256
+
+
+class Refused(Exception):
+    """The one word that says why."""
+
+
+def need(holds, word):
+    """Refuses what does not hold."""
+    if not holds:
+        raise Refused(word)
+
+
+def blake2b(data):
+    """The name of bytes."""
+    return hashlib.blake2b(data, digest_size=NAME).digest()
+
+
+def superblock(data):
+    """Where the root is and how long the pack, judged in the format's order."""
+    need(data, "empty")
+    need(data[:8] == MAGIC[:len(data)], "bad_magic")
+    need(len(data) >= HEADER, "truncated")
+    (version, incompat, _, reserved, offset, size, root_hash, pack_size,
+     own_hash) = struct.unpack_from("<IIIIQQQQQ", data, 8)
+    need(xxhash.xxh3_64_intdigest(data[:56]) == own_hash, "bad_superblock")
+    need(version == 1, "newer_version")
+    need(incompat == 0, "unknown_feature")
+    need(reserved == 0, "reserved_not_zero")
+    need(pack_size <= len(data), "truncated")
+    need(1 <= size <= ROOT_MOST, "over_limit")
+    need(offset % 64 == 0 and offset >= HEADER and offset + size <= pack_size, "out_of_bounds")
+    root = data[offset:offset + size]
+    need(xxhash.xxh3_64_intdigest(root) == root_hash, "root_corrupt")
+    return data[:pack_size], root
+
+
+class Table:
+    """A table of a FlatBuffers buffer; fields are numbered as the schema has them."""
+
+    def __init__(self, data, at=None):
+        self.data = data
+        self.at = self.follow(0) if at is None else at
+
+    def follow(self, at):
+        """What the offset at a place leads to."""
+        return at + struct.unpack_from("<I", self.data, at)[0]
+
+    def place(self, field):
+        """Of a field's bytes; nothing if it is absent."""
+        start = self.at - struct.unpack_from("<i", self.data, self.at)[0]
+        if 4 + 2 * field >= struct.unpack_from("<H", self.data, start)[0]:
+            return None
+        offset = struct.unpack_from("<H", self.data, start + 4 + 2 * field)[0]
+        return self.at + offset if offset else None
+
+    def number(self, field, kind):
+        """By struct's letter; 0 if it is absent."""
+        place = self.place(field)
+        return 0 if place is None else struct.unpack_from("<" + kind, self.data, place)[0]
+
+    def fixed(self, field, layout):
+        """A struct's members."""
+        return struct.unpack_from("<" + layout, self.data, self.place(field))
+
+    def vector(self, field):
+        """Count and first place; no elements if it is absent."""
+        place = self.place(field)
+        if place is None:
+            return 0, 0
+        start = self.follow(place)
+        count = struct.unpack_from("<I", self.data, start)[0]
+        need(count <= len(self.data), "malformed")
+        return count, start + 4
+
+    def all_fixed(self, field, layout):
+        """The structs of a vector."""
+        count, start = self.vector(field)
+        size = struct.calcsize("<" + layout)
+        return [struct.unpack_from("<" + layout, self.data, start + i * size)
+                for i in range(count)]
+
+    def text(self, field):
+        """A string, empty if it is absent."""
+        count, start = self.vector(field)
+        return bytes(self.data[start:start + count]).decode()
+
+    def texts(self, field):
+        """A vector of strings."""
+        found = []
+        for table in self.tables(field):
+            count = struct.unpack_from("<I", self.data, table.at)[0]
+            found.append(bytes(self.data[table.at + 4:table.at + 4 + count]).decode())
+        return found
+
+    def tables(self, field):
+        """A vector of tables."""
+        count, start = self.vector(field)
+        return [Table(self.data, self.follow(start + 4 * i)) for i in range(count)]
+
+
+class Blobs:
+    """The entries of a root or a section; each that is asked for is decoded and checked."""
+    LAYOUT = f"{NAME}sQQQQII"
+
+    def __init__(self, data, rows):
+        self.data = data
+        self.rows = rows
+
+    def get(self, index):
+        """What is known of a blob, and its raw bytes."""
+        name, offset, stored_size, raw_size, xxh3, codec, base = self.rows[index]
+        need(base == 0 and codec <= 1, "unknown_codec")
+        need(stored_size <= BLOB_MOST and raw_size <= BLOB_MOST, "over_limit")
+        need(offset % 64 == 0 and offset + stored_size <= len(self.data), "out_of_bounds")
+        raw = self.data[offset:offset + stored_size]
+        if codec == 1:
+            need(raw_size <= 32768 * stored_size, "blob_corrupt")
+            try:
+                raw = zstandard.ZstdDecompressor().decompress(raw, max_output_size=raw_size)
+            except zstandard.ZstdError as error:
+                raise Refused("blob_corrupt") from error
+        need(len(raw) == raw_size and xxhash.xxh3_64_intdigest(raw) == xxh3 and
+             blake2b(raw) == name, "blob_corrupt")
+        return {"hash": name.hex(), "offset": offset, "stored_size": stored_size,
+                "raw_size": raw_size, "codec": ("raw", "zstd")[codec]}, bytes(raw)
+
+    def maybe(self, number):
+        """An index plus one, 0 for none."""
+        return self.get(number - 1)[0] if number else None
+
+
+def argument(table):
+    """Of a variant, as far as its role has it."""
+    role = ROLES[table.number(0, "B")]
+    out = {"role": role}
+    count, start = table.vector(9)
+    if table.text(3):
+        out["name"] = table.text(3)
+    if role == "parameter" and count:
+        out["values"] = list(struct.unpack_from(f"<{count}d", table.data, start))
+    elif role == "parameter":
+        out["value"] = table.number(4, "q")
+    if role in ("input", "output", "scratch"):
+        out["storage"] = STORAGES[table.number(1, "B")]
+        out["channels"] = table.number(2, "B")
+    if table.number(7, "B"):
+        out["stage"] = table.number(7, "B")
+    return out
+
+
+def kernel(table):
+    """Of a variant."""
+    out = {"name": table.text(0), "arguments": table.number(1, "I")}
+    return {**out, "range": table.text(2)} if table.text(2) else out
+
+
+def variant(table, blobs):
+    """Of a program."""
+    word = table.number(8, "I")
+    launches = table.number(13, "I")
+    lines = blobs.get(launches - 1)[1].splitlines() if launches else []
+    return {"name": table.text(0), "hash": table.fixed(1, f"{NAME}s")[0].hex(),
+            "options": table.text(2), "requirements": table.texts(3),
+            "kernels": [kernel(each) for each in table.tables(4)],
+            "source": blobs.maybe(table.number(5, "I")),
+            "il32": blobs.maybe(table.number(6, "I")), "il64": blobs.maybe(table.number(7, "I")),
+            "il_version": f"{word >> 16 & 255}.{word >> 8 & 255}",
+            "pixels": list(table.fixed(9, "III")), "local_size": list(table.fixed(10, "III")),
+            "arguments": [argument(each) for each in table.tables(11)],
+            "tolerance": table.number(12, "d"), "launches": [json.loads(line) for line in lines]}
+
+
+def program(table, blobs):
+    """Of the root."""
+    return {"name": table.text(0), "reference": table.text(1),
+            "variants": [variant(each, blobs) for each in table.tables(2)],
+            "preferred": table.texts(3), "baseline": table.text(4),
+            "sizes": [list(size) for size in table.all_fixed(5, "III")]}
+
+
+def finish(table):
+    """What is said of a binary's first launch."""
+    return {"final": FINALITIES[table.number(2, "B")], "why_not_final": table.text(3),
+            "finisher": table.text(4), "finish_microseconds": table.number(5, "Q"),
+            "unfinished_size": table.number(6, "Q"), "driver": table.text(7),
+            "local_sizes": [list(size) for size in table.all_fixed(8, "III")]}
+
+
+def provenance(table):
+    """Of a binary."""
+    names = ("max_work_group_size", "preferred_multiple", "private_bytes", "local_bytes")
+    return {"build_log": table.text(0), "finish": finish(table),
+            "kernels": [dict(zip(names, facts)) for facts in table.all_fixed(1, "QQQQ")]}
+
+
+def target(data, entry, variants):
+    """A section, by its entry in the root."""
+    key_hash, offset, size, xxh3, name = entry
+    need(offset + size <= len(data), "out_of_bounds")
+    section = data[offset:offset + size]
+    need(xxhash.xxh3_64_intdigest(section) == xxh3 and blake2b(section) == name, "section_corrupt")
+    table = Table(section)
+    need(xxhash.xxh3_64_intdigest(table.text(0).encode()) == key_hash, "section_malformed")
+    blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT))
+    layout = f"{NAME}sII"
+    auxiliary = {each[0]: blobs.get(each[1])[0] for each in table.all_fixed(11, layout)}
+
+    def binaries(field, said, more):
+        return [{"variant": variants.get(each[0]), "variant_hash": each[0].hex(),
+                 "blob": blobs.get(each[1])[0], "provenance": provenance(told), **more(each[0])}
+                for each, told in zip(table.all_fixed(field, layout), table.tables(said))]
+
+    return {"key": table.text(0), "profile": table.text(1), "family": table.text(2),
+            "model": table.text(3), "compiler": table.text(4),
+            "identity": {fact.text(0): fact.text(1) for fact in table.tables(5)},
+            "binaries": binaries(6, 7, lambda hash: {"auxiliary": auxiliary.get(hash)}),
+            "intermediates": binaries(9, 10, lambda hash: {})}
+
+
+def tuning(row, texts):
+    """Of the root."""
+    (key_hash, nanoseconds, default, program_, variant_, kernel_, size_class, profile, family,
+     model, conditions, x, y, z, samples, spread, reserved) = row
+    need(reserved == 0, "root_malformed")
+    return {"key_hash": f"{key_hash:016x}", "nanoseconds": nanoseconds,
+            "default_nanoseconds": default, "program": texts[program_], "variant": texts[variant_],
+            "kernel": texts[kernel_], "size_class": SIZE_CLASSES[size_class],
+            "profile": texts[profile], "family": texts[family], "model": texts[model],
+            "conditions": texts[conditions], "local_size": [x, y, z], "samples": samples,
+            "spread": spread / 1000}
+
+
+def read(data):
+    """All of a pack."""
+    data, root = superblock(memoryview(data))
+    try:
+        table = Table(root)
+        blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT))
+        programs = [program(each, blobs) for each in table.tables(1)]
+        variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
+                    for owner in programs for each in owner["variants"]}
+        texts = table.texts(6)
+        return {"format_version": 1, "size": len(data), "producer": table.text(3),
+                "programs": programs,
+                "targets": [target(data, entry, variants)
+                            for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
+                "cross_checks": [
+                    {"device_key_hash": f"{device:016x}", "target_key_hash": f"{of:016x}",
+                     "result": RESULTS[result]}
+                    for device, of, result, _ in table.all_fixed(4, "QQII")],
+                "tunings": [tuning(row, texts) for row in table.all_fixed(5, "QQQ" + "I" * 14)]}
+    except (struct.error, IndexError, TypeError, UnicodeDecodeError) as error:
+        raise Refused("root_malformed") from error
+
+
+def main(path):
+    """The exit code."""
+    try:
+        print(json.dumps(read(Path(path).read_bytes()), indent=2, sort_keys=True))
+    except Refused as refused:
+        print(refused, file=sys.stderr)
+        return 4
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

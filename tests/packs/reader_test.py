@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two readers of one text: reader.py and Kiln say the same of every golden pack.
+
+    reader_test.py KILN
+
+Exit codes: 0 passed, 1 failed, 77 no interpreter has what reader.py needs.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+GOLDEN = HERE.parent.parent / "packs" / "golden"
+
+
+def run(*command):
+    """A command to its end."""
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+
+
+def interpreter():
+    """One that has Debian's modules."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if Path(python).is_file() and run(python, "-c",
+                                          "import xxhash, zstandard").returncode == 0:
+            return python
+    print("SKIP: python3-xxhash and python3-zstandard are not here")
+    sys.exit(77)
+
+
+def differences(mine, kilns, place=""):
+    """Where Kiln does not say what the second reader says; it may say more."""
+    if isinstance(mine, dict) and isinstance(kilns, dict):
+        return [text for key in mine
+                for text in differences(mine[key], kilns.get(key), f"{place}/{key}")]
+    if isinstance(mine, list) and isinstance(kilns, list) and len(mine) == len(kilns):
+        return [text for i, each in enumerate(mine)
+                for text in differences(each, kilns[i], f"{place}/{i}")]
+    return [] if mine == kilns else [f"{place}: {mine!r}, and Kiln has {kilns!r}"]
+
+
+def faults_of(kiln, python, pack):
+    """What is wrong, as sentences."""
+    read = run(python, "-B", HERE / "reader.py", pack)
+    if pack.name.startswith("good-"):
+        if read.returncode != 0:
+            return [f"the second reader refuses it: {read.stderr}"]
+        return differences(json.loads(read.stdout),
+                           json.loads(run(kiln, "inspect", pack, "--json").stdout))
+    said = run(kiln, "verify", pack)
+    word = re.search(r"\[(\w+)\]$", said.stderr.strip())
+    seen = (read.returncode, read.stderr.strip())
+    expected = (said.returncode, word and word[1])
+    return [] if seen == expected == (4, seen[1]) else [f"{seen}, and Kiln gives {expected}"]
+
+
+def main(kiln):
+    """The exit code."""
+    python = interpreter()
+    packs = sorted(GOLDEN.glob("*.kiln"))
+    table = (GOLDEN / "README.md").read_text(encoding="utf-8")
+    faults = [f"{pack.name}: README.md does not have it" for pack in packs
+              if f"`{pack.name}`" not in table]
+    for pack in packs:
+        faults += [f"{pack.name}: {fault}" for fault in faults_of(kiln, python, pack)]
+    for fault in faults:
+        print(f"FAIL {fault}")
+    print(f"{len(packs)} packs, {len(faults)} faults")
+    return 1 if faults or not packs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
