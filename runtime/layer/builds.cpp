@@ -111,6 +111,8 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
   built->reason = served.reason;
   if (served.program == nullptr) return false;
   built->rung = served.rung;
+  built->reason = served.miss;
+  built->nearest = served.nearest;
   objects().set_twin(program, std::make_shared<Twin>(served.program, built->program, options,
                                                      devices, served.logs));
   watch(served.program, program->handle, served.kept, {program->source, options, program->is_il});

@@ -257,6 +257,8 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
     built.reason = served.reason;
     if (served.program != nullptr) {
       built.rung = served.rung;
+      built.reason = served.miss;
+      built.nearest = served.nearest;
       hand_out(served.program, arguments);
       append_report(built);
       *code = CL_SUCCESS;

@@ -73,12 +73,19 @@ void append_optional(const char *name, const std::optional<std::string> &value, 
   }
 }
 
-void append_nearest(const Nearest &nearest, std::string *out) {
+}  // namespace
+
+void append_nearest(const Report &report, std::string *out) {
+  const std::optional<Nearest> nearest = report.nearest();
+  if (!nearest) {
+    *out += "null";
+    return;
+  }
   *out += "{";
-  append_member("target", nearest.target, out);
+  append_member("target", nearest->target, out);
   *out += ", \"differs\": [";
   const char *separator = "";
-  for (const Difference &difference : nearest.differs) {
+  for (const Difference &difference : nearest->differs) {
     *out += separator;
     *out += "{";
     append_member("field", difference.field, out);
@@ -91,8 +98,6 @@ void append_nearest(const Nearest &nearest, std::string *out) {
   }
   *out += "]}";
 }
-
-}  // namespace
 
 std::optional<Nearest> Report::nearest() const {
   std::optional<Nearest> nearest;
@@ -161,11 +166,7 @@ std::string Report::json(const Choice &choice) const {
     separator = ", ";
   }
   out += "], \"nearest\": ";
-  if (const std::optional<Nearest> found = nearest()) {
-    append_nearest(*found, &out);
-  } else {
-    out += "null";
-  }
+  append_nearest(*this, &out);
   return out + "}";
 }
 

@@ -53,4 +53,7 @@ struct Report {
   std::string json(const Choice &choice) const;
 };
 
+// {"target", "differs"} or null, as the report's JSON has it.
+void append_nearest(const Report &report, std::string *out);
+
 }  // namespace kiln::runtime

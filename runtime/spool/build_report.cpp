@@ -32,18 +32,22 @@ std::string noted(const packs::Status &status) {
 void append_report(const Built &built) {
   const std::string &path = settings().report;
   if (path.empty()) return;
-  const std::chrono::duration<double, std::milli> took =
-      std::chrono::steady_clock::now() - built.start;
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+                        std::chrono::steady_clock::now() - built.start)
+                        .count();
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return;
   char milliseconds[32];
-  std::snprintf(milliseconds, sizeof(milliseconds), "%.3f", took.count());
+  // Not %f, whose decimal point is the application's locale's.
+  std::snprintf(milliseconds, sizeof(milliseconds), "%lld.%03lld",
+                static_cast<long long>(took / 1000), static_cast<long long>(took % 1000));
   std::string line = "{\"program\": ";
   runtime::append_json(built.program, &line);
   line += std::string(", \"outcome\": \"") + outcome_of(built) + "\", \"rung\": ";
   runtime::append_json(built.rung, &line);
   line += ", \"reason\": ";
   runtime::append_json(built.reason, &line);
+  line += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
   line += std::string(", \"milliseconds\": ") + milliseconds + "}\n";
   (void)packs::uninterrupted([&] { return write(file.get(), line.data(), line.size()); });
 }

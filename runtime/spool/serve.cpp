@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "kiln/packs/pack_folder.hpp"
+#include "kiln/packs/text.hpp"
 #include "runtime/load/finish.hpp"
 #include "runtime/spool/build_report.hpp"
 #include "runtime/spool/launches.hpp"
@@ -93,6 +94,17 @@ bool hold(const Devices &devices, const Holds &holds) {
   return true;
 }
 
+// Why no binary was loaded, where the program was compiled.
+void explain(const runtime::Report &report, Served *served) {
+  if (!is_compiled(served->rung)) return;
+  for (const runtime::RungResult &result : report.rungs) {
+    if (result.outcome == KILN_OUTCOME_SKIPPED || result.reason.empty()) continue;
+    if (!served->miss.empty()) served->miss += "; ";
+    served->miss += packs::concat({runtime::rung_name(result.rung), ": ", result.reason});
+  }
+  runtime::append_nearest(report, &served->nearest);
+}
+
 // With the program's binary, unless that is null.
 Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
             packs::Bytes *bytes) {
@@ -117,6 +129,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     next.clRetainProgram(served.program);
     launches().set_program(served.program, "");  // it may have the handle of another
     served.rung = runtime::rung_name(result.report->rung);
+    explain(*result.report, &served);
     served.logs.resize(1);
     if (result.report->rung == KILN_RUNG_EXACT) {
       const packs::BinaryRef binary = binary_of(*found.pack, *device, result.program->variant);
@@ -168,7 +181,7 @@ struct Loaded {
 Served load_each(const std::string &name, cl_context context, const Devices &devices,
                  std::vector<Loaded> *each) {
   Served served;
-  std::string rung;
+  Served worst;
   for (const cl_device_id id : devices) {
     kiln_device *device = nullptr;
     (void)find_device(id, &device, nullptr);  // can_serve() found it
@@ -184,11 +197,13 @@ Served load_each(const std::string &name, cl_context context, const Devices &dev
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served.program = nullptr;
     if (!served.reason.empty()) break;
-    if (rung.empty() || is_compiled(served.rung)) rung = served.rung;
+    if (worst.rung.empty() || is_compiled(served.rung)) worst = served;
     loaded.log = served.logs[0];
     each->push_back(std::move(loaded));
   }
-  served.rung = rung;
+  served.rung = worst.rung;
+  served.miss = worst.miss;
+  served.nearest = worst.nearest;
   return served;
 }
 

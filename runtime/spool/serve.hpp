@@ -14,6 +14,8 @@ struct Served {
   std::string rung;              // of the ladder
   bool is_unknown = false;       // no pack has it for each of the devices, nor the overlay
   std::string reason;
+  std::string miss;     // why it was compiled, if it was
+  std::string nearest;  // then the target of the pack that is closest, as JSON; may be empty
   std::vector<std::string> logs;  // of the builds that the binaries are of, where the pack has them
   KeptFile kept;                  // that it is of, if it is
 };

@@ -219,6 +219,9 @@ class Served(Application):
         self.assertEqual(first.output, self.bare.output)
         outcomes = [(line["outcome"], line["rung"]) for line in first.lines]
         self.assertEqual(outcomes[0], ("compiled", "source"))
+        self.assertEqual((first.lines[0]["reason"], first.lines[0]["nearest"]), (
+            "overlay: the overlay has no binary of this variant; "
+            "exact: no target of the pack has this device's binary key", None))
         # Some are built twice.
         self.assertLessEqual(set(outcomes), {("compiled", "source"), ("served", "overlay")})
         self.check_served(self.with_pack(self.base, overlay=overlay), "overlay")

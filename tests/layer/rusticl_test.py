@@ -13,6 +13,7 @@ Exit codes: 0 passed, 1 failed, 77 there is no device.
 
 import difflib
 import json
+import os
 import re
 import sys
 import tempfile
@@ -99,6 +100,20 @@ class Rusticl(unittest.TestCase):
         self.assertGreater(len({line["program"] for line in lines if line["rung"] == "exact"}), 10)
         self.assertLessEqual({line["reason"] for line in lines}, {
             "", "the driver built it before", "its arguments are for the driver to judge"})
+        self.check_another_driver(built)
+
+    def check_another_driver(self, built):
+        """What misses says why, and which target of the pack is nearest."""
+        report = self.place / "missed"
+        done = run(KILN, "serve", "--pack", built, "--report", report, "--", APPLICATION, "run",
+                   OCL_ICD_VENDORS=str(Path(os.environ["OCL_ICD_VENDORS"]).parent / "icd"))
+        self.assertEqual(done.code, 0, done.error)
+        for line in lines_of(report):
+            self.assertEqual((line["outcome"], line["reason"]), (
+                "compiled", "exact: no target of the pack has this device's binary key"), line)
+            self.assertIn("llvmpipe", line["nearest"]["target"])
+            self.assertIn({"field": "profile", "pack": "rusticl", "device": "pocl"},
+                          line["nearest"]["differs"])
 
     def test_an_overlay_serves_the_second_start(self):
         """What it kept at the first one."""

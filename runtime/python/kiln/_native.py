@@ -7,6 +7,7 @@ those that the system's loader finds. Any thread may call anything; nothing prin
 """
 
 import ctypes
+import json
 import os
 import pathlib
 import sys
@@ -21,6 +22,13 @@ _NAME_SIZE = 36  # KILN_RECORDED_NAME_SIZE
 
 _Handle = ctypes.c_void_p
 _Out = ctypes.POINTER(ctypes.c_void_p)
+
+
+def _miss(report):
+    """Why a load report has no binary, as a line of the layer's report says it."""
+    tried = [f"{rung['rung']}: {rung['reason']}" for rung in report["rungs"]
+             if rung.get("reason") and rung["outcome"] != "skipped"]
+    return {"reason": "; ".join(tried), "nearest": report["nearest"]}
 
 
 class Error(Exception):
@@ -67,6 +75,7 @@ _QUESTIONS = {
     "kiln_program_cl": (_Handle, _Handle),
     "kiln_program_release": (None, _Handle),
     "kiln_report_release": (None, _Handle),
+    "kiln_report_json": (ctypes.c_char_p, _Handle),
     "kiln_report_rung": (ctypes.c_int, _Handle),
 }
 
@@ -174,7 +183,8 @@ class Kiln:
         """Loads a program of the pack into the cl_context, or raises Error.
 
         The pack's source is compiled only if there is an overlay (a path, or None) to keep what
-        comes of it. Returns the rung, and what `adopt` makes of the cl_program, which it retains.
+        comes of it. Returns what the report's line says of it ("rung" and, where it was compiled,
+        "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
         """
         options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context,
                                  os.fsencode(overlay) if overlay else None)
@@ -195,8 +205,10 @@ class Kiln:
         try:
             _call(self._runtime.kiln_load, loader, name.encode("ascii"), None, flags,
                   ctypes.byref(program), ctypes.byref(report))
-            rung = RUNGS[self._runtime.kiln_report_rung(report)]
-            return rung, adopt(self._runtime.kiln_program_cl(program))
+            told = {"rung": RUNGS[self._runtime.kiln_report_rung(report)]}
+            if told["rung"] in ("il", "source"):
+                told.update(_miss(json.loads(self._runtime.kiln_report_json(report))))
+            return told, adopt(self._runtime.kiln_program_cl(program))
         finally:
             self._runtime.kiln_report_release(report)
             self._runtime.kiln_program_release(program)

@@ -84,9 +84,10 @@ class _Adapter:
         if isinstance(source, str):
             source = source.encode("utf-8")
         line["program"] = self._kiln.recorded_name(source, words)
-        line["rung"], made = self._kiln.load(
+        told, made = self._kiln.load(
             line["program"], self._device(device.int_ptr), context.int_ptr, self._overlay,
             lambda pointer: self._cl._Program.from_int_ptr(pointer, True))
+        line.update(told)
         line["outcome"] = "compiled" if line["rung"] in ("il", "source") else "served"
         return made
 
@@ -140,7 +141,8 @@ def _replace(original):
         if not _is_installed:
             return original(self, options, devices, *arguments, **keywords)
         start = time.perf_counter()
-        line = {"program": "", "outcome": "passed", "rung": "", "reason": "", "milliseconds": 0.0}
+        line = {"program": "", "outcome": "passed", "rung": "", "reason": "", "nearest": None,
+                "milliseconds": 0.0}
         try:
             made = adapter.find(self, options, devices, line)
             if made is None:
@@ -201,8 +203,9 @@ def report():
 
     program: its name in packs, "" where it was not asked for; outcome: "served" from a binary,
     "compiled" from the pack's source, or "passed" to PyOpenCL; rung: of the ladder, "" if passed;
-    reason: why it was passed, or ""; milliseconds: of the whole call of Program.build(). The last
-    4,096 are kept.
+    reason: why it was not served, or ""; nearest: where it was compiled, the pack's target that is
+    closest, with what differs, or None; milliseconds: of the whole call of Program.build(). The
+    last 4,096 are kept.
     """
     adapter = _adapter
     return [] if adapter is None else adapter.lines()
