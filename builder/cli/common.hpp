@@ -49,6 +49,7 @@ void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
 void add_crosscheck(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
+void add_diff(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);
 void add_export(CLI::App &app, Command *command);
 void add_extract(CLI::App &app, Command *command);
