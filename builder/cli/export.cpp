@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/glob.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"

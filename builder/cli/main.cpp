@@ -13,8 +13,8 @@ int main(int argc, char **argv) {
   return run_command_line(
       "Compiles OpenCL kernels where they will run, once, and ships the result.",
       {add_devices,   add_compile, add_plan,    add_build,   add_crosscheck, add_tune,
-       add_provision, add_warm,    add_merge,   add_overlay, add_inspect,    add_extract,
-       add_verify,    add_diff,    add_explain, add_run,     add_record,     add_serve,
-       add_export,    add_harvest, add_bench},
+       add_provision, add_warm,    add_merge,   add_slice,   add_overlay,    add_inspect,
+       add_extract,   add_verify,  add_diff,    add_explain, add_run,        add_record,
+       add_serve,     add_export,  add_harvest, add_bench},
       argc, argv);
 }

@@ -20,7 +20,4 @@ Result<std::vector<DeviceInfo>> list_devices();
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
                                        const std::string &selector);
 
-// Whole-text match with * and ?, without regard to ASCII case.
-bool glob_match(const std::string &pattern, const std::string &text);
-
 }  // namespace kiln::builder

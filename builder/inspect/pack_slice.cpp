@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the targets and programs that words name, and leaves out everything else.
+#include "builder/inspect/pack_slice.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "builder/base/glob.hpp"
+#include "builder/base/suggest.hpp"
+#include "builder/inspect/pack_json.hpp"
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using packs::Contents;
+using packs::Target;
+
+std::string key_digits(std::string_view key) { return fmt::format("{:016x}", packs::xxh3(key)); }
+
+bool names_target(const std::string &word, const Target &target) {
+  const bool with_prefix = word.size() == 18 && word.starts_with("0x");
+  std::string digits = with_prefix ? word.substr(2) : word;
+  std::transform(digits.begin(), digits.end(), digits.begin(), packs::lower);
+  if (digits == key_digits(target.key) || word == target.key) return true;
+  if (glob_match(word, target_label(target))) return true;
+  return std::any_of(target.identity.begin(), target.identity.end(), [&](const auto &fact) {
+    return (fact.first == "platform_name" || fact.first == "device_name") &&
+           glob_match(word, fact.second);
+  });
+}
+
+// A fact by which targets are chosen, in the words of the message where it matches none.
+struct TargetOption {
+  const char *name;
+  const std::vector<std::string> &words;
+  std::function<bool(const std::string &word, const Target &target)> matches;
+  std::string Target::*member;  // whose values are listed; null: the targets are
+};
+
+Status no_match(const Contents &contents, const TargetOption &option, const std::string &word) {
+  if (contents.targets.empty()) return {Code::not_in_pack, "the pack has no targets"};
+  if (option.member == nullptr) {
+    return {Code::not_in_pack,
+            fmt::format("no target matches \"{}\"; there are:\n{}", word, list_targets(contents))};
+  }
+  std::set<std::string> values;
+  for (const Target &target : contents.targets) values.insert(target.*option.member);
+  values.erase("");
+  return {Code::not_in_pack, fmt::format("no target has the {} \"{}\": {}", option.name, word,
+                                         expected_one_of(word, {values.begin(), values.end()}))};
+}
+
+Status choose_targets(const Contents &contents, const TargetOption &option,
+                      std::vector<bool> *chosen) {
+  if (option.words.empty()) return {};
+  std::vector<bool> named(contents.targets.size());
+  for (const std::string &word : option.words) {
+    bool any = false;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      if (!option.matches(word, contents.targets[i])) continue;
+      named[i] = true;
+      any = true;
+    }
+    if (!any) return no_match(contents, option, word);
+  }
+  for (std::size_t i = 0; i < named.size(); ++i) (*chosen)[i] = (*chosen)[i] && named[i];
+  return {};
+}
+
+Status choose_devices(const Contents &contents, const SliceRequest &request, Cut *cut) {
+  const auto is = [](std::string Target::*member) {
+    return [member](const std::string &word, const Target &target) {
+      return !word.empty() && glob_match(word, target.*member);
+    };
+  };
+  const TargetOption options[] = {
+      {"target", request.targets, names_target, nullptr},
+      {"family", request.families, is(&Target::family), &Target::family},
+      {"profile", request.profiles, is(&Target::profile), &Target::profile}};
+  std::vector<bool> chosen(contents.targets.size(), true);
+  for (const TargetOption &option : options) {
+    if (Status s = choose_targets(contents, option, &chosen); !s.ok()) return s;
+  }
+  cut->devices.emplace();
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (!chosen[i]) continue;
+    cut->devices->keys.insert(contents.targets[i].key);
+    cut->devices->profiles.insert(contents.targets[i].profile);
+  }
+  if (!cut->devices->keys.empty()) return {};
+  return {Code::not_in_pack,
+          fmt::format("no target matches every option; there are:\n{}", list_targets(contents))};
+}
+
+Status choose_programs(const Contents &contents, const std::vector<std::string> &words, Cut *cut) {
+  std::vector<std::string> names;
+  for (const packs::Program &program : contents.programs) names.push_back(program.name);
+  cut->programs.emplace();
+  for (const std::string &word : words) {
+    if (names.empty()) return {Code::not_in_pack, "the pack has no programs"};
+    if (std::find(names.begin(), names.end(), word) == names.end()) {
+      return {Code::not_in_pack,
+              fmt::format("no program {}: {}", word, expected_one_of(word, names))};
+    }
+    cut->programs->insert(word);
+  }
+  return {};
+}
+
+void cut_programs(const std::set<std::string> &kept, Contents *contents) {
+  std::set<packs::Digest> variants;
+  std::erase_if(contents->programs, [&](const auto &p) { return kept.count(p.name) == 0; });
+  for (const packs::Program &program : contents->programs) {
+    for (const packs::Variant &variant : program.variants) variants.insert(variant.hash);
+  }
+  const auto other = [&](const packs::Binary &b) { return variants.count(b.variant) == 0; };
+  std::erase_if(contents->targets, [&](Target &target) {
+    const std::size_t gone =
+        std::erase_if(target.binaries, other) + std::erase_if(target.intermediates, other);
+    return gone != 0 && target.binaries.empty() && target.intermediates.empty();
+  });
+  std::erase_if(contents->tunings, [&](const auto &t) { return kept.count(t.program) == 0; });
+}
+
+void cut_devices(const Cut::Devices &kept, Contents *contents) {
+  std::set<std::uint64_t> hashes;
+  for (const std::string &key : kept.keys) hashes.insert(packs::xxh3(key));
+  std::erase_if(contents->targets,
+                [&](const Target &target) { return kept.keys.count(target.key) == 0; });
+  std::erase_if(contents->cross_checks, [&](const packs::CrossCheck &check) {
+    return hashes.count(check.device) == 0 && hashes.count(check.target) == 0;
+  });
+  std::erase_if(contents->tunings, [&](const packs::Tuning &tuning) {
+    return !tuning.profile.empty() && kept.profiles.count(tuning.profile) == 0;
+  });
+}
+
+}  // namespace
+
+Contents cut_contents(const Contents &contents, const Cut &cut) {
+  Contents result = contents;
+  if (cut.devices) cut_devices(*cut.devices, &result);
+  if (cut.programs) cut_programs(*cut.programs, &result);
+  return result;
+}
+
+Result<Cut> find_slice(const Contents &contents, const SliceRequest &request) {
+  Cut cut;
+  if (!request.targets.empty() || !request.families.empty() || !request.profiles.empty()) {
+    if (Status s = choose_devices(contents, request, &cut); !s.ok()) return s;
+  }
+  if (!request.programs.empty()) {
+    if (Status s = choose_programs(contents, request.programs, &cut); !s.ok()) return s;
+  }
+  return cut;
+}
+
+std::string list_targets(const Contents &contents) {
+  std::string text;
+  for (const Target &target : contents.targets) {
+    text += fmt::format("{}  {}  {}, profile {}{}{}", text.empty() ? "" : "\n",
+                        key_digits(target.key), target_label(target), target.profile,
+                        target.family.empty() ? "" : ", family ", target.family);
+  }
+  return text;
+}
+
+}  // namespace kiln::builder
