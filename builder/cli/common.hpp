@@ -59,6 +59,7 @@ void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);
 void add_provision(CLI::App &app, Command *command);
+void add_prune(CLI::App &app, Command *command);
 void add_record(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
 void add_serve(CLI::App &app, Command *command);
