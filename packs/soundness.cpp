@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "kiln/packs/layout.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
@@ -13,11 +14,22 @@ namespace {
 // From where to where, of what lies in a pack.
 using Parts = std::map<std::uint64_t, std::uint64_t>;
 
-void add_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs, Parts *parts) {
-  for (const fb::Blob *blob : blobs) {
-    std::uint64_t &end = (*parts)[blob->offset()];
-    end = std::max(end, blob->offset() + blob->stored_size());
+void add_blobs(const std::vector<BlobRef> &blobs, Parts *parts) {
+  for (const BlobRef blob : blobs) {
+    std::uint64_t &end = (*parts)[blob.offset()];
+    end = std::max(end, blob.offset() + blob.stored_size());
   }
+}
+
+Status check_section_name(const Pack &pack, const Place &place, std::size_t target) {
+  const fb::TargetEntry &entry = *pack.schema().targets()->Get(static_cast<unsigned>(target));
+  Bytes scratch;
+  View section;
+  if (Status s = pack.bytes_at(place.offset, place.size, &scratch, &section); !s.ok()) return s;
+  if (blake2b(section) == to_digest(entry.name())) return {};
+  return Status::error(
+      Code::section_corrupt,
+      {"target ", decimal(target), ": its section does not have the BLAKE2b hash that names it"});
 }
 
 Status check_zeros(const Pack &pack, std::uint64_t from, std::uint64_t to) {
@@ -61,24 +73,15 @@ Status check_variant_hashes(const Contents &contents) {
 
 Status check_layout(const Pack &pack) {
   const Superblock &superblock = pack.superblock();
-  Parts parts{{superblock.root_offset, superblock.root_offset + superblock.root_size}};
-  add_blobs(*pack.schema().blobs(), &parts);
-  for (std::size_t i = 0; i < pack.target_count(); ++i) {
-    const fb::TargetEntry &entry = *pack.schema().targets()->Get(static_cast<unsigned>(i));
-    TargetRef target;
-    if (Status s = pack.target(i, &target); !s.ok()) return s;
-    add_blobs(*target.schema().blobs(), &parts);
-    parts[entry.offset()] = entry.offset() + entry.size();
-    Bytes scratch;
-    View section;
-    if (Status s = pack.bytes_at(entry.offset(), entry.size(), &scratch, &section); !s.ok()) {
-      return s;
-    }
-    if (blake2b(section) != to_digest(entry.name())) {
-      return Status::error(Code::section_corrupt, {"target ", decimal(i),
-                                                   ": its section does not have the BLAKE2b hash "
-                                                   "that names it"});
-    }
+  Layout layout;
+  if (Status s = read_layout(pack, &layout); !s.ok()) return s;
+  Parts parts{{layout.root.offset, layout.root.offset + layout.root.size}};
+  add_blobs(layout.blobs, &parts);
+  for (std::size_t i = 0; i < layout.sections.size(); ++i) {
+    const Layout::Section &section = layout.sections[i];
+    add_blobs(section.blobs, &parts);
+    parts[section.place.offset] = section.place.offset + section.place.size;
+    if (Status s = check_section_name(pack, section.place, i); !s.ok()) return s;
   }
   std::uint64_t end = kSuperblockSize;
   for (const auto &[from, to] : parts) {

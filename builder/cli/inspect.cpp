@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln inspect: look into a pack or a spool.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/pack_sizes.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -100,6 +103,22 @@ int inspect_spool(const std::string &path, bool as_json) {
   return kDone;
 }
 
+int inspect_sizes(const std::string &path, bool as_json) {
+  const auto open = open_pack(path);
+  if (!open.ok()) return fail(open.status());
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return fail({Code::failed, path + ": " + error.message()});
+  const auto sizes = builder::measure_pack(*open->pack, open->contents, size);
+  if (!sizes.ok()) return fail({sizes.status().code, path + ": " + sizes.status().message});
+  if (as_json) {
+    print(builder::sizes_json(*sizes));
+  } else {
+    print(builder::sizes_text(*sizes, path));
+  }
+  return kDone;
+}
+
 int inspect(const std::string &path, bool as_json) {
   if (is_spool(path)) return inspect_spool(path, as_json);
   const auto open = open_pack(path);
@@ -117,14 +136,21 @@ int inspect(const std::string &path, bool as_json) {
 void add_inspect(CLI::App &app, Command *command) {
   struct InspectArguments {
     std::string path;
+    bool sizes = false;
     bool json = false;
   };
   auto options = std::make_shared<InspectArguments>();
   CLI::App *sub =
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack, or spool of kiln record, to look into")->required();
+  sub->add_flag("--sizes", options->sizes, "Show where the bytes of a pack are");
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return inspect(options->path, options->json); }; });
+  sub->callback([=] {
+    *command = [=] {
+      return options->sizes ? inspect_sizes(options->path, options->json)
+                            : inspect(options->path, options->json);
+    };
+  });
 }
 
 }  // namespace kiln::cli
