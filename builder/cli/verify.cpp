@@ -1,53 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln verify: check every byte of a pack.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/inspect/deep_check.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/launch/recorded_launch.hpp"
 #include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
 namespace {
 
+struct VerifyArguments {
+  std::string path;
+  bool deep = false;
+  bool json = false;
+};
+
+std::size_t blobs_of(const packs::Contents &contents) {
+  std::size_t blobs = 0;
+  const auto add = [&](const std::optional<packs::BlobSource> &blob) { blobs += blob ? 1 : 0; };
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) {
+      for (const auto *blob : {&variant.source, &variant.il32, &variant.il64, &variant.launches}) {
+        add(*blob);
+      }
+    }
+  }
+  for (const packs::Target &target : contents.targets) {
+    add(target.auxiliary);
+    for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+      blobs += binaries->size();
+      for (const packs::Binary &binary : *binaries) add(binary.auxiliary);
+    }
+  }
+  return blobs;
+}
+
 // Decodes each blob and checks its hash and its name.
 class Verifier {
  public:
-  explicit Verifier(std::string path) : path_(std::move(path)) {}
+  // `all`: how many blobs there are, for the progress.
+  Verifier(std::string path, std::size_t all) : path_(std::move(path)), all_(all) {}
 
   void check(const packs::BlobSource &blob, const std::string &what) {
-    ++blobs_;
-    packs::Bytes bytes;
-    const packs::Status status = blob.read(&bytes);
-    if (!status.ok()) {
-      fail(what, status.code, status.message);
-    } else if (packs::blake2b({bytes.data(), bytes.size()}) != blob.name()) {
-      fail(what, packs::Code::blob_corrupt,
-           "blob: its bytes do not have the BLAKE2b hash that names it");
-    }
+    progress(what, blobs_++, all_);
+    const packs::BlobRef entry = blob.blob();
+    const auto [place, fresh] =
+        known_.emplace(Entry{entry.offset(), entry.stored_size(), entry.raw_size(), entry.xxh3(),
+                             entry.codec(), entry.name()},
+                       packs::Status());
+    if (fresh) place->second = checked(blob);
+    check(place->second, what);
+  }
+  void check(const std::optional<packs::BlobSource> &blob, const std::string &what) {
+    if (blob) check(*blob, what);
   }
   std::size_t blobs() const { return blobs_; }
   const nlohmann::json &faults() const { return faults_; }
 
   void check(const packs::Status &status, const std::string &what) {
-    if (!status.ok()) fail(what, status.code, status.message);
+    if (!status.ok())
+      fail(what, status.message, fmt::format(" [{}]", packs::code_name(status.code)));
   }
+  void add(const builder::Finding &fault) { fail(fault.what, fault.text, ""); }
 
  private:
-  void fail(const std::string &what, packs::Code fault, const std::string &why) {
-    complain(fmt::format("{}: {}: {} [{}]", path_, what, why, packs::code_name(fault)));
+  // All that an entry says; many tables may have it.
+  using Entry = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, packs::Codec,
+                           packs::Digest>;
+
+  static packs::Status checked(const packs::BlobSource &blob) {
+    packs::Bytes bytes;
+    const packs::Status status = blob.read(&bytes);
+    if (!status.ok() || packs::blake2b({bytes.data(), bytes.size()}) == blob.name()) return status;
+    return {packs::Code::blob_corrupt,
+            "blob: its bytes do not have the BLAKE2b hash that names it"};
+  }
+
+  void fail(const std::string &what, const std::string &why, const std::string &code) {
+    complain(fmt::format("{}: {}: {}{}", path_, what, why, code));
     faults_.push_back({{"what", what}, {"fault", why}});
   }
 
   std::string path_;
+  std::size_t all_;
   std::size_t blobs_ = 0;
+  std::map<Entry, packs::Status> known_;
   nlohmann::json faults_ = nlohmann::json::array();
 };
 
 void check_variant(const std::string &program, const packs::Variant &variant, Verifier *verifier) {
   const std::string name = program + "/" + variant.name;
-  if (variant.source) verifier->check(*variant.source, name + " source");
-  if (variant.il32) verifier->check(*variant.il32, name + " SPIR-V, 32-bit");
-  if (variant.il64) verifier->check(*variant.il64, name + " SPIR-V, 64-bit");
+  verifier->check(variant.source, name + " source");
+  verifier->check(variant.il32, name + " SPIR-V, 32-bit");
+  verifier->check(variant.il64, name + " SPIR-V, 64-bit");
+  verifier->check(variant.launches, name + " launches");
   // A source that cannot be read has its fault already.
   packs::Status hash = packs::check_variant_hash(program, variant);
   if (hash.code == packs::Code::conflict) verifier->check(hash, name);
@@ -80,8 +132,9 @@ void check_target(const packs::Contents &contents, const packs::Target &target, 
         fmt::format("{}{} for {}", builder::variant_label(contents, binary.variant), kind,
                     builder::target_label(target));
     verifier->check(binary.blob, name);
-    if (binary.auxiliary) verifier->check(*binary.auxiliary, name + ", auxiliary");
+    verifier->check(binary.auxiliary, name + ", auxiliary");
   };
+  verifier->check(target.auxiliary, builder::target_label(target) + ", auxiliary");
   for (const packs::Binary &binary : target.binaries) {
     finals->add(binary.finish);
     check(binary, "");
@@ -89,30 +142,73 @@ void check_target(const packs::Contents &contents, const packs::Target &target, 
   for (const packs::Binary &binary : target.intermediates) check(binary, ", intermediate");
 }
 
-int verify(const std::string &path, bool as_json) {
-  const auto open = open_pack(path);
+// Whether the lines can be launched, for kernels that the variant has.
+Status check_launch_lines(const packs::Variant &variant, std::string_view lines) {
+  const auto launches = builder::parse_launches(lines);
+  if (!launches.ok()) return launches.status();
+  for (const builder::RecordedLaunch &launch : *launches) {
+    const bool known =
+        std::any_of(variant.kernels.begin(), variant.kernels.end(),
+                    [&](const auto &kernel) { return kernel.name == launch.kernel; });
+    if (!known) return {Code::failed, "the variant does not have the kernel " + launch.kernel};
+  }
+  return {};
+}
+
+// The notes are results, not faults.
+Status verify_deeply(const OpenPack &open, Verifier *verifier,
+                     std::vector<builder::Finding> *notes) {
+  auto findings = builder::check_deeply(*open.pack, open.contents, check_launch_lines);
+  if (!findings.ok()) return findings.status();
+  for (const builder::Finding &fault : findings->faults) verifier->add(fault);
+  *notes = std::move(findings->notes);
+  return {};
+}
+
+void verify_contents(const OpenPack &open, Verifier *verifier, Finals *finals) {
+  for (const packs::Program &program : open.contents.programs) {
+    for (const packs::Variant &v : program.variants) check_variant(program.name, v, verifier);
+  }
+  for (const packs::Target &target : open.contents.targets) {
+    check_target(open.contents, target, verifier, finals);
+  }
+  end_progress();
+  verifier->check(packs::check_layout(*open.pack), "layout");
+}
+
+nlohmann::json verify_json(const Verifier &verifier, const Finals &finals) {
+  return {{"schema", 1},
+          {"sound", verifier.faults().empty()},
+          {"blobs", verifier.blobs()},
+          {"binaries", finals.all},
+          {"final", finals.yes},
+          {"not_final", finals.no},
+          {"faults", verifier.faults()}};
+}
+
+int verify(const VerifyArguments &options) {
+  const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
-  Verifier verifier(path);
-  for (const packs::Program &program : open->contents.programs) {
-    for (const packs::Variant &v : program.variants) check_variant(program.name, v, &verifier);
-  }
+  Verifier verifier(options.path, blobs_of(open->contents));
   Finals finals;
-  for (const packs::Target &target : open->contents.targets) {
-    check_target(open->contents, target, &verifier, &finals);
+  verify_contents(*open, &verifier, &finals);
+  std::vector<builder::Finding> notes;
+  if (options.deep) {
+    if (Status s = verify_deeply(*open, &verifier, &notes); !s.ok()) return fail(s);
   }
-  verifier.check(packs::check_layout(*open->pack), "layout");
   const bool sound = verifier.faults().empty();
-  if (as_json) {
-    print(nlohmann::json{{"schema", 1},
-                         {"sound", sound},
-                         {"blobs", verifier.blobs()},
-                         {"binaries", finals.all},
-                         {"final", finals.yes},
-                         {"not_final", finals.no},
-                         {"faults", verifier.faults()}});
-  } else if (sound) {
-    print(fmt::format("{}: sound, {} of {}{}\n", path, count(verifier.blobs(), "blob"),
-                      count(open->contents.targets.size(), "target"), finals.text()));
+  if (options.json) {
+    nlohmann::json shown = verify_json(verifier, finals);
+    if (options.deep) shown["notes"] = nlohmann::json::array();
+    for (const auto &note : notes)
+      shown["notes"].push_back({{"what", note.what}, {"note", note.text}});
+    print(shown);
+  } else {
+    for (const auto &note : notes) print(fmt::format("note: {}: {}\n", note.what, note.text));
+    if (sound) {
+      print(fmt::format("{}: sound, {} of {}{}\n", options.path, count(verifier.blobs(), "blob"),
+                        count(open->contents.targets.size(), "target"), finals.text()));
+    }
   }
   return sound ? kDone : kBadPack;
 }
@@ -120,16 +216,14 @@ int verify(const std::string &path, bool as_json) {
 }  // namespace
 
 void add_verify(CLI::App &app, Command *command) {
-  struct VerifyArguments {
-    std::string path;
-    bool json = false;
-  };
   auto options = std::make_shared<VerifyArguments>();
   CLI::App *sub =
       app.add_subcommand("verify", "Check every hash of a pack, and that it holds nothing else");
   sub->add_option("pack", options->path, "Pack to check")->required();
+  sub->add_flag("--deep", options->deep,
+                "Also check what blobs and records say, and what they refer to");
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return verify(options->path, options->json); }; });
+  sub->callback([=] { *command = [=] { return verify(*options); }; });
 }
 
 }  // namespace kiln::cli
