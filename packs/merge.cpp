@@ -132,11 +132,31 @@ int rank(Finality finality) {
   return finality == Finality::yes ? 0 : finality == Finality::no ? 1 : 2;
 }
 
-// What is final comes first, then what the older driver made, which a newer one takes, too.
-int order(const Binary &a, const Binary &b) {
+// "2" of "nvidia-linker 2, launches 0123456789abcdef"; nothing of what no finisher made.
+std::string_view finisher_version(const Finish &finish) {
+  const std::string_view text =
+      std::string_view(finish.finisher).substr(0, finish.finisher.find(','));
+  const std::size_t space = text.rfind(' ');
+  return space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+}
+
+// The written rule for two binaries with other bytes, and what of it decides between these. What
+// the older driver made comes first since a newer one takes it, too.
+int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
+  *rule = MergeRule::finality;
   if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
+  *rule = MergeRule::driver;
   if (const int o = compare_versions(a.finish.driver, b.finish.driver); o != 0) return o;
-  if (const int o = order(a.blob.name(), b.blob.name()); o != 0) return o;
+  *rule = MergeRule::finisher;
+  const int newer = compare_versions(finisher_version(b.finish), finisher_version(a.finish));
+  if (newer != 0) return newer;
+  *rule = MergeRule::hash;
+  return order(a.blob.name(), b.blob.name());
+}
+
+int order(const Binary &a, const Binary &b) {
+  MergeRule rule = MergeRule::hash;
+  if (const int o = order_bytes(a, b, &rule); o != 0) return o;
   if (const int o = order(fields(a.finish), fields(b.finish)); o != 0) return o;
   if (const int o = order(a.auxiliary, b.auxiliary); o != 0) return o;
   if (const int o = order(a.build_log, b.build_log); o != 0) return o;
@@ -161,7 +181,32 @@ Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both bot
   return {};
 }
 
-Status merge_program(const Program &from, Program *into) {
+// Notes that of two blobs with one place and other bytes `kept` was taken.
+void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &into,
+                 const BlobSource &kept, std::vector<MergeChoice> *choices) {
+  if (from.name() == into.name()) return;
+  choice.from_kept = kept.name() == from.name();
+  choice.kept = kept.name();
+  choice.left_out = choice.from_kept ? into.name() : from.name();
+  choices->push_back(std::move(choice));
+}
+
+Status merge_variant(const Variant &from, Variant *into, std::vector<MergeChoice> *choices) {
+  Variant kept = order(from, *into) < 0 ? from : *into;
+  const auto note = [&](MergeChoice::Part part, std::optional<BlobSource> Variant::*il) {
+    if (!(from.*il) || !(into->*il) || !(kept.*il)) return;
+    note_choice({part, MergeRule::variant, from.hash}, *(from.*il), *(into->*il), *(kept.*il),
+                choices);
+  };
+  note(MergeChoice::Part::il32, &Variant::il32);
+  note(MergeChoice::Part::il64, &Variant::il64);
+  kept.launches = into->launches;
+  if (Status s = unite_launches(from, &kept); !s.ok()) return s;
+  *into = std::move(kept);
+  return {};
+}
+
+Status merge_program(const Program &from, Program *into, std::vector<MergeChoice> *choices) {
   if (from.reference != into->reference) {
     return Status::error(Code::conflict, "program " + from.name + " has two references: " +
                                              from.reference + " and " + into->reference);
@@ -174,24 +219,28 @@ Status merge_program(const Program &from, Program *into) {
                                                "options (" +
                                                hex(a.hash) + " and " + hex(b->hash) + ")");
     }
-    Variant kept = order(a, *b) < 0 ? a : *b;
-    kept.launches = b->launches;
-    if (Status s = unite_launches(a, &kept); !s.ok()) return s;
-    *b = std::move(kept);
-    return Status{};
+    return merge_variant(a, b, choices);
   });
 }
 
-Status merge_target(const Target &from, Target *into) {
+Status merge_target(const Target &from, Target *into, std::vector<MergeChoice> *choices) {
   if (facts(from) < facts(*into)) facts(*into) = facts(from);
   if (order(from.auxiliary, into->auxiliary) < 0) into->auxiliary = from.auxiliary;
-  const auto keep_first = [](const Binary &a, Binary *b) {
-    if (order(a, *b) < 0) *b = a;
-    return Status{};
+  const auto keep_first = [&](MergeChoice::Part part) {
+    return [&, part](const Binary &a, Binary *b) {
+      MergeChoice choice{part, MergeRule::hash, a.variant, into->key};
+      (void)order_bytes(a, *b, &choice.rule);
+      const bool is_first = order(a, *b) < 0;
+      note_choice(std::move(choice), a.blob, b->blob, is_first ? a.blob : b->blob, choices);
+      if (is_first) *b = a;
+      return Status{};
+    };
   };
   // Neither can fail.
-  (void)unite(from.intermediates, &into->intermediates, &Binary::variant, keep_first);
-  return unite(from.binaries, &into->binaries, &Binary::variant, keep_first);
+  (void)unite(from.intermediates, &into->intermediates, &Binary::variant,
+              keep_first(MergeChoice::Part::intermediate));
+  return unite(from.binaries, &into->binaries, &Binary::variant,
+               keep_first(MergeChoice::Part::binary));
 }
 
 // References would not outlive a vector that grows.
@@ -251,15 +300,19 @@ void merge_records(const Contents &from, Contents *into) {
   (void)unite(from.tunings, &into->tunings, place, keep_better);
 }
 
-Status merge(const Contents &from, Contents *into) {
-  Contents result = *into;
-  result.producer = std::max(result.producer, from.producer);
-  Status status = unite(from.programs, &result.programs, &Program::name, merge_program);
+Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {
+  std::vector<MergeChoice> chosen;
+  std::vector<Program> programs = into->programs;  // `into` is as it was if this fails
+  Status status = unite(from.programs, &programs, &Program::name,
+                        [&](const Program &a, Program *b) { return merge_program(a, b, &chosen); });
   if (!status.ok()) return status;
-  status = unite(from.targets, &result.targets, &Target::key, merge_target);
-  if (!status.ok()) return status;
-  merge_records(from, &result);
-  *into = std::move(result);
+  into->programs = std::move(programs);
+  into->producer = std::max(into->producer, from.producer);
+  (void)unite(from.targets, &into->targets, &Target::key, [&](const Target &a, Target *b) {
+    return merge_target(a, b, &chosen);  // cannot fail
+  });
+  merge_records(from, into);
+  if (choices != nullptr) choices->insert(choices->end(), chosen.begin(), chosen.end());
   return {};
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln merge: the union of packs.
+#include <sys/resource.h>
+
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/inspect/merge_report.hpp"
 #include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
@@ -30,35 +33,56 @@ Result<packs::Contents> read_checked(const std::string &path) {
   return std::move(pack->contents);
 }
 
+// Each input is open until the output is written, and shells allow a process 1,024 files.
+void allow_many_files() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
+// Adds each pack to `merged`, and what was chosen to `report`.
+Status merge_inputs(const MergeArguments &options, packs::Contents *merged,
+                    builder::MergeReport *report) {
+  for (const std::string &path : options.inputs) {
+    packs::Contents contents;
+    if (Status s = read_checked(path).move_to(&contents); !s.ok()) return s;
+    if (!options.base.empty()) {
+      const std::size_t left_out = packs::keep_contribution(*merged, &contents);
+      if (left_out != 0) {
+        complain(fmt::format("{}: left out {}, of variants that the base does not have", path,
+                             count(left_out, "binary")));
+      }
+    }
+    std::vector<packs::MergeChoice> choices;
+    const Status status = packs::merge(contents, merged, &choices);
+    if (!status.ok()) return in_pack(path, status);
+    for (packs::MergeChoice &choice : choices) report->push_back({path, std::move(choice)});
+  }
+  return {};
+}
+
 int run(const MergeArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   packs::Contents merged;
   if (!options.base.empty()) {
     if (Status s = read_checked(options.base).move_to(&merged); !s.ok()) return fail(s);
   }
-  for (const std::string &path : options.inputs) {
-    packs::Contents contents;
-    if (Status s = read_checked(path).move_to(&contents); !s.ok()) return fail(s);
-    if (!options.base.empty()) {
-      const std::size_t left_out = packs::keep_contribution(merged, &contents);
-      if (left_out != 0) {
-        complain(fmt::format("{}: left out {}, of variants that the base does not have", path,
-                             count(left_out, "binary")));
-      }
-    }
-    const Status status = packs::merge(contents, &merged);
-    if (!status.ok()) return fail(in_pack(path, status));
-  }
+  builder::MergeReport report;
+  allow_many_files();
+  if (Status s = merge_inputs(options, &merged, &report); !s.ok()) return fail(s);
   if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", options.output},
                          {"programs", merged.programs.size()},
-                         {"targets", merged.targets.size()}});
+                         {"targets", merged.targets.size()},
+                         {"choices", builder::merge_report_json(merged, report)}});
   } else {
-    print(fmt::format(
-        "{}: {}, {} from {}\n", options.output, count(merged.programs.size(), "program"),
-        count(merged.targets.size(), "target"), count(options.inputs.size(), "pack")));
+    print(builder::merge_report_text(merged, report) +
+          fmt::format(
+              "{}: {}, {} from {}\n", options.output, count(merged.programs.size(), "program"),
+              count(merged.targets.size(), "target"), count(options.inputs.size(), "pack")));
   }
   return kDone;
 }

@@ -183,15 +183,37 @@ struct Contents {
 // Reads everything but the blobs' bytes. Each section is checked.
 Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out);
 
+// What decided which of two binaries with other bytes is kept, as FORMAT.md has it.
+enum class MergeRule : std::uint8_t {
+  finality,  // the final one before the one that is not, and this before one that was not launched
+  driver,    // what the older driver made
+  finisher,  // what the newer version of a finisher made
+  hash,      // the one with the smaller name
+  variant,   // of IL: the modules of the side whose variant comes first
+};
+
+// Two blobs with other bytes that were in one place, of which one was kept.
+struct MergeChoice {
+  enum class Part : std::uint8_t { binary, intermediate, il32, il64 };
+  Part part = Part::binary;
+  MergeRule rule = MergeRule::hash;
+  Digest variant{};
+  std::string target{};  // its key; of IL empty
+  Digest kept{};
+  Digest left_out{};
+  bool from_kept = false;  // whether what was merged into the other is kept
+};
+
 // The union of two contents: programs by name, variants by name, targets by key, binaries
 // by variant; a variant's launches as united_launches(). Associative, commutative and idempotent up
 // to order. The same variant with another hash is a conflict that names both, and leaves `into` as
-// it was. If both have a binary for one variant and target, the one whose blob name is smaller is
-// kept; if they differ in anything else (a target's facts, a variant's IL, a log), one side is kept
-// by a total order, so that any order of merging gives the same pack, byte for byte; a program's
-// hints (preferred, baseline, sizes) come from one side, from that which has more of them. Records
-// are merged as merge_records does.
-Status merge(const Contents &from, Contents *into);
+// it was. If both have a binary for one variant and target, MergeRule says which is kept; if they
+// differ in anything else (a target's facts, a variant's IL, a log), one side is kept by a total
+// order, so that any order of merging gives the same pack, byte for byte, where each blob is stored
+// in one form in all packs; a program's hints (preferred, baseline, sizes) come from one side, from
+// that which has more of them. Records are merged as merge_records does. What was chosen is added
+// to `choices`, if that is not null.
+Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices = nullptr);
 
 // Leaves of `contents` what a device may add to `base`: cross-checks, tunings of the base's
 // variants (not those for any device), and of its targets the binaries of such variants. Gives the
