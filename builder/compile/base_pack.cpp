@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "builder/compile/host_compile.hpp"
-#include "builder/compile/host_options.hpp"
 #include "builder/compile/spirv.hpp"
 #include "runtime/source/flatten.hpp"
 
@@ -115,12 +114,11 @@ HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) 
   request.source = job.sources.packed;
   request.diagnostics_source = job.sources.as_opened;
   request.options = record.options;
-  request.fp64 = is_about_doubles(job.sources.packed, record.options, record.requirements);
+  request.requirements = record.requirements;
   const std::filesystem::path &prelude = job.variant.prelude;
   if (!prelude.empty()) request.prelude = source::read_from_disk()(prelude).value_or("");
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
-  request.spirv_extensions = spirv_extensions(record.requirements);
   return request;
 }
 

@@ -2,7 +2,9 @@
 // Runs clang, llvm-spirv and spirv-val one after the other, and passes on what they say.
 #include "builder/compile/host_compile.hpp"
 
+#include "builder/compile/host_extensions.hpp"
 #include "builder/compile/host_options.hpp"
+#include "builder/compile/missing_requirements.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -52,25 +54,57 @@ std::string version_text(std::uint32_t version) {
   return fmt::format("{}.{}", version >> 16u & 0xFFu, version >> 8u & 0xFFu);
 }
 
-std::vector<std::string> clang_arguments(const HostCompileRequest &request,
-                                         const std::vector<std::string> &options) {
+std::vector<std::string> clang_arguments(const std::vector<std::string> &options,
+                                         const HostExtensions &extensions,
+                                         std::uint32_t address_bits) {
   std::vector<std::string> arguments = {"-x", "cl", "-cl-std=CL1.2"};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  arguments.push_back(request.address_bits == 32 ? "--target=spir" : "--target=spir64");
+  arguments.push_back(address_bits == 32 ? "--target=spir" : "--target=spir64");
   for (const char *argument :
        {"-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-Xclang",
-        "-nostdsysteminc", "-Werror=date-time", "-Qunused-arguments", "-fno-color-diagnostics"}) {
+        "-nostdsysteminc", "-Werror=date-time", "-Qunused-arguments", "-fno-color-diagnostics",
+        // Not required, or none that clang has heard of; either way a device may know it.
+        "-Wno-ignored-pragmas"}) {
     arguments.emplace_back(argument);
   }
   const bool is_cpp = std::any_of(options.begin(), options.end(), [](const std::string &option) {
     return option.starts_with("-cl-std=CLC++") || option.starts_with("-cl-std=clc++");
   });
-  if (!request.fp64) {
-    arguments.insert(arguments.end(), {"-Xclang", "-cl-ext=-cl_khr_fp64,-__opencl_c_fp64"});
-  }
   // C99 takes a plain `inline` for a declaration only, and no driver does.
   if (!is_cpp) arguments.emplace_back("-fgnu89-inline");
+  // For SPIR clang's header defines all extensions there are; first_lines() gives the name back.
+  arguments.emplace_back("-U__SPIR__");
+  for (const std::string &macro : extensions.macros) arguments.push_back("-D" + macro);
+  arguments.insert(arguments.end(), {"-Xclang", "-cl-ext=" + extensions.switches});
   return arguments;
+}
+
+// The identifier of a function that is mangled as in C++, or of one that is not.
+std::string_view plain_name(std::string_view mangled) {
+  if (!mangled.starts_with("_Z")) return mangled;
+  std::size_t length = 0;
+  std::size_t at = 2;
+  for (; at < mangled.size() && mangled[at] >= '0' && mangled[at] <= '9'; ++at) {
+    length = 10 * length + static_cast<std::size_t>(mangled[at] - '0');
+    if (length > mangled.size()) return mangled;
+  }
+  return mangled.substr(at, length);
+}
+
+// Whether a function is, or may be, one of an extension that a device with these requirements has.
+bool is_built_in(std::string_view name, const std::vector<std::string> &requirements) {
+  const auto of = requirements_of_name(plain_name(name));
+  return std::any_of(of.begin(), of.end(), [&](const std::string &requirement) {
+    return std::find(requirements.begin(), requirements.end(), requirement) != requirements.end();
+  });
+}
+
+std::string joined(const std::vector<std::string> &names, const char *quote = "") {
+  std::string text;
+  for (const std::string &name : names) {
+    text += (text.empty() ? "" : ", ") + (quote + name) + quote;
+  }
+  return text;
 }
 
 class HostCompiler {
@@ -119,19 +153,29 @@ class HostCompiler {
     }
     auto options = host_options(request_.options);
     if (!options.ok()) return fail(HostStage::options, options.status().message, "");
-    clang_arguments_ = clang_arguments(request_, options->kept);
+    options_ = std::move(options->kept);
     result_.left_out = std::move(options->left_out);
     return {};
   }
 
   ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last) {
-    std::vector<std::string> arguments = clang_arguments_;
-    arguments.insert(arguments.end(), last.begin(), last.end());
-    return run_tool(toolchain_.clang, std::move(arguments), with_prelude(source), request_.timeout);
+    return run_clang(source, last, request_.requirements);
   }
 
-  std::string with_prelude(const std::string &source) const {
-    return request_.prelude.empty() ? source : request_.prelude + "\n" + source;
+  // On a device that meets these requirements.
+  ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last,
+                          const std::vector<std::string> &requirements) {
+    const HostExtensions known = host_extensions(requirements, opencl_c_version(options_));
+    std::vector<std::string> arguments = clang_arguments(options_, known, request_.address_bits);
+    arguments.insert(arguments.end(), last.begin(), last.end());
+    return run_tool(toolchain_.clang, std::move(arguments), first_lines(known) + source,
+                    request_.timeout);
+  }
+
+  // What stands before the source. A prelude of the variant's own is all that it declares.
+  std::string first_lines(const HostExtensions &known) const {
+    return "#define __SPIR__ 1\n" +
+           (request_.prelude.empty() ? known.declarations : request_.prelude + "\n");
   }
 
   // Clang's messages with the names that the author can open.
@@ -152,7 +196,21 @@ class HostCompiler {
       return {};
     }
     if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
-    return fail(HostStage::compile, diagnostics(clang));
+    return fail(HostStage::compile, diagnostics(clang) + advice(clang));
+  }
+
+  // What the variant should require, if that is all there is to it.
+  std::string advice(const ProcessResult &refused) {
+    const auto missing = missing_requirements(
+        request_.requirements, refused.err, request_.source,
+        [&](const std::vector<std::string> &requirements) -> std::optional<std::string> {
+          const ProcessResult clang =
+              run_clang(request_.source, {"-fsyntax-only", "-"}, requirements);
+          return clang.ok() ? std::nullopt : std::optional(clang.err);
+        });
+    return missing.empty()
+               ? std::string()
+               : fmt::format("note: it compiles with requires = [{}]\n", joined(missing, "\""));
   }
 
   Status make_spirv() {
@@ -166,7 +224,7 @@ class HostCompiler {
     std::vector<std::string> arguments = {
         "--spirv-max-version=" + version_text(request_.spirv_version), "--spirv-mem2reg"};
     std::string extensions;
-    for (const std::string &name : request_.spirv_extensions) {
+    for (const std::string &name : spirv_extensions(request_.requirements)) {
       extensions += (extensions.empty() ? "--spirv-ext=+" : ",+") + name;
     }
     if (!extensions.empty()) arguments.push_back(extensions);
@@ -214,16 +272,28 @@ class HostCompiler {
                   fmt::format("the module has {}-bit addresses", result_.module.address_bits), "");
     }
     if (result_.module.unresolved.empty()) return {};
-    std::string names;
+    return fail_unresolved();
+  }
+
+  // Of the functions that nothing in the module defines.
+  Status fail_unresolved() {
+    std::vector<std::string> strange;
+    std::vector<std::string> built_in;
     for (const std::string &name : result_.module.unresolved) {
-      names += (names.empty() ? "" : ", ") + name;
+      const bool known = is_built_in(name, request_.requirements);
+      (known ? built_in : strange).emplace_back(known ? plain_name(name) : name);
     }
-    return fail(HostStage::link, "functions that nothing defines: " + names, "");
+    if (!strange.empty()) {
+      return fail(HostStage::link, "functions that nothing defines: " + joined(strange), "");
+    }
+    std::sort(built_in.begin(), built_in.end());
+    built_in.erase(std::unique(built_in.begin(), built_in.end()), built_in.end());
+    return fail(HostStage::translate, "llvm-spirv has no SPIR-V for " + joined(built_in), "");
   }
 
   const Toolchain &toolchain_;
   const HostCompileRequest &request_;
-  std::vector<std::string> clang_arguments_;
+  std::vector<std::string> options_;  // that clang gets
   std::string bitcode_;
   HostCompiled result_;
   HostStage stage_ = HostStage::options;

@@ -16,16 +16,15 @@
 namespace kiln::builder {
 
 struct HostCompileRequest {
-  std::string name;                 // of the program, in messages of the later stages
-  std::string source;               // flattened, with names that a pack may hold
-  std::string diagnostics_source;   // with names as opened, for clang's messages; may be empty
-  std::string prelude;              // text before the source: what a vendor's compiler has built in
-  bool check_only = false;          // list the kernels, make no SPIR-V; calls may be undefined
-  std::string options;              // as a driver gets them
-  bool fp64 = true;                 // else no double, and literals without f are single precision
-  std::uint32_t address_bits = 64;  // 32 or 64
-  std::uint32_t spirv_version = 0x00010000;   // cap: 1.0, 1.1 or 1.2
-  std::vector<std::string> spirv_extensions;  // that the module may use; see spirv_extensions()
+  std::string name;                // of the program, in messages of the later stages
+  std::string source;              // flattened, with names that a pack may hold
+  std::string diagnostics_source;  // with names as opened, for clang's messages; may be empty
+  std::string prelude;             // text before the source: what a vendor's compiler has built in
+  bool check_only = false;         // list the kernels, make no SPIR-V; calls may be undefined
+  std::string options;             // as a driver gets them
+  std::vector<std::string> requirements;     // that the device meets: it has these extensions alone
+  std::uint32_t address_bits = 64;           // 32 or 64
+  std::uint32_t spirv_version = 0x00010000;  // cap: 1.0, 1.1 or 1.2
   std::chrono::milliseconds timeout{60'000};  // for each tool
 };
 
@@ -43,7 +42,8 @@ enum class HostStage {
   compile,    // clang refused the source: the author's fault
   translate,  // correct OpenCL C that has no SPIR-V under this cap and these extensions
   validate,   // the translator wrote a module that is not valid
-  link,       // functions are called that nothing defines; normal with a prelude
+  link,       // functions are called that nothing defines; normal with a prelude. Not those of
+              // required extensions: these have no SPIR-V, so it is a failed translation
 };
 
 // The bytes depend on the request and the tools' versions alone, not on the working

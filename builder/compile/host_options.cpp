@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of OpenCL that clang takes as they are; requirements as SPIR-V extensions.
+// The options of OpenCL that clang takes as they are.
 #include "builder/compile/host_options.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,15 +28,6 @@ constexpr std::array<std::string_view, 13> kPlainOptions = {
     "-cl-unsafe-math-optimizations",
     "-w",
 };
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kExtensions = {{
-    {"extension:cl_intel_subgroups", "SPV_INTEL_subgroups"},
-    {"extension:cl_intel_subgroups_char", "SPV_INTEL_subgroups"},
-    {"extension:cl_intel_subgroups_short", "SPV_INTEL_subgroups"},
-    {"extension:cl_khr_expect_assume", "SPV_KHR_expect_assume"},
-    {"extension:cl_khr_integer_dot_product", "SPV_KHR_integer_dot_product"},
-    {"integer_dot_product", "SPV_KHR_integer_dot_product"},
-}};
 
 bool is_plain(std::string_view word) {
   return std::binary_search(kPlainOptions.begin(), kPlainOptions.end(), word) ||
@@ -72,28 +62,20 @@ Result<HostOptions> host_options(std::string_view options) {
   return result;
 }
 
-std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements) {
-  std::vector<std::string> found;
-  for (const auto &[requirement, extension] : kExtensions) {
-    if (std::find(requirements.begin(), requirements.end(), requirement) != requirements.end()) {
-      found.emplace_back(extension);
+unsigned opencl_c_version(const std::vector<std::string> &options) {
+  constexpr std::string_view kOption = "-cl-std=";
+  unsigned version = 120;
+  for (const std::string &option : options) {
+    if (!option.starts_with(kOption)) continue;
+    const std::string_view name = std::string_view(option).substr(kOption.size());
+    if (name.starts_with("CLC++") || name.starts_with("clc++")) {
+      version = name.substr(5) == "2021" ? 300 : 200;
+    } else if (name.size() == 5 && name[3] == '.') {  // CL1.2
+      version =
+          100U * static_cast<unsigned>(name[2] - '0') + 10U * static_cast<unsigned>(name[4] - '0');
     }
   }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  return found;
-}
-
-bool is_about_doubles(std::string_view source, std::string_view options,
-                      const std::vector<std::string> &requirements) {
-  if (std::find(requirements.begin(), requirements.end(), "fp64") != requirements.end())
-    return true;
-  for (const std::string_view text : {source, options}) {
-    for (const std::string_view word : {"double", "fp64"}) {
-      if (text.find(word) != std::string_view::npos) return true;
-    }
-  }
-  return false;
+  return version;
 }
 
 }  // namespace kiln::builder

@@ -19,13 +19,8 @@ struct HostOptions {
 // Fails with Code::bad_input when a quote is open or -D, -U, -I has no operand.
 Result<HostOptions> host_options(std::string_view options);
 
-// The SPIR-V extensions that a variant with these requirements may use, sorted.
-std::vector<std::string> spirv_extensions(const std::vector<std::string> &requirements);
-
-// Whether a program is about doubles: it requires them, or its text or its options have the word
-// `double` or `fp64`. Another program's literals without f are meant to be single precision where a
-// GPU has nothing else.
-bool is_about_doubles(std::string_view source, std::string_view options,
-                      const std::vector<std::string> &requirements);
+// The language of the last -cl-std, as in __OPENCL_C_VERSION__: 120 where there is none. C++ for
+// OpenCL counts as the OpenCL C that it is made of, 200 or, of 2021, 300.
+unsigned opencl_c_version(const std::vector<std::string> &options);
 
 }  // namespace kiln::builder

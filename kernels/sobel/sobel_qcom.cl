@@ -8,7 +8,8 @@
  * images of a signed type whose centre is (1, 1), made by the application: Gx and Gy as
  * sobel_reference.hpp shows them, not mirrored.
  *
- * A compiler that has none of these built-ins parses this with common/qcom.clh in front.
+ * A compiler that has none of these built-ins parses this with what Kiln's host step declares in
+ * front (builder/compile/declarations/qcom.clh).
  */
 #ifdef cl_qcom_accelerated_image_ops
 #pragma OPENCL EXTENSION cl_qcom_accelerated_image_ops : enable

@@ -5,8 +5,8 @@
  *   sobel_px16x4_half  half of the wave
  *   sobel_px16x4_full  all of it
  *
- * A compiler that does not know the attribute parses this with common/qcom.clh in front. Compile
- * with the kernels folder on the include path.
+ * A compiler that does not know the attribute warns of it. Compile with the kernels folder on the
+ * include path.
  */
 #include "sobel/sobel_rows.clh"
 

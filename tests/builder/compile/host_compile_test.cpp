@@ -101,19 +101,12 @@ TEST_CASE("Host options keep what clang knows and leave out what vendors know") 
   CHECK(host_options("-w -D").status().message == "-D has no operand");
 }
 
-TEST_CASE("Requirements name the SPIR-V extensions that a module may use") {
-  CHECK(spirv_extensions({"fp16", "images"}).empty());
-  CHECK(spirv_extensions({"extension:cl_intel_subgroups", "extension:cl_intel_subgroups_short",
-                          "integer_dot_product"}) ==
-        std::vector<std::string>{"SPV_INTEL_subgroups", "SPV_KHR_integer_dot_product"});
-}
-
-TEST_CASE("A program is about doubles by its requirements, its text or its options") {
-  CHECK_FALSE(is_about_doubles("x *= 0.1;", "-DREAL=float", {"fp16"}));
-  CHECK(is_about_doubles("x *= 0.1;", "", {"fp16", "fp64"}));
-  CHECK(is_about_doubles("#pragma OPENCL EXTENSION cl_khr_fp64 : enable", "", {}));
-  CHECK(is_about_doubles("x = (double)y;", "", {}));
-  CHECK(is_about_doubles("REAL x;", "-DREAL=double", {}));
+TEST_CASE("The language is that of the last -cl-std") {
+  CHECK(opencl_c_version({}) == 120);
+  CHECK(opencl_c_version({"-cl-std=CL3.0", "-w", "-cl-std=CL2.0"}) == 200);
+  CHECK(opencl_c_version({"-cl-std=CLC++"}) == 200);
+  CHECK(opencl_c_version({"-cl-std=clc++2021"}) == 300);
+  CHECK(opencl_c_version({"-cl-std=nonsense"}) == 120);
 }
 
 TEST_CASE("Kernels and their parameters are read from a module's text") {
@@ -277,11 +270,11 @@ TEST_CASE("The date is refused, since packs are to be reproducible") {
 TEST_CASE("Without doubles, a literal is single precision") {
   NEEDS_TOOLCHAIN();
   auto request = request_of("__kernel void a(__global float *p) { *p *= 0.1; }\n", "");
-  CHECK(has_double(compiled(*toolchain, request).spirv));
-  request.fp64 = false;
   CHECK_FALSE(has_double(compiled(*toolchain, request).spirv));
   request.options = "-cl-std=CL3.0";  // has a second name for doubles
   CHECK_FALSE(has_double(compiled(*toolchain, request).spirv));
+  request.requirements = {"fp64"};
+  CHECK(has_double(compiled(*toolchain, request).spirv));
 }
 
 TEST_CASE("A function that nothing defines is a fault of linking, with or without a prelude") {
@@ -295,7 +288,7 @@ TEST_CASE("A function that nothing defines is a fault of linking, with or withou
   CHECK(error.text == "kernels/a.cl: error: functions that nothing defines: vendor_dot\n");
 }
 
-TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of the author") {
+TEST_CASE("What SPIR-V cannot say is a fault of translation, not of the author") {
   NEEDS_TOOLCHAIN();
   const std::string source =
       "uint __attribute__((overloadable)) intel_sub_group_shuffle(uint, uint);\n"
@@ -306,7 +299,7 @@ TEST_CASE("What the capped SPIR-V cannot say is a fault of translation, not of t
   INFO(error.text);
   CHECK(error.text.starts_with("kernels/a.cl: no SPIR-V 1.0 for this program: llvm-spirv: "));
   CHECK(error.text.find("SPV_INTEL_subgroups") != std::string::npos);
-  request.spirv_extensions = {"SPV_INTEL_subgroups"};
+  request.requirements = {"extension:cl_intel_subgroups"};
   CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
 }
 
