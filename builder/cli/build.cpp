@@ -7,6 +7,7 @@
 
 #include "builder/base/cpus.hpp"
 #include "builder/build/device_build.hpp"
+#include "builder/build/failure_groups.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/parse.hpp"
 
@@ -115,6 +116,18 @@ Status write(const BuildArguments &options, packs::Contents *contents) {
   return write_output(*contents, options.output, options.write);
 }
 
+// Each log once, with the jobs that have it.
+void tell_failures(const std::vector<builder::JobFailure> &failures) {
+  for (const builder::FailureGroup &group : builder::group_failures(failures)) {
+    if (group.jobs.size() == 1) {
+      complain(fmt::format("{}: {}", group.jobs.front(), group.text));
+      continue;
+    }
+    complain(fmt::format("{} failed alike: {}", count(group.jobs.size(), "job"), group.text));
+    for (const std::string &job : group.jobs) pass_on("  " + job);
+  }
+}
+
 int run(const BuildArguments &options) {
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
@@ -136,10 +149,8 @@ int run(const BuildArguments &options) {
       base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
-  for (const builder::JobFailure &failure : result.failures) {
-    complain(fmt::format("{}: {}", failure.job, failure.text));
-    exit_code = kSomeFailed;
-  }
+  tell_failures(result.failures);
+  if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", one.job, one.text));
   }
