@@ -22,6 +22,11 @@ namespace {
 // What a tool writes beyond this is a fault of its own.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
+// SPIR-V versions as in a module's header.
+constexpr std::uint32_t kOldestSpirv = 0x00010000;
+constexpr std::uint32_t kNewestSpirv = 0x00010600;
+constexpr std::uint32_t kNextSpirv = 0x00000100;
+
 ProcessResult run_tool(const std::filesystem::path &tool, std::vector<std::string> arguments,
                        std::string_view input, std::chrono::milliseconds timeout) {
   ProcessRequest request;
@@ -146,9 +151,10 @@ class HostCompiler {
     if (request_.address_bits != 32 && request_.address_bits != 64) {
       return fail(HostStage::options, fmt::format("{} address bits", request_.address_bits), "");
     }
-    if (request_.spirv_version < 0x00010000 || request_.spirv_version > 0x00010200) {
+    if (request_.spirv_version < kOldestSpirv || request_.spirv_version > kNewestSpirv) {
       return fail(HostStage::options,
-                  fmt::format("SPIR-V {} is not 1.0 to 1.2", version_text(request_.spirv_version)),
+                  fmt::format("SPIR-V {} is not {} to {}", version_text(request_.spirv_version),
+                              version_text(kOldestSpirv), version_text(kNewestSpirv)),
                   "");
     }
     auto options = host_options(request_.options);
@@ -220,34 +226,65 @@ class HostCompiler {
     return status;
   }
 
-  Status translate() {
-    std::vector<std::string> arguments = {
-        "--spirv-max-version=" + version_text(request_.spirv_version), "--spirv-mem2reg"};
+  ProcessResult run_llvm_spirv(std::uint32_t version) {
+    std::vector<std::string> arguments = {"--spirv-max-version=" + version_text(version),
+                                          "--spirv-mem2reg"};
     std::string extensions;
     for (const std::string &name : spirv_extensions(request_.requirements)) {
       extensions += (extensions.empty() ? "--spirv-ext=+" : ",+") + name;
     }
     if (!extensions.empty()) arguments.push_back(extensions);
     arguments.insert(arguments.end(), {"-o", "-", "-"});
-    const ProcessResult spirv =
-        run_tool(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
-    if (!came_to_an_end(spirv)) return fail_tool("llvm-spirv", spirv);
-    if (!spirv.ok() || spirv.out.empty()) {
-      return fail(HostStage::translate,
-                  fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
-                              version_text(request_.spirv_version), spirv.reason),
-                  message_of(spirv));
+    return run_tool(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
+  }
+
+  // Tries each version up to the cap: the older one is, the more devices take it.
+  Status translate() {
+    ProcessResult last;
+    for (std::uint32_t version = kOldestSpirv; version <= kNewestSpirv; version += kNextSpirv) {
+      ProcessResult spirv = run_llvm_spirv(version);
+      if (!came_to_an_end(spirv)) return fail_tool("llvm-spirv", spirv);
+      if (spirv.ok() && !spirv.out.empty()) {
+        if (version > request_.spirv_version) return fail_below(version);
+        result_.spirv.assign(spirv.out.begin(), spirv.out.end());
+        return {};
+      }
+      // This llvm-spirv knows older versions alone.
+      if (spirv.err.find("Cannot find option named") != std::string::npos) break;
+      // No later version helps where the variant does not require an extension.
+      const bool extension = spirv.err.find("RequiresExtension") != std::string::npos;
+      if (version <= request_.spirv_version) last = std::move(spirv);
+      if (extension) break;
     }
-    result_.spirv.assign(spirv.out.begin(), spirv.out.end());
-    return {};
+    return fail(HostStage::translate,
+                fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
+                            version_text(request_.spirv_version), last.reason),
+                message_of(last));
+  }
+
+  // The cap is below the first version that can say it.
+  Status fail_below(std::uint32_t version) {
+    return fail(HostStage::translate,
+                fmt::format("no SPIR-V {} for this program, but SPIR-V {}: [spirv] version = "
+                            "\"{}\" allows it",
+                            version_text(request_.spirv_version), version_text(version),
+                            version_text(version)),
+                "");
+  }
+
+  // What spirv-val is to hold the module against. It knows no OpenCL with later versions than 1.2.
+  std::string environment() const {
+    if (request_.spirv_version == kOldestSpirv) return "opencl2.1";
+    const auto module = read_spirv(result_.spirv);
+    const std::uint32_t version = module.ok() ? module->version : kOldestSpirv;
+    return version > 0x00010200 ? "spv" + version_text(version) : "opencl2.2";
   }
 
   Status validate() {
-    const char *environment = request_.spirv_version == 0x00010000 ? "opencl2.1" : "opencl2.2";
     const std::string_view bytes(reinterpret_cast<const char *>(result_.spirv.data()),
                                  result_.spirv.size());
-    const ProcessResult checked =
-        run_tool(toolchain_.spirv_val, {"--target-env", environment, "-"}, bytes, request_.timeout);
+    const ProcessResult checked = run_tool(
+        toolchain_.spirv_val, {"--target-env", environment(), "-"}, bytes, request_.timeout);
     if (checked.ok()) return {};
     if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
     return fail(HostStage::validate, "llvm-spirv wrote a module that spirv-val refuses",

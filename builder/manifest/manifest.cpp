@@ -121,7 +121,8 @@ ManifestProgram read_program(const ManifestText &document, const TableReader &ta
 
 void read_spirv(const TableReader &table, Manifest &manifest) {
   table.allow_only({"address_bits", "version"});
-  if (const auto version = table.word("version", "SPIR-V version", {"1.0", "1.1", "1.2"})) {
+  if (const auto version = table.word("version", "SPIR-V version",
+                                      {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"})) {
     manifest.spirv_version = 0x00010000u | static_cast<std::uint32_t>(version->back() - '0') << 8u;
   }
   const toml::array *bits = table.array("address_bits", "an array of 32 and 64");

@@ -303,6 +303,33 @@ TEST_CASE("What SPIR-V cannot say is a fault of translation, not of the author")
   CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
 }
 
+TEST_CASE("A module has the first SPIR-V version that can say it, and none above the cap") {
+  NEEDS_TOOLCHAIN();
+  HostCompileRequest sized = request_of(
+      "__attribute__((intel_reqd_sub_group_size(16)))\n"
+      "__kernel void k(__global uint *a) { a[0] = 1; }\n",
+      "");
+  const Refusal below = refused(*toolchain, sized);
+  CHECK(below.stage == HostStage::translate);
+  CHECK(below.text ==
+        "kernels/a.cl: no SPIR-V 1.0 for this program, but SPIR-V 1.1: [spirv] version = \"1.1\" "
+        "allows it\n");
+  for (const std::uint32_t cap : {0x00010100u, 0x00010300u, 0x00010600u}) {
+    sized.spirv_version = cap;
+    CHECK(compiled(*toolchain, sized).module.version == 0x00010100);
+  }
+  HostCompileRequest shuffled =
+      request_of("__kernel void k(__global uint *a) { a[0] = sub_group_shuffle(a[1], 3); }\n", "");
+  shuffled.requirements = {"subgroups", "extension:cl_khr_subgroup_shuffle"};
+  shuffled.spirv_version = 0x00010200;
+  CHECK(refused(*toolchain, shuffled).text.find("but SPIR-V 1.3: ") != std::string::npos);
+  shuffled.spirv_version = 0x00010300;
+  CHECK(compiled(*toolchain, shuffled).module.version == 0x00010300);
+  HostCompileRequest plain = request_of(kSource, "-DFACTOR=3");
+  plain.spirv_version = 0x00010600;
+  CHECK(compiled(*toolchain, plain).module.version == 0x00010000);
+}
+
 TEST_CASE("A wrong request and a hanging tool are faults of their own") {
   NEEDS_TOOLCHAIN();
   HostCompileRequest request = request_of(kSource, "-DA=\"x");
@@ -311,8 +338,8 @@ TEST_CASE("A wrong request and a hanging tool are faults of their own") {
   request.address_bits = 16;
   CHECK(refused(*toolchain, request).stage == HostStage::options);
   request = request_of(kSource, "");
-  request.spirv_version = 0x00010600;
-  CHECK(refused(*toolchain, request).text == "kernels/a.cl: error: SPIR-V 1.6 is not 1.0 to 1.2\n");
+  request.spirv_version = 0x00010700;
+  CHECK(refused(*toolchain, request).text == "kernels/a.cl: error: SPIR-V 1.7 is not 1.0 to 1.6\n");
   TemporaryFolder folder;
   Toolchain hanging = *toolchain;
   hanging.clang = folder.write("clang", "#!/bin/sh\nexec sleep 600\n");

@@ -111,11 +111,11 @@ TEST_CASE("An unknown requirement gets the list and the nearest of it") {
 }
 
 TEST_CASE("The SPIR-V version and the address sizes are from a short list") {
-  CHECK(Project().error("schema = 1\n[spirv]\nversion = \"1.6\"\n") ==
-        "m.toml:3:11: error: unknown SPIR-V version \"1.6\" in [spirv]\n"
-        "version = \"1.6\"\n"
+  CHECK(Project().error("schema = 1\n[spirv]\nversion = \"2.6\"\n") ==
+        "m.toml:3:11: error: unknown SPIR-V version \"2.6\" in [spirv]\n"
+        "version = \"2.6\"\n"
         "          ^\n"
-        "expected one of: 1.0, 1.1, 1.2; did you mean \"1.0\"?\n");
+        "expected one of: 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6; did you mean \"1.6\"?\n");
   CHECK(Project().error("schema = 1\n[spirv]\naddress_bits = [32, 16]\n") ==
         "m.toml:3:21: error: bad item of \"address_bits\" in [spirv]\n"
         "address_bits = [32, 16]\n"
