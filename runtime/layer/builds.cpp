@@ -114,7 +114,7 @@ bool take_twin(const ProgramPointer &program, const std::string &options, const 
   built->reason = served.miss;
   built->nearest = served.nearest;
   objects().set_twin(program, std::make_shared<Twin>(served.program, built->program, options,
-                                                     devices, served.logs));
+                                                     devices, served.logs, served.tuned));
   watch(served.program, program->handle, served.kept, {program->source, options, program->is_il});
   return true;
 }

@@ -210,10 +210,23 @@ class KernelCount {
   cl_uint before_ = 0;
 };
 
-// A twin's kernel. It holds the application's program, as it would hold one that the driver built.
-void adopt(cl_kernel kernel, const ProgramPointer &program) {
+// It holds the application's program, as it would hold one that the driver built.
+void hold(cl_kernel kernel, const ProgramPointer &program) {
   next.clRetainProgram(program->handle);
   objects().add_kernel(kernel, program);
+}
+
+// A twin's kernel.
+void adopt(cl_kernel kernel, const ProgramPointer &program, const Twin &twin) {
+  hold(kernel, program);
+  launches().add_kernel(kernel, twin.program);
+  tuned_kernels().add(kernel, twin.tuned);
+}
+
+// A kernel of a program without a twin, which the layer knows or not.
+void watch_kernel(cl_kernel kernel, cl_program program, const ProgramPointer &known) {
+  launches().add_kernel(kernel, program);
+  if (known != nullptr) tuned_kernels().add(kernel, known->tuned);
 }
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code) {
@@ -221,15 +234,14 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int
   const TwinPointer twin = known == nullptr ? nullptr : objects().begin_kernel(known);
   if (twin == nullptr) {
     const cl_kernel made = next.clCreateKernel(program, name, code);
-    if (made != nullptr) launches().add_kernel(made, program);
+    if (made != nullptr) watch_kernel(made, program, known);
     return made;
   }
   KernelCount count(twin->program, known);
   const cl_kernel kernel = next.clCreateKernel(twin->program, name, code);
   if (kernel != nullptr) {
     count.see();
-    adopt(kernel, known);
-    launches().add_kernel(kernel, twin->program);
+    adopt(kernel, known, *twin);
   }
   objects().end_kernel(known);
   return kernel;
@@ -244,7 +256,7 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
     const cl_int code = next.clCreateKernelsInProgram(program, room, kernels, &made);
     if (code == CL_SUCCESS && count != nullptr) *count = made;
     for (cl_uint i = 0; code == CL_SUCCESS && kernels != nullptr && i < made && i < room; ++i) {
-      launches().add_kernel(kernels[i], program);
+      watch_kernel(kernels[i], program, known);
     }
     return code;
   }
@@ -254,8 +266,7 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
     if (kernels != nullptr && made != 0) references.see();
     if (count != nullptr) *count = made;
     for (cl_uint i = 0; kernels != nullptr && i < made && i < room; ++i) {
-      adopt(kernels[i], known);
-      launches().add_kernel(kernels[i], twin->program);
+      adopt(kernels[i], known, *twin);
     }
   }
   objects().end_kernel(known);
@@ -265,8 +276,9 @@ cl_int CL_API_CALL create_kernels_in_program(cl_program program, cl_uint room, c
 cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int *code) {
   const cl_kernel kernel = next.clCloneKernel(source, code);
   if (kernel == nullptr) return kernel;
-  if (const ProgramPointer known = objects().program_of(source)) adopt(kernel, known);
+  if (const ProgramPointer known = objects().program_of(source)) hold(kernel, known);
   launches().add_clone(kernel, source);
+  tuned_kernels().add_clone(kernel, source);
   return kernel;
 }
 
@@ -275,11 +287,13 @@ cl_int CL_API_CALL retain_kernel(cl_kernel kernel) {
   if (code != CL_SUCCESS) return code;
   objects().retain_kernel(kernel);
   launches().retain(kernel);
+  tuned_kernels().retain(kernel);
   return code;
 }
 
 cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
   launches().release(kernel);
+  tuned_kernels().release(kernel);
   const cl_program done = objects().release_kernel(kernel);
   const cl_int code = next.clReleaseKernel(kernel);
   if (done != nullptr) next.clReleaseProgram(done);
@@ -348,7 +362,7 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t
 
 void set_hooks(cl_icd_dispatch *table) {
   if (!settings().record && settings().packs.empty() && settings().overlay.empty()) return;
-  if (settings().record || !settings().overlay.empty()) set_launch_hooks(table);
+  set_launch_hooks(table);
   table->clCreateProgramWithSource = create_program_with_source;
   if (table->clCreateProgramWithIL != nullptr) {
     table->clCreateProgramWithIL = create_program_with_il;

@@ -3,9 +3,12 @@
 #include "runtime/layer/launch_hooks.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "runtime/spool/kept_launches.hpp"
+#include "runtime/spool/record.hpp"
 #include "runtime/spool/settings.hpp"
+#include "runtime/spool/tuned_kernels.hpp"
 
 namespace kiln::layer {
 namespace {
@@ -118,18 +121,38 @@ class Launch {
   cl_event own_ = nullptr;
 };
 
+// A size that was measured goes to the driver where the application gives none. What the driver
+// refuses it is given as the application has it, whose error is the answer.
+cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                 const size_t *offset, const size_t *global, const size_t *local,
+                                 cl_uint wait_count, const cl_event *waits, cl_event *event) {
+  std::array<std::size_t, 3> tuned{};
+  const bool chooses = local == nullptr && !tuned_kernels().is_idle() && dimensions >= 1 &&
+                       dimensions <= 3 && global != nullptr &&
+                       tuned_kernels().find(kernel, dimensions, global, &tuned);
+  if (chooses) {
+    const cl_int code = next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global,
+                                                    tuned.data(), wait_count, waits, event);
+    if (code == CL_SUCCESS) return code;
+  }
+  const cl_int code = next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
+                                                  wait_count, waits, event);
+  if (chooses && code == CL_SUCCESS) tuned_kernels().forget(kernel);
+  return code;
+}
+
 cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                  const size_t *offset, const size_t *global, const size_t *local,
                                  cl_uint wait_count, const cl_event *waits, cl_event *event) {
   const bool followed =
       !launches().is_idle() && dimensions >= 1 && dimensions <= 3 && global != nullptr;
   if (!followed) {
-    return next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, wait_count,
-                                       waits, event);
+    return enqueue_tuned(queue, kernel, dimensions, offset, global, local, wait_count, waits,
+                         event);
   }
   Launch launch(kernel, range_of(dimensions, offset, global, local), event);
-  return launch.end(next.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
-                                                wait_count, waits, launch.event()));
+  return launch.end(enqueue_tuned(queue, kernel, dimensions, offset, global, local, wait_count,
+                                  waits, launch.event()));
 }
 
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
@@ -200,6 +223,9 @@ void set_waiting_hooks(cl_icd_dispatch *table) {
 }  // namespace
 
 void set_launch_hooks(cl_icd_dispatch *table) {
+  const bool tunes = !settings().record && !settings().packs.empty() && settings().tuned;
+  if (tunes) table->clEnqueueNDRangeKernel = enqueue_tuned;
+  if (!settings().record && settings().overlay.empty()) return;
   set_object_hooks(table);
   if (!settings().record) set_waiting_hooks(table);
   table->clCreateProgramWithBinary = from_binary;

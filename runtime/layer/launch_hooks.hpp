@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry points that kernels are launched by, while an application is recorded.
+// The entry points that kernels are launched by: watched while an application is recorded or its
+// programs are kept, and given the sizes that a pack has measured.
 #pragma once
 
 #include "runtime/spool/next.hpp"

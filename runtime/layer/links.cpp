@@ -124,9 +124,10 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
 }
 
 // Says of a program that a pack gave what a linked one says.
-void hand_out(cl_program linked, const LinkArguments &arguments) {
+void hand_out(const Served &linked, const LinkArguments &arguments) {
   auto known = std::make_shared<Program>();
-  known->handle = linked;
+  known->handle = linked.program;
+  known->tuned = linked.tuned;
   known->kind = Program::Kind::linked;
   known->context = arguments.context;
   known->source = arguments.build.options_text();
@@ -259,7 +260,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       built.rung = served.rung;
       built.reason = served.miss;
       built.nearest = served.nearest;
-      hand_out(served.program, arguments);
+      hand_out(served, arguments);
       append_report(built);
       *code = CL_SUCCESS;
       return served.program;

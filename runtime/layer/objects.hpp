@@ -11,6 +11,7 @@
 
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/devices.hpp"
+#include "runtime/spool/tuned_kernels.hpp"
 
 namespace kiln::layer {
 
@@ -24,12 +25,13 @@ using source::WholeProgram;
 // A program that is built, and stands for one of the application's. Whoever looks at it holds it.
 struct Twin {
   Twin(cl_program made, std::string its_name, std::string its_options, Devices its_devices,
-       std::vector<std::string> its_logs)
+       std::vector<std::string> its_logs, TunedProgram its_sizes)
       : program(made),
         name(std::move(its_name)),
         options(std::move(its_options)),
         devices(std::move(its_devices)),
-        logs(std::move(its_logs)) {}
+        logs(std::move(its_logs)),
+        tuned(std::move(its_sizes)) {}
   Twin(const Twin &) = delete;
   Twin &operator=(const Twin &) = delete;
   ~Twin();
@@ -39,6 +41,7 @@ struct Twin {
   const std::string options;            // that the application gave
   const Devices devices;                // that it is built for
   const std::vector<std::string> logs;  // of the build for each; empty: the program's own
+  const TunedProgram tuned;
 
   // Of one of the devices.
   const std::string &log_of(cl_device_id device) const {
@@ -84,6 +87,7 @@ struct Program {
   std::atomic<bool> specialised{false};  // a constant of a module was set
   // Whether the driver counts a kernel among the references of its program, as some do.
   std::atomic<bool> counts_kernels{true};
+  TunedProgram tuned;  // of what is linked
 
   // Guarded by Objects.
   TwinPointer twin;                // null: the handle stands for itself

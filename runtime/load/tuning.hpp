@@ -3,6 +3,8 @@
 // allocates nothing; safe from any thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "kiln/packs/records.hpp"
@@ -60,5 +62,15 @@ class TuningPlace {
 // A size from any other level than `device` may be too large for this kernel here: clamp it.
 packs::TuningRef find_tuning(const packs::Pack &pack, const packs::TuningQuery &query,
                              const Description &device, std::uint64_t key_hash, TuningLevel *level);
+
+// Whether work-groups of that size are whole on every side of a range, so that its launch takes
+// them without being changed. False if a number is 0.
+inline bool divides(const std::array<std::size_t, 3> &local,
+                    const std::array<std::size_t, 3> &global) {
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    if (local[i] == 0 || global[i] == 0 || global[i] % local[i] != 0) return false;
+  }
+  return true;
+}
 
 }  // namespace kiln::runtime

@@ -121,6 +121,13 @@ std::string argument_text(cl_kernel kernel, cl_uint index, const SetArgument &ar
 
 }  // namespace
 
+std::string kernel_name(cl_kernel kernel) {
+  char text[1024]{};
+  const cl_int code =
+      next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(text) - 1, text, nullptr);
+  return code == CL_SUCCESS ? text : "";
+}
+
 std::string launch_kind(const std::string &kernel, const Range &range) {
   const bool wide = std::max(range.global[0], range.global[1]) >= kWide;
   const bool moved = std::any_of(range.offset, range.offset + 3, [](auto at) { return at != 0; });

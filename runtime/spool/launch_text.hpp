@@ -26,6 +26,9 @@ struct Range {
   std::size_t offset[3]{0, 0, 0};
 };
 
+// Empty if the driver does not say.
+std::string kernel_name(cl_kernel kernel);
+
 // How the line begins: what compilers may make other code for. Of launches that begin alike one is
 // enough.
 std::string launch_kind(const std::string &kernel, const Range &range);

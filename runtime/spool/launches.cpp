@@ -11,13 +11,6 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
-std::string kernel_name(cl_kernel kernel) {
-  char text[1024]{};
-  const cl_int code =
-      next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(text) - 1, text, nullptr);
-  return code == CL_SUCCESS ? text : "";
-}
-
 cl_uint argument_count(cl_kernel kernel) {
   cl_uint count = 0;
   next.clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr);

@@ -130,6 +130,9 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     launches().set_program(served.program, "");  // it may have the handle of another
     served.rung = runtime::rung_name(result.report->rung);
     explain(*result.report, &served);
+    if (settings().tuned) {
+      served.tuned = {found.pack, device, name, std::string(result.program->variant.name())};
+    }
     served.logs.resize(1);
     if (result.report->rung == KILN_RUNG_EXACT) {
       const packs::BinaryRef binary = binary_of(*found.pack, *device, result.program->variant);
@@ -166,6 +169,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   }
   served = load(name, {kept.pack, ""}, device, context, bytes);
   served.kept = std::move(kept.file);
+  served.tuned = {};  // the pack is closed
   kiln_pack_release(kept.pack);
   return served;
 }
@@ -247,6 +251,7 @@ Served serve_several(const std::string &name, cl_context context, const Devices 
     return served;
   }
   launches().set_program(served.program, "");  // it may have the handle of another
+  served.tuned = {};
   served.logs.clear();
   for (Loaded &loaded : each) served.logs.push_back(std::move(loaded.log));
   served.kept = {};

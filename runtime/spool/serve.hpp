@@ -6,6 +6,7 @@
 
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/kept.hpp"
+#include "runtime/spool/tuned_kernels.hpp"
 
 namespace kiln::layer {
 
@@ -18,6 +19,7 @@ struct Served {
   std::string nearest;  // then the target of the pack that is closest, as JSON; may be empty
   std::vector<std::string> logs;  // of the builds that the binaries are of, where the pack has them
   KeptFile kept;                  // that it is of, if it is
+  TunedProgram tuned;             // of one device's alone
 };
 
 // Loads the program from the packs of the settings, or what keep_program() kept: from the overlay,

@@ -48,6 +48,7 @@ Settings read_settings() {
   made.record = variable("KILN_LAYER") == "record" && !made.spool.empty();
   made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
+  made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
   return made;
 }

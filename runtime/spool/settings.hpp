@@ -17,6 +17,7 @@ struct Settings {
   // or of kSystemPacks.
   std::vector<std::string> packs;
   std::string overlay;  // KILN_OVERLAY: folder; empty: none
+  bool tuned = true;    // unless KILN_TUNED=0: measured work-group sizes are used
   std::string report;   // KILN_REPORT: file that gets a line of JSON a program; empty: none
 };
 

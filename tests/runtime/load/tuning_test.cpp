@@ -151,3 +151,14 @@ TEST_CASE("a tuning of another size class or kernel does not serve", "[tuning]")
 TEST_CASE("a pack without tunings has none for any device", "[tuning]") {
   CHECK(find({}, kTigerLake, 1) == Found{});
 }
+
+TEST_CASE("a size divides a range where its groups are whole on every side", "[tuning]") {
+  CHECK(divides({16, 1, 1}, {64, 1, 1}));
+  CHECK(divides({16, 3, 2}, {48, 9, 2}));
+  CHECK_FALSE(divides({16, 1, 1}, {100, 1, 1}));
+  CHECK_FALSE(divides({16, 2, 1}, {64, 1, 1}));
+  CHECK_FALSE(divides({16, 1, 4}, {64, 8, 6}));
+  CHECK_FALSE(divides({64, 1, 1}, {32, 1, 1}));
+  CHECK_FALSE(divides({0, 0, 0}, {64, 1, 1}));
+  CHECK_FALSE(divides({16, 1, 1}, {0, 1, 1}));
+}
