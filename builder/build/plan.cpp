@@ -30,6 +30,18 @@ bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   });
 }
 
+// Of an application's kernels those sizes that its launches can take.
+TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
+  if (!variant.launches || tuned.empty()) return tuned;
+  const auto recorded = recorded_launches(variant);
+  TunedSizes usable;
+  for (const RecordedLaunch &launch :
+       tuned_launches(recorded.ok() ? *recorded : std::vector<RecordedLaunch>(), tuned)) {
+    usable.emplace_back(launch.kernel, launch.local);
+  }
+  return usable;
+}
+
 // What is left to do on an earlier binary or intermediate, as the reason to do it.
 std::optional<std::string> left_to_finish(const packs::Binary *binary,
                                           const packs::Binary *intermediate,
@@ -85,9 +97,8 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (binary != nullptr && !binary->finish.finisher.ends_with(launches_mark(variant))) {
     return "launches were recorded that it was not made for";
   }
-  return left_to_finish(binary, intermediate,
-                        tuned_sizes(options.tunings, program.name, variant.name, d.profile),
-                        device);
+  const TunedSizes tuned = tuned_sizes(options.tunings, program.name, variant.name, d.profile);
+  return left_to_finish(binary, intermediate, usable_sizes(variant, tuned), device);
 }
 
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,

@@ -97,12 +97,15 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
                                       const runtime::BuiltProgram &built) {
   const auto recorded = recorded_launches(request.variant);
   if (recorded.ok() && !recorded->empty()) {
+    const std::vector<RecordedLaunch> tuned = tuned_launches(*recorded, request.tuned);
     FirstLaunch ignored;
     Status s(Code::process, "an earlier try ended the process");
     if (request.repeat_launches) {
-      s = launch_recorded(device, built.program.get(), *recorded, &ignored);
+      s = launch_recorded(device, built.program.get(), *recorded, tuned, &ignored);
     }
-    const auto sizes = recorded_sizes(*recorded);
+    std::vector<RecordedLaunch> all = *recorded;
+    all.insert(all.end(), tuned.begin(), tuned.end());
+    const auto sizes = recorded_sizes(all);
     if (!s.ok()) setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
     return sizes;
   }
@@ -186,8 +189,8 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
 
 // Fails where the binary must not be packed.
 Status prove_binary(const JobRequest &request, packs::Binary *binary) {
-  ProofRequest proof_request{
-      request.device, request.program, request.variant, request.timeout, true, {}};
+  ProofRequest proof_request{request.device, request.program, request.variant, request.timeout,
+                             request.tuned};
   std::optional<MesaCache> cache;
   if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
     add_shader_cache(proof_request, request.opening, binary);
@@ -221,8 +224,8 @@ Status prove_binary(const JobRequest &request, packs::Binary *binary) {
 }
 
 Status prove_intermediate(const JobRequest &request, const packs::Binary &intermediate) {
-  const ProofRequest proof_request{request.device,  request.program, request.variant,
-                                   request.timeout, false,           {}};
+  const ProofRequest proof_request{
+      request.device, request.program, request.variant, request.timeout, {}, false};
   return prove(proof_request, intermediate, true).loaded;
 }
 

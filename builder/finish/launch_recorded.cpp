@@ -50,7 +50,8 @@ Status repeat(const Device &device, cl_context context, cl_command_queue queue, 
 }  // namespace
 
 Status launch_recorded(const Device &device, cl_program program,
-                       const std::vector<RecordedLaunch> &launches, FirstLaunch *out) {
+                       const std::vector<RecordedLaunch> &launches,
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out) {
   const runtime::OpenCL &cl = *device.cl;
   cl_context context = nullptr;
   cl_int code =
@@ -66,6 +67,9 @@ Status launch_recorded(const Device &device, cl_program program,
   for (const RecordedLaunch &launch : launches) {
     Status s = repeat(device, context, queue.get(), program, launch, &worst);
     if (!s.ok()) return s;
+  }
+  for (const RecordedLaunch &launch : tuned) {
+    (void)repeat(device, context, queue.get(), program, launch, &worst);
   }
   if (Status s = ask_executes(device, context, queue.get(), &worst.executes); !s.ok()) return s;
   *out = worst;

@@ -15,7 +15,10 @@ namespace kiln::builder {
 // compiles most, and whether the device executes commands at all. Fails with Code::opencl, with
 // Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if something of
 // it was not recorded. For processes that may end: what kernels do with zeros is not known.
+//
+// Those of `tuned` are launched, too; what the driver refuses of them the layer leaves to it.
 Status launch_recorded(const runtime::Device &device, cl_program program,
-                       const std::vector<RecordedLaunch> &launches, FirstLaunch *out);
+                       const std::vector<RecordedLaunch> &launches,
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out);
 
 }  // namespace kiln::builder

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/launch/workload.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -108,6 +109,20 @@ std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launch
     if (launch.local[0] != 0) sizes.insert({launch.local, is_wide(launch.global, launch.local)});
   }
   return {sizes.begin(), sizes.end()};
+}
+
+std::vector<RecordedLaunch> tuned_launches(const std::vector<RecordedLaunch> &launches,
+                                           const TunedSizes &tuned) {
+  std::vector<RecordedLaunch> found;
+  for (const RecordedLaunch &launch : launches) {
+    if (launch.local[0] != 0) continue;
+    for (const auto &[kernel, size] : tuned) {
+      if (kernel != launch.kernel || !runtime::divides(size, launch.global)) continue;
+      found.push_back(launch);
+      found.back().local = size;
+    }
+  }
+  return found;
 }
 
 std::string pocl_sizes(const std::vector<LaunchSize> &sizes) {

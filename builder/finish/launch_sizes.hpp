@@ -49,6 +49,11 @@ std::string launches_mark(const packs::Variant &variant);
 // duplicates.
 std::vector<LaunchSize> recorded_sizes(const std::vector<RecordedLaunch> &launches);
 
+// The launches that left their size to the driver, each once more with every tuned size of its
+// kernel that divides its range: what the layer makes of them.
+std::vector<RecordedLaunch> tuned_launches(const std::vector<RecordedLaunch> &launches,
+                                           const TunedSizes &tuned);
+
 // The value of PoCL's environment variable POCL_BINARY_SPECIALIZE_WG with which a binary contains
 // the code for these sizes, "16-4-1-goffs0-smallgrid,...". It must be set before the program's
 // binary is first queried.

@@ -41,7 +41,8 @@ Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest
   if (request.variant.launches) {
     const auto launches = recorded_launches(request.variant);
     if (!launches.ok()) return launches.status();
-    return launch_recorded(*bench.child.device, loaded.cl(), *launches, out);
+    return launch_recorded(*bench.child.device, loaded.cl(), *launches,
+                           tuned_launches(*launches, request.tuned), out);
   }
   const auto workload =
       plan_workload(request.program, request.variant, small_problem(request.program), {});

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "builder/device/device_info.hpp"
+#include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -20,8 +21,9 @@ struct ProofRequest {
   const packs::Program &program;
   const packs::Variant &variant;
   std::chrono::milliseconds timeout;  // of the process
+  TunedSizes tuned{};                 // for recorded launches that gave no size
   bool launch = true;                 // or load alone
-  std::string cache;                  // folder of the driver's caches; empty: new, empty ones
+  std::string cache{};                // folder of the driver's caches; empty: new, empty ones
 };
 
 struct Proof {

@@ -10,6 +10,7 @@ size into a pack as if it were measured, and DRIVER is the scripted test driver.
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
 
+import json
 import os
 import re
 import sys
@@ -104,6 +105,24 @@ class Served(Tuned):
                              ("required", (16, 1, 1)), ("plain", (16, 1, 1))):
             with self.subTest(kernel, size=size):
                 self.assertEqual(self.serve("--pack", self.forged(kernel, *size)), self.alone)
+
+    def test_a_second_build_has_code_for_the_size(self):
+        """For the launches that it divides; and a third has nothing to do."""
+        pack, code = self.forged("shape", 16, 1, 1), b"/shape/16-1-1-goffs0-smallgrid/"
+        reason = "a work-group size was tuned that it has no code for"
+        for built in (False, True):
+            (job,) = json.loads(must("plan", self.base, "--have", pack, "--json").output)["jobs"]
+            self.assertEqual((job["need"], job["reason"] == reason),
+                             ("reuse", False) if built else ("compile", True))
+            must("extract", pack, "-o", self.place / str(built))
+            (binary,) = (self.place / str(built)).glob("*/*.bin")
+            self.assertEqual(code in binary.read_bytes(), built)
+            must("build", self.base, "-o", pack)
+        (target,) = json.loads(must("inspect", pack, "--json").output)["targets"]
+        finish = target["binaries"][0]["provenance"]["finish"]
+        self.assertEqual(finish["final"], "yes", finish)
+        self.assertIn([16, 1, 1], finish["local_sizes"])
+        self.assertEqual(seen(self.serve("--pack", pack))["64"], (16, 1, 1))
 
     def test_sizes_can_be_switched_off(self):
         """By one variable, with an overlay and without."""

@@ -245,6 +245,33 @@ TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's b
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
 }
 
+TEST_CASE("a size that no recorded launch takes is no reason to finish a binary again") {
+  auto base = two_variants();
+  base.programs[0].variants[1].launches.emplace(
+      bytes(R"({"kernel":"plain","dimensions":1,"local":[0,0,0],"wide":false,"moved":false,)"
+            R"("global":[96,1,1],"offset":[0,0,0],"arguments":[]})"
+            "\n"));
+  const DeviceInfo pocl = device_of("", "Portable Computing Language", "3.1");
+  packs::Target target = target_of(pocl);
+  const std::string finisher =
+      "pocl-work-groups 1" + builder::launches_mark(base.programs[0].variants[1]);
+  target.binaries = {earlier_of(base, finisher.c_str())};
+  builder::PlanOptions options;
+  packs::Tuning tuning;
+  tuning.program = "blur";
+  tuning.variant = "plain";
+  tuning.kernel = "plain";
+  tuning.profile = pocl.description.profile;
+  tuning.local_size = {64, 1, 1};
+  options.tunings = {tuning};
+  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
+  options.tunings[0].local_size = {32, 1, 1};
+  CHECK(plain_job(base, pocl, {target}, options).reason ==
+        "a work-group size was tuned that it has no code for");
+  target.binaries[0].finish.local_sizes = {{32, 1, 1}};
+  CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
+}
+
 TEST_CASE("the preferred variant is the first of the order that the device can run") {
   packs::Contents base = two_variants();
   packs::Program &program = base.programs[0];

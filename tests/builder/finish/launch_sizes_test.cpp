@@ -149,6 +149,30 @@ TEST_CASE("the sizes of all kernels are together, each by its own limits") {
   CHECK(has(sizes, {{16, 1, 1}, true}));
 }
 
+TEST_CASE("a recorded launch without a size is made with the tuned ones that divide its range") {
+  builder::RecordedLaunch launch;
+  launch.kernel = "rows";
+  launch.dimensions = 2;
+  launch.global = {96, 8, 1};
+  launch.offset = {3, 0, 0};
+  builder::RecordedLaunch sized = launch;
+  sized.local = {32, 1, 1};
+  builder::RecordedLaunch other = launch;
+  other.kernel = "columns";
+  const TunedSizes tuned = {{"columns", {96, 1, 1}}, {"rows", {16, 2, 1}}, {"rows", {32, 8, 1}},
+                            {"rows", {64, 1, 1}},    {"rows", {16, 2, 2}}, {"nothing", {8, 1, 1}}};
+  const auto found = builder::tuned_launches({launch, sized, other}, tuned);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].kernel == "rows");
+  CHECK(found[0].local == NDSize{16, 2, 1});
+  CHECK(found[0].global == launch.global);
+  CHECK(found[0].offset == launch.offset);
+  CHECK(found[1].local == NDSize{32, 8, 1});
+  CHECK(found[2].kernel == "columns");
+  CHECK(found[2].local == NDSize{96, 1, 1});
+  CHECK(builder::tuned_launches({launch}, {}).empty());
+}
+
 TEST_CASE("PoCL is told the sizes as its variable has them") {
   CHECK(pocl_sizes({}) == "");
   CHECK(pocl_sizes({{{16, 4, 1}, false}}) == "16-4-1-goffs0-smallgrid");
