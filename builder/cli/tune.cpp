@@ -95,6 +95,38 @@ std::string row_text(const builder::TunedVariant &variant, bool best) {
                      variant.check == builder::Check::unchecked ? " (unchecked)" : "");
 }
 
+std::string row_text(const builder::TunedLaunch &launch) {
+  using builder::LaunchEnd;
+  const builder::TunedKernel &kernel = launch.kernel;
+  std::string name = kernel.kernel;
+  if (!name.empty()) name += fmt::format(" ({})", builder::size_class_name(launch.size_class));
+  if (launch.end != LaunchEnd::better) {
+    const std::string reason = launch.reason.substr(0, launch.reason.find('\n'));
+    return fmt::format("    {:24} {}{}\n", name, reason,
+                       kernel.finished ? "" : " (search cut short)");
+  }
+  return fmt::format(
+      "  * {:24} {:>14} {:>14} {:>6.2f}  {}{}{}\n", name, time_text(kernel.default_nanoseconds),
+      time_text(kernel.nanoseconds), kernel.default_nanoseconds / kernel.nanoseconds,
+      builder::local_text(kernel.local), kernel.finished ? "" : " (search cut short)",
+      launch.compared_on_pattern ? "" : " (compared on zeros alone)");
+}
+
+// Those of one program follow one another.
+std::string table_of_launches(const std::vector<builder::TunedLaunch> &launches) {
+  std::string text;
+  std::string program;
+  for (const builder::TunedLaunch &launch : launches) {
+    if (launch.program != program) {
+      text += fmt::format("  {:26} {:>14} {:>14} {:>6}  work-group\n",
+                          launch.program + ", as recorded", "driver's size", "best", "gain");
+    }
+    program = launch.program;
+    text += row_text(launch);
+  }
+  return text;
+}
+
 std::string table(const builder::TunedDevice &tuned) {
   if (!tuned.status.ok()) {
     return fmt::format("{}\n  not tuned: {}\n", tuned.device.label(), tuned.status.message);
@@ -113,6 +145,8 @@ std::string table(const builder::TunedDevice &tuned) {
       text += "    no choice is stored: the budget was not enough for all variants\n";
     }
   }
+  text += table_of_launches(tuned.launches);
+  if (tuned.sizes.empty() && !tuned.launches.empty()) return text;
   std::size_t measured = 0;
   const double gain = tuned.mean_gain(&measured);
   if (measured == 0) return text + "  nothing was measured against the driver's sizes\n";

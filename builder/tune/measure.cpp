@@ -14,6 +14,7 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
+#include "builder/tune/stop_rules.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -21,13 +22,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSlowest = 1e9;           // nanoseconds of a launch that is worth a search
-constexpr double kMinLaunches = 15;        // about, without any search
-constexpr std::size_t kFailures = 5;       // in a row, after which a search ends
 constexpr std::uint8_t kUntouched = 0xa5;  // what outputs hold before the launch that is checked
-constexpr StopRule kSearchRule{3, 15, 0.02, 50e6};
-constexpr StopRule kFinalRule{5, 51, 0.01, 300e6};
-constexpr std::size_t kFinalists = 3;
 constexpr double kFarBehind = 2;  // times the fastest other's time: no work-group size makes up
 
 template <typename T>

@@ -6,6 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -69,11 +72,10 @@ ProblemSize doubled(const ProblemSize &size) {
   return result == size ? ProblemSize{2, 1, 1} : result;
 }
 
-}  // namespace
-
-std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
-                                          const WorkGroupLimits &limits) {
-  if (limits.required[0] != 0) return {runtime::fit_local_size(global, {}, limits)};
+// Of a kernel without a required size.
+template <typename Keep>
+std::vector<NDSize> candidates_that(unsigned dimensions, const NDSize &global,
+                                    const WorkGroupLimits &limits, const Keep &keep) {
   std::size_t multiple = std::max<std::size_t>(limits.preferred_multiple, 1);
   std::array<std::vector<std::size_t>, 3> of;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -86,7 +88,7 @@ std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &glo
       for (const std::size_t y : of[1]) {
         for (const std::size_t z : of[2]) {
           const bool fits = x * y * z <= std::max<std::size_t>(limits.work_group_size, 1);
-          if (fits && x * y * z % multiple == 0) result.push_back({x, y, z});
+          if (fits && x * y * z % multiple == 0 && keep({x, y, z})) result.push_back({x, y, z});
         }
       }
     }
@@ -95,10 +97,28 @@ std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &glo
   return result;
 }
 
+}  // namespace
+
+std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
+                                          const WorkGroupLimits &limits) {
+  if (limits.required[0] != 0) return {runtime::fit_local_size(global, {}, limits)};
+  return candidates_that(dimensions, global, limits, [](const NDSize &) { return true; });
+}
+
+std::vector<NDSize> even_candidates(unsigned dimensions, const std::vector<NDSize> &ranges,
+                                    const WorkGroupLimits &limits) {
+  return candidates_that(dimensions, ranges.front(), limits, [&](const NDSize &local) {
+    return std::all_of(ranges.begin(), ranges.end(),
+                       [&](const NDSize &range) { return runtime::divides(local, range); });
+  });
+}
+
 Search::Search(unsigned dimensions, const NDSize &global, const WorkGroupLimits &limits,
                const std::vector<NDSize> &first)
-    : candidates_(work_group_candidates(dimensions, global, limits)),
-      full_(candidates_.size() <= kFullSearch) {
+    : Search(work_group_candidates(dimensions, global, limits), first) {}
+
+Search::Search(std::vector<NDSize> candidates, const std::vector<NDSize> &first)
+    : candidates_(std::move(candidates)), full_(candidates_.size() <= kFullSearch) {
   for (const NDSize &local : first) plan(local);
   plan_coarse();
   if (!full_) return;

@@ -26,6 +26,11 @@ using runtime::WorkGroupLimits;
 std::vector<NDSize> work_group_candidates(unsigned dimensions, const NDSize &global,
                                           const WorkGroupLimits &limits);
 
+// The same without those that do not divide each of the ranges on every side; at least {1, 1, 1}. A
+// kernel without a required size.
+std::vector<NDSize> even_candidates(unsigned dimensions, const std::vector<NDSize> &ranges,
+                                    const WorkGroupLimits &limits);
+
 // Up to this number of candidates, all are measured.
 inline constexpr std::size_t kFullSearch = 40;
 
@@ -38,6 +43,8 @@ class Search {
  public:
   Search(unsigned dimensions, const NDSize &global, const WorkGroupLimits &limits,
          const std::vector<NDSize> &first);
+  // Of candidates that were chosen otherwise, ascending.
+  Search(std::vector<NDSize> candidates, const std::vector<NDSize> &first);
 
   // The size to measure next, or nothing when the search is over. Unchanged until took() is
   // called with it.

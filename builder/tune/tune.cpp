@@ -10,6 +10,7 @@
 
 #include "builder/launch/workload.hpp"
 #include "builder/tune/measure.hpp"
+#include "builder/tune/measure_recorded.hpp"
 #include "builder/tune/search_plan.hpp"
 
 namespace kiln::builder {
@@ -24,6 +25,12 @@ struct Pending {
   const packs::Program *program;
   const packs::Variant *variant;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // TunedDevice::sizes, their variants
+};
+
+// A kernel whose launches were recorded, and where its result goes.
+struct PendingLaunches {
+  UnsizedLaunches work;
+  std::size_t place;  // in TunedDevice::launches
 };
 
 // Data for one size.
@@ -89,8 +96,12 @@ class Tuning {
     });
     std::vector<const packs::Variant *> variants;
     for (const packs::Variant &variant : program.variants) {
-      if (options_.variant.empty() || variant.name == options_.variant)
+      if (!options_.variant.empty() && variant.name != options_.variant) continue;
+      if (variant.launches) {
+        add_launches(program, variant);
+      } else {
         variants.push_back(&variant);
+      }
     }
     if (variants.empty()) return {};
     const std::size_t first = result_.sizes.size();
@@ -120,6 +131,31 @@ class Tuning {
     return {};
   }
 
+  // An application's kernels, which Kiln launches as they were recorded.
+  void add_launches(const packs::Program &program, const packs::Variant &variant) {
+    TunedLaunch found;
+    found.program = program.name;
+    found.variant = variant.name;
+    Status status = runtime::check_requirements(variant.requirements, result_.device.capabilities);
+    std::vector<RecordedLaunch> recorded;
+    if (status.ok()) status = recorded_launches(variant).move_to(&recorded);
+    std::vector<UnsizedLaunches> works = unsized_launches(recorded);
+    if (status.ok() && works.empty()) {
+      status = {Code::failed, "no recorded launch leaves the work-group size to the driver"};
+    }
+    if (!status.ok()) {
+      found.reason = std::move(status.message);
+      result_.launches.push_back(std::move(found));
+      return;
+    }
+    for (UnsizedLaunches &work : works) {
+      found.kernel.kernel = work.kernel;
+      found.size_class = work.size_class;
+      pending_launches_.push_back({std::move(work), result_.launches.size()});
+      result_.launches.push_back(found);
+    }
+  }
+
   static std::size_t preference(const packs::Program &program, const packs::Variant &variant) {
     const auto &order = program.preferred;
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), variant.name) -
@@ -136,14 +172,14 @@ class Tuning {
   }
 
   Status measure(const TuneProgress &progress) {
-    Budget budget(options_.budget_seconds, pending_.size());
+    Budget budget(options_.budget_seconds, pending_.size() + pending_launches_.size());
     double opening = 0;  // seconds that the last variant took beyond what it was given
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const Pending &p = pending_[i];
       if (progress) {
         progress(
             fmt::format("{}/{} on {}", p.program->name, p.variant->name, result_.device.label()), i,
-            pending_.size());
+            pending_.size() + pending_launches_.size());
       }
       const double share = budget.share();
       const double asked = std::max(share - opening, share / 4);
@@ -165,7 +201,31 @@ class Tuning {
       if (!died) opening = std::max(taken.count() - asked, 0.0);
       budget.spend(died ? std::min(taken.count(), share) : taken.count());
     }
+    measure_launches(progress, &budget);
     return {};
+  }
+
+  void measure_launches(const TuneProgress &progress, Budget *budget) {
+    for (std::size_t i = 0; i < pending_launches_.size(); ++i) {
+      const PendingLaunches &p = pending_launches_[i];
+      TunedLaunch &out = result_.launches[p.place];
+      if (progress) {
+        progress(fmt::format("{} of {} on {}", p.work.kernel, out.program, result_.device.label()),
+                 pending_.size() + i, pending_.size() + pending_launches_.size());
+      }
+      const auto start = Clock::now();
+      const double share = budget->share();
+      if (share > 0) {
+        out = tune_launches({&result_.device, options_.pack_path, out.program, out.variant, &p.work,
+                             share, options_.timeout});
+      } else {
+        out.end = LaunchEnd::used_up;
+        out.reason = kUsedUp;
+      }
+      // As of a variant, what a driver that hangs takes is not taken from the others.
+      const std::chrono::duration<double> taken = Clock::now() - start;
+      budget->spend(out.end == LaunchEnd::refused ? std::min(taken.count(), share) : taken.count());
+    }
   }
 
   Result<TuneJob> job_of(const Pending &p, double seconds) {
@@ -211,6 +271,7 @@ class Tuning {
   TunedDevice result_;
   DeviceMemory memory_;
   std::vector<Pending> pending_;
+  std::vector<PendingLaunches> pending_launches_;
   std::map<const packs::Program *, Reference> references_;
   const std::vector<Plane> nothing_;
   const packs::Program *planes_of_ = nullptr;

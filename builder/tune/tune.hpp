@@ -32,7 +32,8 @@ using TuneProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
 // Measures one device of list_devices(). The result has every variant of the chosen programs at
-// every size, with times or with the reason why there are none. Each variant is measured in a child
+// every size, with times or with the reason why there are none, and every kernel that an
+// application was seen to launch without a work-group size. Each variant is measured in a child
 // process and gets an equal share of the budget that is left. If a reference is named and gives no
 // result, tuning fails: nothing is tuned that should have been checked and was not.
 TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,

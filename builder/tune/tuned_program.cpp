@@ -19,58 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-std::int64_t whole(double nanoseconds) { return std::llround(nanoseconds); }
-
-// Absent times are null.
-json time_json(double nanoseconds) { return nanoseconds > 0 ? json(whole(nanoseconds)) : json(); }
-
-double time_from(const json &value) { return value.is_null() ? 0 : value.get<double>(); }
-
-json to_json(const TunedKernel &kernel) {
-  json points = json::array();
-  for (const TunedPoint &point : kernel.points) {
-    points.push_back({{"local", point.local}, {"nanoseconds", whole(point.nanoseconds)}});
-  }
-  json skipped = json::array();
-  for (const SkippedPoint &point : kernel.skipped) {
-    skipped.push_back({{"local", point.local}, {"reason", point.reason}});
-  }
-  return {{"kernel", kernel.kernel},
-          {"work_items", kernel.work_items},
-          {"size_class", size_class_name(packs::size_class(kernel.work_items))},
-          {"required", kernel.required},
-          {"local", kernel.local},
-          {"nanoseconds", whole(kernel.nanoseconds)},
-          {"default_nanoseconds", time_json(kernel.default_nanoseconds)},
-          {"samples", kernel.samples},
-          {"spread", kernel.spread},
-          {"candidates", kernel.candidates},
-          {"finished", kernel.finished},
-          {"points", points},
-          {"skipped", skipped}};
-}
-
-TunedKernel kernel_from(const json &in) {
-  TunedKernel kernel;
-  kernel.kernel = in["kernel"];
-  kernel.work_items = in["work_items"];
-  kernel.required = in["required"];
-  kernel.local = in["local"].get<NDSize>();
-  kernel.nanoseconds = in["nanoseconds"];
-  kernel.default_nanoseconds = time_from(in["default_nanoseconds"]);
-  kernel.samples = in["samples"];
-  kernel.spread = in["spread"];
-  kernel.candidates = in["candidates"];
-  kernel.finished = in["finished"];
-  for (const json &point : in["points"]) {
-    kernel.points.push_back({point["local"].get<NDSize>(), point["nanoseconds"]});
-  }
-  for (const json &point : in["skipped"]) {
-    kernel.skipped.push_back({point["local"].get<NDSize>(), point["reason"]});
-  }
-  return kernel;
-}
-
 json to_json(const TunedSize &tuned) {
   json variants = json::array();
   for (const TunedVariant &variant : tuned.variants) variants.push_back(to_json(variant));
@@ -80,17 +28,6 @@ json to_json(const TunedSize &tuned) {
           {"size_class", size_class_name(packs::size_class(tuned.size.elements()))},
           {"best", best != nullptr ? json(best->variant) : json()},
           {"variants", variants}};
-}
-
-// What variants and kernels alike have measured.
-template <typename Measured>
-packs::Tuning row_of(const Measured &measured) {
-  packs::Tuning row;
-  row.nanoseconds = static_cast<std::uint64_t>(whole(measured.nanoseconds));
-  row.default_nanoseconds = static_cast<std::uint64_t>(whole(measured.default_nanoseconds));
-  row.samples = static_cast<std::uint32_t>(measured.samples);
-  row.spread = static_cast<std::uint32_t>(std::lround(std::min(measured.spread, 1e6) * 1000));
-  return row;
 }
 
 // Both of one device.
@@ -119,14 +56,10 @@ std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const Tuned
   std::map<Place, std::pair<std::uint64_t, packs::Tuning>> rows;
   for (const TunedKernel &kernel : variant.kernels) {
     if (kernel.required) continue;
-    packs::Tuning row = row_of(kernel);
+    packs::Tuning row = kernel_row(kernel);
     row.program = size.program;
     row.variant = variant.variant;
-    row.kernel = kernel.kernel;
     row.size_class = packs::size_class(kernel.work_items);
-    for (std::size_t i = 0; i < 3; ++i) {
-      row.local_size[i] = static_cast<std::uint32_t>(kernel.local[i]);
-    }
     row.conditions = fmt::format("{}, {} of {} sizes tried", conditions_of(tuned, size, variant),
                                  kernel.points.size(), kernel.candidates);
     rows[{row.program, row.variant, row.kernel, row.size_class}] = {kernel.work_items, row};
@@ -148,7 +81,8 @@ std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
     if (!size.complete()) continue;
     for (const TunedVariant &variant : size.variants) {
       if (!variant.measured()) continue;
-      packs::Tuning row = row_of(variant);
+      packs::Tuning row =
+          row_of(variant.nanoseconds, variant.default_nanoseconds, variant.samples, variant.spread);
       row.program = size.program;
       row.variant = variant.variant;
       row.size_class = packs::size_class(size.size.elements());
@@ -174,7 +108,7 @@ TunedVariant used_up(std::string variant) {
   TunedVariant result;
   result.variant = std::move(variant);
   result.end = TuneEnd::used_up;
-  result.reason = "the budget was used up";
+  result.reason = kUsedUp;
   return result;
 }
 
@@ -240,7 +174,7 @@ TunedVariant tuned_variant_from(const json &in) {
   variant.default_nanoseconds = time_from(in["default_nanoseconds"]);
   variant.samples = in["samples"];
   variant.spread = in["spread"];
-  for (const json &kernel : in["kernels"]) variant.kernels.push_back(kernel_from(kernel));
+  for (const json &kernel : in["kernels"]) variant.kernels.push_back(tuned_kernel_from(kernel));
   return variant;
 }
 
@@ -254,6 +188,8 @@ json to_json(const TunedDevice &tuned) {
   }
   answer["programs"] = json::array();
   for (const TunedSize &size : tuned.sizes) answer["programs"].push_back(to_json(size));
+  answer["launches"] = json::array();
+  for (const TunedLaunch &launch : tuned.launches) answer["launches"].push_back(to_json(launch));
   std::size_t count = 0;
   const double gain = tuned.mean_gain(&count);
   answer["mean_gain"] = count > 0 ? json(gain) : json();
@@ -278,6 +214,8 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &tuned) {
   std::erase_if(rows, [&](const packs::Tuning &row) {
     return rejected.count({row.program, row.variant}) != 0;
   });
+  const std::string driver = tuned.device.identity.text(runtime::Field::driver_version);
+  for (packs::Tuning &row : launch_rows(tuned.launches, driver)) rows.push_back(std::move(row));
   for (packs::Tuning &row : rows) {
     row.profile = tuned.device.description.profile;
     row.family = tuned.device.description.family;
@@ -299,17 +237,13 @@ std::size_t store_tunings(const TunedDevice &tuned, packs::Contents *contents) {
   std::erase_if(contents->tunings, [&](const packs::Tuning &old) {
     if (old.key_hash != key_hash) return false;
     return rejected.count({old.program, old.variant}) != 0 ||
+           std::any_of(tuned.launches.begin(), tuned.launches.end(),
+                       [&](const TunedLaunch &launch) { return replaces(launch, old); }) ||
            std::any_of(rows.begin(), rows.end(),
                        [&](const packs::Tuning &row) { return replaces(row, old); });
   });
   contents->tunings.insert(contents->tunings.end(), rows.begin(), rows.end());
   return rows.size();
-}
-
-std::string local_text(const NDSize &local) {
-  if (local[2] != 1) return fmt::format("{}x{}x{}", local[0], local[1], local[2]);
-  if (local[1] != 1) return fmt::format("{}x{}", local[0], local[1]);
-  return fmt::format("{}", local[0]);
 }
 
 }  // namespace kiln::builder

@@ -2,7 +2,6 @@
 // What tuning found, as values, as JSON and as rows of a pack. Pure.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,39 +14,10 @@
 #include "builder/device/device_info.hpp"
 #include "builder/launch/check.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "builder/tune/tuned_launch.hpp"
 #include "kiln/packs/contents.hpp"
-#include "runtime/launch/work_group.hpp"
 
 namespace kiln::builder {
-
-using runtime::NDSize;
-
-// Times are medians in nanoseconds; those with the size left to the driver are 0 if it
-// refuses a launch without one.
-struct TunedPoint {
-  NDSize local{1, 1, 1};
-  double nanoseconds = 0;
-};
-
-struct SkippedPoint {
-  NDSize local{1, 1, 1};
-  std::string reason;
-};
-
-struct TunedKernel {
-  std::string kernel;
-  std::uint64_t work_items = 0;
-  bool required = false;  // it has a required size: there is nothing to choose
-  NDSize local{1, 1, 1};  // the best
-  double nanoseconds = 0;
-  double default_nanoseconds = 0;
-  std::size_t samples = 0;
-  double spread = 0;  // a share of the median
-  std::size_t candidates = 0;
-  bool finished = true;  // the search came to its end
-  std::vector<TunedPoint> points;
-  std::vector<SkippedPoint> skipped;
-};
 
 // What came of tuning a variant.
 enum class TuneEnd : std::uint8_t {
@@ -91,7 +61,8 @@ struct TunedSize {
 struct TunedDevice {
   DeviceInfo device;
   std::vector<TunedSize> sizes;
-  Status status;  // why there is nothing, if there is
+  std::vector<TunedLaunch> launches{};
+  Status status{};  // why there is nothing, if there is
 
   // Geometric mean over all variants with times, and their number. The mean of none is 1.
   double mean_gain(std::size_t *count) const;
@@ -105,7 +76,8 @@ nlohmann::json to_json(const TunedDevice &device);
 // A row for each kernel and class of launches, of several that of the most work-items; and one
 // for each variant and class of problems. Times of whole variants are compared by the runtime, so
 // those of one program and class are all of one size and clock: what the most variants were
-// measured with, then the larger. None of a variant that was rejected.
+// measured with, then the larger. None of a variant that was rejected. Of an application's kernels
+// those that are better than the driver's choice.
 std::vector<packs::Tuning> tuning_rows(const TunedDevice &device);
 
 // Puts those rows into a pack, and gives their number. This device's older rows of the same places
@@ -113,8 +85,5 @@ std::vector<packs::Tuning> tuning_rows(const TunedDevice &device);
 // of rejected variants, and times of whole variants that were measured under other conditions
 // than the new ones of the program and class. Other devices' rows stay.
 std::size_t store_tunings(const TunedDevice &device, packs::Contents *contents);
-
-// "16x4", "64", "8x8x4": without the ones at the end.
-std::string local_text(const NDSize &local);
 
 }  // namespace kiln::builder

@@ -124,6 +124,20 @@ class Served(Tuned):
         self.assertIn([16, 1, 1], finish["local_sizes"])
         self.assertEqual(seen(self.serve("--pack", pack))["64"], (16, 1, 1))
 
+    def test_tuning_takes_sizes_away_that_change_what_is_computed(self):
+        """`shape` writes its size; of `plain` the driver's choice may be as good."""
+        pack = self.forged("shape", 16, 1, 1)
+        done = must("tune", pack, "-o", pack, "--budget", "20s", "--json")
+        (device,) = json.loads(done.output)["devices"]
+        ends = {(launch["kernel"], launch["size_class"]): launch["end"]
+                for launch in device["launches"]}
+        self.assertIn(ends.pop(("plain", "small")), ("better", "as good"), device)
+        self.assertEqual(ends, {("shape", "small"): "refused", ("shape", "medium"): "refused"})
+        self.assertEqual(self.serve("--pack", pack), self.alone)
+        said = must("tune", pack, "-o", pack, "--budget", "1ms").output
+        self.assertIn(", as recorded", said)
+        self.assertIn("shape (medium)           the budget was used up\n", said)
+
     def test_sizes_can_be_switched_off(self):
         """By one variable, with an overlay and without."""
         pack = self.forged("shape", 16, 1, 1)

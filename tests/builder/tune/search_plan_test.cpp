@@ -244,3 +244,34 @@ TEST_CASE("A clock that cannot be true is not believed") {
   CHECK_FALSE(clock_makes_sense({{{{100, 101}}, 5e6}, {{{102, 103}}, 6e6}}));
   CHECK(clock_makes_sense({{{{100, 2100}}, 5e6}, {{{3000, 5000}}, 5e4}}));
 }
+
+TEST_CASE("Even candidates divide every range on every side") {
+  const std::vector<NDSize> ranges = {{1920, 1080, 1}, {640, 480, 1}};
+  const auto even = even_candidates(2, ranges, limits(256, 8));
+  const auto all = work_group_candidates(2, ranges[0], limits(256, 8));
+  REQUIRE_FALSE(even.empty());
+  for (const NDSize &local : all) {
+    const bool divides =
+        1920 % local[0] == 0 && 640 % local[0] == 0 && 1080 % local[1] == 0 && 480 % local[1] == 0;
+    CHECK(contains(even, local) == divides);
+  }
+  CHECK(contains(even, {32, 8, 1}));
+  CHECK_FALSE(contains(even, {24, 8, 1}));
+}
+
+TEST_CASE("Where no multiple of the preferred one divides a range its halves are even candidates") {
+  CHECK(even_candidates(1, {{100, 1, 1}}, limits(256, 8)) == std::vector<NDSize>{{4, 1, 1}});
+  CHECK(even_candidates(1, {{101, 1, 1}}, limits(256, 8)) == std::vector<NDSize>{{1, 1, 1}});
+  CHECK(even_candidates(2, {{64, 8, 1}, {64, 1, 1}}, limits(64, 32)) ==
+        std::vector<NDSize>{{32, 1, 1}, {64, 1, 1}});
+}
+
+TEST_CASE("A search of given candidates takes no others") {
+  const std::vector<NDSize> given = {{8, 1, 1}, {24, 1, 1}, {64, 1, 1}};
+  Search search(given, {given[0], given[2]});
+  const auto order = follow(search, distance_from({24, 1, 1}));
+  CHECK(std::set<NDSize>(order.begin(), order.end()) ==
+        std::set<NDSize>(given.begin(), given.end()));
+  CHECK(order.size() == given.size());
+  CHECK(search.ranking().front() == NDSize{24, 1, 1});
+}

@@ -64,6 +64,62 @@ packs::Variant copying(const std::string &kernel) {
   return v;
 }
 
+// An application's kernels. `picky` is fast in groups of 64 alone; `loose` and `wild` are, too, but
+// on anything but zeros `loose` computes something else then, and `wild` ends the process.
+constexpr char kRecorded[] =
+    "size_t slowly(void) {\n"
+    "  const size_t i = get_global_id(0);\n"
+    "  volatile uint x = 0;\n"
+    "  if (get_local_size(0) != 64) for (uint k = 0; k < 200; ++k) x += k;\n"
+    "  return i;\n"
+    "}\n"
+    "kernel void picky(global uint *out) { const size_t i = slowly(); out[i] = out[i] * 3 + i; }\n"
+    "kernel void loose(global uint *out) {\n"
+    "  const size_t i = slowly();\n"
+    "  if (out[i] != 0) out[i] = get_local_size(0);\n"
+    "}\n"
+    "kernel void wild(global uint *out) {\n"
+    "  const size_t i = slowly();\n"
+    "  if (out[(size_t)out[i] << 20] == 7) out[i] = 1;\n"
+    "}\n"
+    "kernel void shape(global uint *out) { out[get_global_id(0)] = get_local_size(0); }\n"
+    "kernel __attribute__((reqd_work_group_size(64, 1, 1)))\n"
+    "void sized(global uint *out) { out[get_global_id(0)] = 1; }\n"
+    "kernel void dies(global uint *out) { out[get_global_id(0)] = 1; }\n"
+    "kernel void odd(global uint *out) { out[get_global_id(0)] = 1; }\n"
+    "kernel void samples(global uint *out) { out[get_global_id(0)] = 1; }\n"
+    "kernel void given(global uint *out) { out[get_global_id(0)] = 1; }\n";
+
+std::string recorded(const std::string &kernel, std::size_t range, const char *local = "[0,0,0]",
+                     const char *argument = R"({"buffer":262144})") {
+  return R"({"kernel":")" + kernel + R"(","dimensions":1,"local":)" + local +
+         R"(,"wide":false,"moved":false,"global":[)" + std::to_string(range) +
+         R"(,1,1],"offset":[0,0,0],"arguments":[)" + argument + "]}\n";
+}
+
+packs::Variant application() {
+  packs::Variant v;
+  v.name = "recorded";
+  const std::string source = kRecorded;
+  std::vector<std::string> names;
+  std::string lines;
+  for (const char *kernel :
+       {"picky", "loose", "wild", "shape", "sized", "dies", "odd", "samples", "given"}) {
+    names.emplace_back(kernel);
+    v.kernels.push_back({kernel, 1});
+  }
+  for (const char *kernel : {"picky", "loose", "wild", "shape", "sized", "dies"}) {
+    lines += recorded(kernel, std::string(kernel) == "picky" ? 65'536 : 4096);
+  }
+  lines += recorded("picky", 32'768) + recorded("picky", 4096) + recorded("odd", 101) +
+           recorded("samples", 64, "[0,0,0]", R"({"unknown":"a sampler"})") +
+           recorded("given", 64, "[32,1,1]");
+  v.hash = kiln::packs::variant_hash(source, "", names);
+  v.source.emplace(packs::Bytes{source.begin(), source.end()});
+  v.launches.emplace(packs::Bytes{lines.begin(), lines.end()});
+  return v;
+}
+
 struct Workshop {
   explicit Workshop(std::vector<packs::Variant> variants) {
     contents.programs = {
@@ -193,4 +249,65 @@ TEST_CASE("a used-up budget leaves the rest unmeasured, and says so") {
   CHECK(variant(tuned, "b").reason == "the budget was used up");
   CHECK(variant(tuned, "c").reason == "the budget was used up");
   for (const packs::Tuning &row : tuning_rows(tuned)) CHECK(row.variant == "a");
+}
+
+TEST_CASE("a recorded kernel gets the size that is better in all of its launches") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop({});
+  shop.contents.programs = {{"cl-0", "", {application()}}};
+  shop.options.budget_seconds = 60;
+  driver().rewrite(kMachine + fault("segv", "dies"));
+  const TunedDevice tuned = shop.tuned(device);
+  REQUIRE(tuned.status.ok());
+  CHECK(tuned.sizes.empty());
+  const auto of = [&](const std::string &kernel, packs::SizeClass size_class) {
+    const auto found =
+        std::find_if(tuned.launches.begin(), tuned.launches.end(), [&](const TunedLaunch &launch) {
+          return launch.kernel.kernel == kernel && launch.size_class == size_class;
+        });
+    REQUIRE(found != tuned.launches.end());
+    return *found;
+  };
+  constexpr auto kSmall = packs::SizeClass::small;
+  constexpr auto kMedium = packs::SizeClass::medium;
+  for (const packs::SizeClass size_class : {kSmall, kMedium}) {
+    const TunedLaunch picky = of("picky", size_class);
+    CHECK(picky.reason == "");
+    CHECK(picky.end == LaunchEnd::better);
+    CHECK(picky.compared_on_pattern);
+    CHECK(picky.kernel.local == NDSize{64, 1, 1});
+    CHECK(picky.launches == (size_class == kSmall ? 2 : 1));
+  }
+  CHECK(of("loose", kSmall).end == LaunchEnd::refused);
+  CHECK(of("loose", kSmall).reason == "it does not compute the same with groups of 64");
+  CHECK(of("wild", kSmall).end == LaunchEnd::better);
+  CHECK_FALSE(of("wild", kSmall).compared_on_pattern);
+  CHECK(of("shape", kSmall).end == LaunchEnd::refused);
+  CHECK(starts_with(of("shape", kSmall).reason, "it does not compute the same with groups of "));
+  CHECK(of("sized", kSmall).reason == "it has a required size");
+  CHECK(of("dies", kSmall).end == LaunchEnd::refused);
+  CHECK(starts_with(of("dies", kSmall).reason,
+                    "it ends the process on zeros: crashed with signal 11"));
+  CHECK(of("odd", kSmall).reason == "no work-group size divides its ranges");
+  CHECK(of("samples", kSmall).reason == "argument 0 of a launch was not recorded: a sampler");
+  CHECK(tuned.launches.size() == 9);
+  std::vector<std::string> rows;
+  for (const packs::Tuning &row : tuning_rows(tuned)) rows.push_back(row.kernel);
+  CHECK(rows == std::vector<std::string>{"picky", "picky", "wild"});
+}
+
+TEST_CASE("a program whose launches all have sizes has nothing to tune") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop({});
+  packs::Variant variant = application();
+  const std::string line = recorded("given", 64, "[32,1,1]");
+  variant.launches.emplace(packs::Bytes{line.begin(), line.end()});
+  shop.contents.programs = {{"cl-0", "", {variant}}};
+  driver().rewrite(kMachine);
+  const TunedDevice tuned = shop.tuned(device);
+  REQUIRE(tuned.launches.size() == 1);
+  CHECK(tuned.launches[0].reason == "no recorded launch leaves the work-group size to the driver");
+  CHECK(tuning_rows(tuned).empty());
 }
