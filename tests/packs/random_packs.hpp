@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small packs that are made at random, the same on every machine.
+#pragma once
+
+#include <filesystem>
+#include <random>
+
+#include "tests/packs/sample.hpp"
+
+namespace kiln::test {
+
+// A folder in memory, where there is one: each pack is synced.
+inline std::filesystem::path packs_folder() {
+  const std::filesystem::path memory = "/dev/shm";
+  std::error_code error;
+  return std::filesystem::is_directory(memory, error) ? memory
+                                                      : std::filesystem::temp_directory_path();
+}
+
+// Writes packs to one place of its own, and reads each into memory that lives as long as this.
+class PackFolder {
+ public:
+  PackFolder() {
+    std::string pattern = (packs_folder() / "kiln-merge-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    folder_ = pattern;
+  }
+  PackFolder(const PackFolder &) = delete;
+  PackFolder &operator=(const PackFolder &) = delete;
+  ~PackFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(folder_, error);
+  }
+
+  Bytes write(const Contents &contents) const {
+    const std::string path = (folder_ / "out.kiln").string();
+    const Status status = write_pack(contents, path);
+    INFO(status.message);
+    REQUIRE(status.ok());
+    return read_file(path);
+  }
+
+  // As `kiln merge` does.
+  Bytes merge_all(const std::vector<Bytes> &packs) const {
+    Contents merged;
+    for (const Bytes &bytes : packs) {
+      const Status status = merge(contents_of(opened(bytes)), &merged);
+      INFO(status.message);
+      REQUIRE(status.ok());
+    }
+    return write(merged);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Contents that agree in what merging demands, and in nothing else: few names, so that packs have
+// much in common, and few values, so that orders are decided late.
+class RandomPacks {
+ public:
+  RandomPacks() : bytes_(written(pool())), pack_(opened(bytes_)) {
+    for (const packs::Variant &variant : contents_of(pack_).programs[0].variants) {
+      pool_.push_back(*variant.source);
+    }
+  }
+
+  Contents contents() {
+    Contents contents;
+    contents.producer = pick({"", "clang 14", "clang 15"});
+    for (const char *name : {"p", "q"}) {
+      if (maybe(3)) contents.programs.push_back(program(name));
+    }
+    for (const char *model : {"A", "B", "C"}) {
+      if (maybe(2)) contents.targets.push_back(any_target(model));
+    }
+    for (std::uint64_t device = 1; device < 4; ++device) {
+      for (std::uint64_t other = 1; other < 3; ++other) {
+        if (maybe(3)) contents.cross_checks.push_back({device, other, number(6)});
+      }
+    }
+    for (const char *name : {"p", "q"}) {
+      for (const char *model : {"", "A", "B"}) {
+        if (maybe(3)) contents.tunings.push_back(any_tuning(name, model));
+      }
+    }
+    return contents;
+  }
+
+ private:
+  // Blobs that are compressed once: packs copy them.
+  static Contents pool() {
+    Contents contents;
+    contents.programs = {{"pool", "", {}}};
+    for (std::uint32_t i = 0; i < 24; ++i) {
+      Bytes bytes = noise(i % 5 * 7, i);
+      if (i % 3 == 0) bytes.resize(bytes.size() + 200);
+      bytes.push_back(static_cast<std::uint8_t>(i));
+      packs::Variant one = variant("v" + std::to_string(i), "");
+      one.source = packs::BlobSource(bytes);
+      contents.programs[0].variants.push_back(one);
+    }
+    return contents;
+  }
+
+  std::uint32_t number(std::uint32_t limit) {
+    return static_cast<std::uint32_t>(random_() % limit);
+  }
+  bool maybe(std::uint32_t in) { return number(in) != 0; }  // but for one of so many
+  std::string pick(std::vector<std::string> texts) {
+    return texts[number(static_cast<std::uint32_t>(texts.size()))];
+  }
+  packs::BlobSource blob() { return pool_[number(static_cast<std::uint32_t>(pool_.size()))]; }
+  std::optional<packs::BlobSource> maybe_blob() {
+    return maybe(2) ? std::optional<packs::BlobSource>(blob()) : std::nullopt;
+  }
+
+  packs::Variant any_variant(const std::string &program, const std::string &name) {
+    packs::Variant out;
+    out.name = name;
+    out.hash = name_of(program + name);
+    out.kernels = {{"k", 1, pick({"", "width", "height"})}};
+    if (maybe(3)) out.source = packs::BlobSource(bytes_of("source of " + program + name));
+    out.il32 = maybe_blob();
+    out.il64 = maybe_blob();
+    out.il_version = number(2) << 8;
+    out.tolerance = number(2);
+    out.local_size = {number(2) * 8, number(2) * 8, number(2) * 8};
+    for (std::uint32_t &size : out.local_size) size = out.local_size[0];
+    if (maybe(2)) {
+      out.arguments.push_back({Role::parameter, ArgumentStorage::buffer, 1, "x", number(2)});
+      if (maybe(2)) out.arguments.back().values = {number(2) == 0 ? 0.0 : -0.0};
+    }
+    if (maybe(2)) out.launches = packs::BlobSource(lines());
+    return out;
+  }
+
+  Bytes lines() {
+    std::string text;
+    for (const char *line : {"a", "b", "c", "d"}) {
+      if (maybe(2)) text = packs::united_launches(text, std::string(line) + "\n");
+    }
+    return bytes_of(text);
+  }
+
+  packs::Program program(const std::string &name) {
+    packs::Program out{name, "reference", {}, {}, {}, {}};
+    for (const char *variant : {"a", "b"}) {
+      if (maybe(3)) out.variants.push_back(any_variant(name, variant));
+    }
+    if (maybe(2)) out.preferred = {pick({"a", "b"})};
+    if (maybe(2)) out.baseline = pick({"a", "b"});
+    if (maybe(2)) out.sizes = {{number(2) + 1, 1, 1}};
+    return out;
+  }
+
+  packs::Finish finish() {
+    packs::Finish out;
+    out.finality = static_cast<packs::Finality>(number(3));
+    if (out.finality != packs::Finality::yes) out.why_not = pick({"", "slow"});
+    out.finisher = pick({"", "linker 1", "linker 2", "linker 10", "linker 2, launches 0123"});
+    out.driver = pick({"", "550.1", "550.01", "580.65"});
+    out.microseconds = number(2);
+    if (maybe(2)) out.local_sizes = {{number(2) + 1, 1, 1}};
+    return out;
+  }
+
+  std::vector<packs::Binary> binaries() {
+    std::vector<packs::Binary> out;
+    for (const char *variant : {"pa", "pb", "qa"}) {
+      if (!maybe(3)) continue;
+      out.push_back({name_of(variant), blob(), pick({"", "log"}), {}});
+      if (maybe(2)) out.back().kernels = {{number(2), 1, 0, 0}};
+      out.back().finish = finish();
+    }
+    return out;
+  }
+
+  packs::Target any_target(const std::string &model) {
+    packs::Target out = target(model);
+    out.compiler = pick({"1", "2"});
+    out.identity[1].second = pick({"", "x"});
+    out.binaries = binaries();
+    for (packs::Binary &binary : out.binaries) binary.auxiliary = maybe_blob();
+    out.intermediates = binaries();
+    out.auxiliary = maybe_blob();
+    return out;
+  }
+
+  packs::Tuning any_tuning(const std::string &program, const std::string &model) {
+    packs::Tuning out =
+        tuning(model.empty() ? packs::Target{} : target(model), packs::SizeClass::small, {1, 1, 1});
+    if (model.empty()) out.key_hash = 0;
+    out.program = program;
+    out.samples = number(2) + 1;
+    out.spread = number(2);
+    out.nanoseconds = number(2);
+    out.local_size[0] = number(2) + 1;
+    out.conditions = pick({"", "idle"});
+    return out;
+  }
+
+  Bytes bytes_;
+  PackPointer pack_;
+  std::vector<packs::BlobSource> pool_;
+  std::mt19937 random_{14};  // the same packs on every machine
+};
+
+}  // namespace kiln::test
