@@ -115,7 +115,7 @@ std::string joined(const std::vector<std::string> &names, const char *quote = ""
 class HostCompiler {
  public:
   HostCompiler(const Toolchain &toolchain, const HostCompileRequest &request)
-      : toolchain_(toolchain), request_(request) {}
+      : toolchain_(toolchain), request_(request), requirements_(request.requirements) {}
 
   Result<HostCompiled> run() {
     Status status = read_request();
@@ -165,7 +165,7 @@ class HostCompiler {
   }
 
   ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last) {
-    return run_clang(source, last, request_.requirements);
+    return run_clang(source, last, requirements_);
   }
 
   // On a device that meets these requirements.
@@ -193,30 +193,58 @@ class HostCompiler {
   }
 
   Status compile() {
-    const char *output = request_.check_only ? "-S" : "-c";
-    const ProcessResult clang = run_clang(request_.source, {"-emit-llvm", output, "-o", "-", "-"});
+    ProcessResult clang = emit_llvm();
+    std::vector<std::string> missing;
+    if (!clang.ok() && came_to_an_end(clang)) {
+      missing = missing_from(clang);
+      if (are_types(missing)) {
+        requirements_.insert(requirements_.end(), missing.begin(), missing.end());
+        clang = emit_llvm();
+      }
+    }
     if (clang.end == ProcessEnd::exited && clang.code == 0 && !clang.out.empty()) {
       result_.warnings = diagnostics(clang);
+      if (!missing.empty()) result_.warnings += taken_as_met(missing);
       if (request_.check_only) result_.module.kernels = kernels_of_llvm_ir(clang.out);
       bitcode_ = clang.out;
       return {};
     }
     if (!came_to_an_end(clang) || clang.err.empty()) return fail_tool("clang", clang);
-    return fail(HostStage::compile, diagnostics(clang) + advice(clang));
+    std::string text = diagnostics(clang);
+    if (!missing.empty()) {
+      text += fmt::format("note: it compiles with requires = [{}]\n", joined(missing, "\""));
+    }
+    return fail(HostStage::compile, std::move(text));
+  }
+
+  ProcessResult emit_llvm() {
+    return run_clang(request_.source,
+                     {"-emit-llvm", request_.check_only ? "-S" : "-c", "-o", "-", "-"});
   }
 
   // What the variant should require, if that is all there is to it.
-  std::string advice(const ProcessResult &refused) {
-    const auto missing = missing_requirements(
-        request_.requirements, refused.err, request_.source,
+  std::vector<std::string> missing_from(const ProcessResult &refused) {
+    return missing_requirements(
+        requirements_, refused.err, request_.source,
         [&](const std::vector<std::string> &requirements) -> std::optional<std::string> {
           const ProcessResult clang =
               run_clang(request_.source, {"-fsyntax-only", "-"}, requirements);
           return clang.ok() ? std::nullopt : std::optional(clang.err);
         });
-    return missing.empty()
-               ? std::string()
-               : fmt::format("note: it compiles with requires = [{}]\n", joined(missing, "\""));
+  }
+
+  // Half and double precision, which a program has in its options as often as in its text: one
+  // `requires` may stand for programs of several types.
+  static bool are_types(const std::vector<std::string> &missing) {
+    return !missing.empty() &&
+           std::all_of(missing.begin(), missing.end(),
+                       [](const std::string &one) { return one == "fp16" || one == "fp64"; });
+  }
+
+  std::string taken_as_met(const std::vector<std::string> &missing) const {
+    return fmt::format(
+        "{}: warning: it needs requires = [{}], or devices without that fail on it\n",
+        request_.name, joined(missing, "\""));
   }
 
   Status make_spirv() {
@@ -230,7 +258,7 @@ class HostCompiler {
     std::vector<std::string> arguments = {"--spirv-max-version=" + version_text(version),
                                           "--spirv-mem2reg"};
     std::string extensions;
-    for (const std::string &name : spirv_extensions(request_.requirements)) {
+    for (const std::string &name : spirv_extensions(requirements_)) {
       extensions += (extensions.empty() ? "--spirv-ext=+" : ",+") + name;
     }
     if (!extensions.empty()) arguments.push_back(extensions);
@@ -317,7 +345,7 @@ class HostCompiler {
     std::vector<std::string> strange;
     std::vector<std::string> built_in;
     for (const std::string &name : result_.module.unresolved) {
-      const bool known = is_built_in(name, request_.requirements);
+      const bool known = is_built_in(name, requirements_);
       (known ? built_in : strange).emplace_back(known ? plain_name(name) : name);
     }
     if (!strange.empty()) {
@@ -330,7 +358,8 @@ class HostCompiler {
 
   const Toolchain &toolchain_;
   const HostCompileRequest &request_;
-  std::vector<std::string> options_;  // that clang gets
+  std::vector<std::string> requirements_;  // the variant's, and types that it should require
+  std::vector<std::string> options_;       // that clang gets
   std::string bitcode_;
   HostCompiled result_;
   HostStage stage_ = HostStage::options;

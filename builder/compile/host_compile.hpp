@@ -52,6 +52,9 @@ enum class HostStage {
 // optimiser makes integers of odd widths, `freeze` and block orders that SPIR-V cannot say
 // (seen with clang 15 at -O1 and -O2), and the drivers optimise anyway.
 //
+// A program that would compile if only it required fp16 or fp64 is compiled as if it did, with a
+// warning. One that needs other requirements is refused, and the message names them.
+//
 // Fails with Code::process at the stages `tool` and `validate` and with Code::bad_input at the
 // others; the message is ready to print. `stage`, if not null, gets the stage that failed.
 Result<HostCompiled> compile_to_spirv(const Toolchain &toolchain, const HostCompileRequest &request,

@@ -88,11 +88,6 @@ const BuiltIn kBuiltIns[] = {
     {"kernel void k(global int *a) { a[0] = work_group_reduce_mul(a[1]); }",
      {"extension:cl_khr_work_group_uniform_arithmetic"},
      ""},
-    {"#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
-     "kernel void k(global half *a) { half b = a[0]; a[1] = b * 2; }",
-     {"fp16"},
-     ""},
-    {"kernel void k(global double *a) { a[1] = a[0] * 2; }", {"fp64"}, ""},
     {"kernel void k(write_only image3d_t o) { write_imagef(o, (int4)(0), (float4)(0)); }",
      {"extension:cl_khr_3d_image_writes"},
      ""},
@@ -223,6 +218,39 @@ TEST_CASE("A built-in compiles where it is required, and is refused by that name
     CHECK(
         without.status().message.ends_with("note: it compiles with requires = [" + names + "]\n"));
   }
+}
+
+TEST_CASE("Half and double precision that are not required are compiled with a warning") {
+  const auto toolchain = find_toolchain({});
+  if (!toolchain.ok()) KILN_SKIP(toolchain.status().message);
+  const std::string half =
+      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      "kernel void k(global half *a) { half b = a[0]; a[1] = b * 2; }";
+  const std::string both =
+      "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+      "kernel void k(global half *a, global double *b) { b[0] *= a[0]; }";
+  const auto warnings = [&](const std::string &source, const Names &requirements) {
+    const auto compiled = compile_to_spirv(*toolchain, program_of(source, requirements));
+    INFO(compiled.status().message);
+    REQUIRE(compiled.ok());
+    return compiled->warnings;
+  };
+  CHECK(warnings(half, {"fp16"}).empty());
+  CHECK(warnings(half, {}) ==
+        "p/v: warning: it needs requires = [\"fp16\"], or devices without that fail on it\n");
+  CHECK(warnings(both, {}) ==
+        "p/v: warning: it needs requires = [\"fp16\", \"fp64\"], or devices without that fail on "
+        "it\n");
+  CHECK(warnings(both, {"fp16", "fp64"}).empty());
+  HostStage stage = HostStage::options;
+  const auto more = compile_to_spirv(
+      *toolchain,
+      program_of("kernel void k(global double *a) { a[0] = intel_sub_group_shuffle(a[1], 1u); }",
+                 {}),
+      &stage);
+  REQUIRE_FALSE(more.ok());
+  CHECK(more.status().message.ends_with(
+      "note: it compiles with requires = [\"extension:cl_intel_subgroups\", \"fp64\"]\n"));
 }
 
 TEST_CASE("Macros of extensions are those of a device that has what is required") {
