@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
+#include "kiln/listing.h"
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
 
@@ -13,7 +14,7 @@ constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LO
                                  KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
                                  KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
 
-kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> pack,
+kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
                       kiln_pack **out, kiln_error *error) {
   if (!status.ok()) return report_error(status, error);
   *out = new kiln_pack{std::move(pack)};
@@ -127,6 +128,21 @@ kiln_status kiln_pack_open_memory(const void *memory, size_t size, kiln_pack **o
 
 void kiln_pack_release(kiln_pack *pack) { delete pack; }
 
+void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user) {
+  if (pack == nullptr || each == nullptr) return;
+  for (const kiln::packs::ProgramRef program : pack->pack->programs()) {
+    for (const kiln::packs::VariantRef variant : program.variants()) {
+      for (const kiln::packs::KernelRef kernel : variant.kernels()) {
+        // Names of a pack end with a zero.
+        const kiln_pack_kernel found = {program.name().data(), variant.name().data(),
+                                        variant.options().data(), kernel.name().data(),
+                                        kernel.arguments()};
+        each(&found, user);
+      }
+    }
+  }
+}
+
 kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                const kiln_loader_options *options, kiln_loader **out,
                                kiln_error *error) {
@@ -208,7 +224,7 @@ kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size
   std::vector<std::string> names;
   for (size_t i = 0; i < count; ++i) {
     KILN_REQUIRE(programs[i] != nullptr, error);
-    names.emplace_back(programs[i]);
+    names.push_back(std::string(programs[i]));
   }
   if (count == 0) {
     for (const kiln::packs::ProgramRef program : loader->loader->pack->programs()) {

@@ -4,6 +4,7 @@
 #include "tests/runtime/api/c_check.h"
 
 #include <fcntl.h>
+#include <kiln/listing.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -197,6 +198,30 @@ static void test_descriptor(const void *bytes, size_t size, size_t offset) {
   kiln_pack_release(pack);
 }
 
+static void write_kernel(const kiln_pack_kernel *kernel, void *user) {
+  char *text = (char *)user;
+  const size_t length = strlen(text);
+  snprintf(text + length, 1024 - length, "%s/%s %s(%u) %s\n", kernel->program, kernel->variant,
+           kernel->kernel, (unsigned)kernel->arguments, kernel->options);
+}
+
+static void test_contents(const kiln_pack *pack) {
+  char text[1024] = "";
+  kiln_pack_kernels(pack, write_kernel, text);
+  CHECK(strcmp(text,
+               "invert/image invert(2) -cl-std=CL1.2\n"
+               "only_impossible/impossible scale(4) \n"
+               "scale/a_plain scale(4) -cl-std=CL1.2\n"
+               "scale/greedy scale(4) -cl-std=CL1.2\n"
+               "scale/impossible scale(4) -cl-std=CL1.2\n"
+               "scale/required scale_by_groups(4) -cl-std=CL1.2\n"
+               "scale/stored scale(4) -cl-std=CL1.2\n") == 0);
+  text[0] = 0;
+  kiln_pack_kernels(NULL, write_kernel, text);
+  kiln_pack_kernels(pack, NULL, text);
+  CHECK(text[0] == 0);
+}
+
 static void test_good_pack(const char *path) {
   size_t size = 0;
   void *bytes = read_whole(path, &size);
@@ -205,6 +230,7 @@ static void test_good_pack(const char *path) {
   CHECK(bytes != NULL && size > 64);
   if (bytes == NULL) return;
   SUCCEEDS(kiln_pack_open_memory(bytes, size, &pack, &e));
+  test_contents(pack);
   kiln_pack_release(pack);
   pack = NULL;
   FAILS(kiln_pack_open_memory(bytes, size - 1, &pack, &e), KILN_ERROR_PACK_BAD, "");

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
+#include "kiln/listing.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"
@@ -288,4 +289,15 @@ TEST_CASE("a sub-device lives for as long as what was made from it") {
   }
   CHECK(references() == before);
   CHECK(whole.cl->clReleaseDevice(part) == CL_SUCCESS);
+}
+
+TEST_CASE("A pack tells its programs, their variants and kernels") {
+  const auto kernels = pack_kernels(take(Pack::open_file(kPack)));
+  REQUIRE(kernels.size() == 7);
+  CHECK(kernels[5].program == "scale");
+  CHECK(kernels[5].variant == "required");
+  CHECK(kernels[5].options == "-cl-std=CL1.2");
+  CHECK(kernels[5].kernel == "scale_by_groups");
+  CHECK(kernels[0].arguments == 2);
+  CHECK(pack_kernels(Pack()).empty());
 }

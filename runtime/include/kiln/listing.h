@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ * What is in a pack, for applications that do not know the names of their programs beforehand:
+ * those of a whole folder of sources, of all sets of build options. The conventions of kiln.h hold
+ * here. */
+#ifndef KILN_LISTING_H
+#define KILN_LISTING_H
+
+#include "kiln/kiln.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A kernel of a pack. The strings are the pack's and live as long; none is NULL. May gain members
+ * at its end. */
+typedef struct kiln_pack_kernel {
+  const char *program; /**< Name of the program, for kiln_load(). */
+  const char *variant; /**< Name of its variant, for the same. */
+  const char *options; /**< Build options of the variant; may be "". */
+  const char *kernel;  /**< Name of the kernel, for kiln_kernel_create() or clCreateKernel. */
+  uint32_t arguments;  /**< How many it takes. */
+} kiln_pack_kernel;
+
+/** Given each kernel, which is gone when it returns; its strings are not. */
+typedef void (*kiln_pack_kernel_function)(const kiln_pack_kernel *kernel, void *user);
+
+/** Calls `each` for every kernel of every variant of every program, on the calling thread: programs
+ * and the variants of each by name, kernels as they stand in the variant. What a device can run is
+ * not asked; kiln_loader_verdict() tells. Does nothing where one of `pack` and `each` is NULL. */
+KILN_API void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KILN_LISTING_H */

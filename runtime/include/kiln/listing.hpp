@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// C++17 over listing.h: what is in a pack.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kiln/kiln.hpp"
+#include "kiln/listing.h"
+
+namespace kiln {
+
+/// A kernel of a pack; see kiln_pack_kernel.
+struct PackKernel {
+  std::string program;          ///< name, for Loader::load()
+  std::string variant;          ///< the same
+  std::string options;          ///< build options of the variant
+  std::string kernel;           ///< name
+  std::uint32_t arguments = 0;  ///< how many it takes
+};
+
+/// All kernels of a pack; see kiln_pack_kernels().
+inline std::vector<PackKernel> pack_kernels(const Pack &pack) {
+  std::vector<PackKernel> all;
+  kiln_pack_kernels(
+      pack.get(),
+      [](const kiln_pack_kernel *one, void *user) {
+        static_cast<std::vector<PackKernel> *>(user)->push_back(
+            {one->program, one->variant, one->options, one->kernel, one->arguments});
+      },
+      &all);
+  return all;
+}
+
+}  // namespace kiln
