@@ -205,6 +205,10 @@ class HostCompiler {
     if (clang.end == ProcessEnd::exited && clang.code == 0 && !clang.out.empty()) {
       result_.warnings = diagnostics(clang);
       if (!missing.empty()) result_.warnings += taken_as_met(missing);
+      for (const std::string &option : result_.left_out) {
+        const auto warning = warn_of_option(option);
+        if (warning) result_.warnings += fmt::format("{}: warning: {}\n", request_.name, *warning);
+      }
       if (request_.check_only) result_.module.kernels = kernels_of_llvm_ir(clang.out);
       bitcode_ = clang.out;
       return {};

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/suggest.hpp"
 #include "runtime/source/build_options.hpp"
 
 namespace kiln::builder {
@@ -43,10 +44,18 @@ Result<HostOptions> host_options(std::string_view options) {
                   fmt::format("a quote is open in the build options: {}", options));
   }
   HostOptions result;
+  bool may_have_operand = false;  // an option of a vendor's own
   for (auto word = words->begin(); word != words->end(); ++word) {
     std::string whole = word->text;
     const bool has_operand =
         whole.starts_with("-D") || whole.starts_with("-U") || whole.starts_with("-I");
+    if (!whole.starts_with('-') && !may_have_operand) {
+      return Status(Code::bad_input,
+                    fmt::format("{} is no build option; one with a space has quotes around it, as "
+                                "\"-DNAME=a b\" does: {}",
+                                whole, options));
+    }
+    may_have_operand = !has_operand && !is_plain(whole) && whole.starts_with('-');
     if (!has_operand) {
       (is_plain(whole) ? result.kept : result.left_out).push_back(whole);
       continue;
@@ -60,6 +69,18 @@ Result<HostOptions> host_options(std::string_view options) {
     (whole.starts_with("-I") ? result.left_out : result.kept).push_back(whole);
   }
   return result;
+}
+
+std::optional<std::string> warn_of_option(std::string_view option) {
+  if (option.starts_with("-I")) {
+    return fmt::format("{} is for drivers alone; the manifest's include_dirs are searched", option);
+  }
+  std::vector<std::string> known(kPlainOptions.begin(), kPlainOptions.end());
+  known.insert(known.end(), {"-cl-no-subgroup-ifp", "-cl-opt-disable"});
+  const bool is_known = std::find(known.begin(), known.end(), option) != known.end();
+  const auto meant = suggest(option, known);
+  if (is_known || !meant || !option.starts_with("-cl-")) return std::nullopt;
+  return fmt::format("unknown build option {}; did you mean {}?", option, *meant);
 }
 
 unsigned opencl_c_version(const std::vector<std::string> &options) {

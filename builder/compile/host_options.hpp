@@ -2,6 +2,7 @@
 // Build options, as far as the host step understands them. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,13 @@ struct HostOptions {
   std::vector<std::string> left_out;  // vendors' own; -I, since includes are flattened;
                                       // -cl-opt-disable, since nothing is optimised here
 };
-// Fails with Code::bad_input when a quote is open or -D, -U, -I has no operand.
+// Fails with Code::bad_input when a quote is open, -D, -U, -I has no operand, or a word is neither
+// an option nor what may be the operand of a vendor's own.
 Result<HostOptions> host_options(std::string_view options);
+
+// What to say of an option that was left out: one that drivers know too, but by another spelling,
+// or that does not do here what it does there.
+std::optional<std::string> warn_of_option(std::string_view option);
 
 // The language of the last -cl-std, as in __OPENCL_C_VERSION__: 120 where there is none. C++ for
 // OpenCL counts as the OpenCL C that it is made of, 200 or, of 2021, 300.

@@ -41,6 +41,7 @@ SENTENCE = re.compile(r'"(?!  )[^"\n]*[a-z]+,? [a-z]+[^"\n]*(?<!\\n)"')
 # What reasons_or_nothing() may find: no call failed where there is a text, or the code would be
 # too large.
 NO_FAILURES = {
+    "builder/compile/host_options.cpp:warn_of_option": "a warning; the option is left to drivers",
     "builder/build/plan.cpp:left_to_finish": "work that a build has left",
     "builder/build/plan.cpp:left_to_do": "the same",
     "builder/cli/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",

@@ -99,6 +99,21 @@ TEST_CASE("Host options keep what clang knows and leave out what vendors know") 
   CHECK(host_options("-DA=\"b").status().message ==
         "a quote is open in the build options: -DA=\"b");
   CHECK(host_options("-w -D").status().message == "-D has no operand");
+  CHECK(host_options("-cl-nv-maxrregcount 32 -w")->left_out ==
+        std::vector<std::string>{"-cl-nv-maxrregcount", "32"});
+  CHECK(host_options("-w -DA=1 + 2").status().message ==
+        "+ is no build option; one with a space has quotes around it, as \"-DNAME=a b\" does: "
+        "-w -DA=1 + 2");
+}
+
+TEST_CASE("An option that is nearly one of OpenCL's, or that only drivers obey, is warned of") {
+  CHECK(warn_of_option("-cl-fast-relaxed-mth") ==
+        "unknown build option -cl-fast-relaxed-mth; did you mean -cl-fast-relaxed-math?");
+  CHECK(warn_of_option("-Iinclude") ==
+        "-Iinclude is for drivers alone; the manifest's include_dirs are searched");
+  for (const char *option : {"-cl-opt-disable", "-cl-intel-256-GRF-per-thread", "-qcom-x", "32"}) {
+    CHECK(warn_of_option(option) == std::nullopt);
+  }
 }
 
 TEST_CASE("The language is that of the last -cl-std") {
