@@ -12,7 +12,8 @@ constexpr int kTrials = 1000;  // of three packs each
 
 }  // namespace
 
-TEST_CASE("merging is associative, commutative and idempotent, whatever the packs", "[merge]") {
+TEST_CASE("merging is associative, commutative and idempotent, whatever the packs",
+          "[.long][merge]") {
   const PackFolder packs;
   RandomPacks generator;
   int different = 0;

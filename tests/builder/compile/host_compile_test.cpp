@@ -318,7 +318,8 @@ TEST_CASE("What SPIR-V cannot say is a fault of translation, not of the author")
   CHECK(compiled(*toolchain, request).module.kernels.size() == 1);
 }
 
-TEST_CASE("A module has the first SPIR-V version that can say it, and none above the cap") {
+TEST_CASE("A module has the first SPIR-V version that can say it, and none above the cap",
+          "[.long]") {
   NEEDS_TOOLCHAIN();
   HostCompileRequest sized = request_of(
       "__attribute__((intel_reqd_sub_group_size(16)))\n"

@@ -191,7 +191,8 @@ TEST_CASE("What is missing is added until it compiles, and taken away where it w
   CHECK(asked.empty());
 }
 
-TEST_CASE("A built-in compiles where it is required, and is refused by that name elsewhere") {
+TEST_CASE("A built-in compiles where it is required, and is refused by that name elsewhere",
+          "[.long]") {
   const auto toolchain = find_toolchain({});
   if (!toolchain.ok()) KILN_SKIP(toolchain.status().message);
   for (const BuiltIn &one : kBuiltIns) {
