@@ -25,8 +25,8 @@ Result<HostOptions> host_options(std::string_view options);
 // or that does not do here what it does there.
 std::optional<std::string> warn_of_option(std::string_view option);
 
-// The language of the last -cl-std, as in __OPENCL_C_VERSION__: 120 where there is none. C++ for
-// OpenCL counts as the OpenCL C that it is made of, 200 or, of 2021, 300.
+// The OpenCL C version that the last -cl-std names, as __OPENCL_C_VERSION__ has it; 120 without a
+// -cl-std. For C++ for OpenCL 1.0 it is 200, for C++ for OpenCL 2021 it is 300.
 unsigned opencl_c_version(const std::vector<std::string> &options);
 
 }  // namespace kiln::builder

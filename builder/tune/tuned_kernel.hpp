@@ -46,7 +46,7 @@ struct TunedKernel {
 nlohmann::json to_json(const TunedKernel &kernel);
 TunedKernel tuned_kernel_from(const nlohmann::json &json);
 
-// Why there are no times where there was no budget left.
+// The reason of what was not begun because the budget was over.
 inline constexpr char kUsedUp[] = "the budget was used up";
 
 // Times in JSON: whole nanoseconds; an absent one, 0, is null.

@@ -19,7 +19,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, lines_of, run
 
 DRIVER = os.path.abspath(sys.argv[4])
 # PoCL says of a program that it built for one of two devices that it is built for both, and gives
@@ -51,12 +51,7 @@ class Devices(unittest.TestCase):
 
     def setUp(self):
         self.place = Path(tempfile.mkdtemp(prefix="test", dir=FOLDER))
-        alone = run(APPLICATION, *self.sections, **self.variables)
-        if alone.code == 77:
-            print(alone.output.strip())
-            sys.exit(77)
-        self.assertEqual(alone.code, 0, alone.error)
-        self.alone = alone.output
+        self.alone = bare(*self.sections, **self.variables)
 
     def kiln(self, *words):
         """A command of kiln's on the devices, which succeeds."""

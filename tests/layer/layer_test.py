@@ -41,7 +41,7 @@ OVERLAID = (*COMPILED, "build.with a warning: LOG")
 Run = collections.namedtuple("Run", "code output error")
 PLACE = tempfile.TemporaryDirectory()
 FOLDER = Path(PLACE.name)
-BARE = {}  # output of the application alone, by its sections
+BARE = {}  # output of the application alone, by its sections and variables
 # PoCL's cache of the runs where every program is the driver's.
 WARM = {"POCL_CACHE_DIR": str(FOLDER / "warm")}
 
@@ -85,17 +85,18 @@ def must(*command):
     return done
 
 
-def bare(*sections):
+def bare(*sections, **variables):
     """What the application prints without the layer."""
-    if sections not in BARE:
-        done = run(APPLICATION, *sections)
+    key = (sections, *sorted(variables.items()))
+    if key not in BARE:
+        done = run(APPLICATION, *sections, **variables)
         if done.code == 77:
             print(done.output.strip())
             sys.exit(77)
         if done.code != 0:
             raise AssertionError(f"the application alone: exit code {done.code}: {done.error}")
-        BARE[sections] = done.output
-    return BARE[sections]
+        BARE[key] = done.output
+    return BARE[key]
 
 
 def record(spool, *sections, **variables):

@@ -20,7 +20,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, lines_of, run
 
 SECTIONS = ("platform", "kernels", "run", "callback", "wrong", "twice", "compile_link",
             "link_alone", "link_several", "include", "binary", "threads", "atexit")
@@ -48,13 +48,7 @@ class Rusticl(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        done = run(APPLICATION, *SECTIONS)
-        if done.code == 77:
-            print(done.output.strip())
-            sys.exit(77)
-        if done.code != 0:
-            raise AssertionError(f"the application alone: exit code {done.code}: {done.error}")
-        cls.alone = done.output
+        cls.alone = bare(*SECTIONS)
 
     def setUp(self):
         self.place = Path(tempfile.mkdtemp(prefix="test", dir=FOLDER))
@@ -108,7 +102,9 @@ class Rusticl(unittest.TestCase):
         done = run(KILN, "serve", "--pack", built, "--report", report, "--", APPLICATION, "run",
                    OCL_ICD_VENDORS=str(Path(os.environ["OCL_ICD_VENDORS"]).parent / "icd"))
         self.assertEqual(done.code, 0, done.error)
-        for line in lines_of(report):
+        lines = lines_of(report)
+        self.assertTrue(lines)
+        for line in lines:
             self.assertEqual((line["outcome"], line["reason"]), (
                 "compiled", "exact: no target of the pack has this device's binary key"), line)
             self.assertIn("llvmpipe", line["nearest"]["target"])

@@ -18,7 +18,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, must, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, lines_of, must, run
 
 FORGE, DRIVER = (os.path.abspath(path) for path in sys.argv[4:6])
 RANGES = ("64", "100", "48x8", "16x8x4", "65536")
@@ -45,13 +45,7 @@ class Tuned(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="tuned", dir=FOLDER))
         cls.base, cls.built = cls.folder / "base.kiln", cls.folder / "app.kiln"
-        done = run(APPLICATION, *RANGES, **cls.variables)
-        if done.code == 77:
-            print(done.output.strip())
-            sys.exit(77)
-        if done.code != 0:
-            raise AssertionError(f"the application alone: exit code {done.code}: {done.error}")
-        cls.alone = done.output
+        cls.alone = bare(*RANGES, **cls.variables)
         spool = cls.folder / "app.spool"
         for words in (("record", "-o", spool, "--", APPLICATION, *RANGES),
                       ("compile", spool, "-o", cls.base), ("build", cls.base, "-o", cls.built)):

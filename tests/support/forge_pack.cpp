@@ -9,24 +9,9 @@
 #include <cstdio>
 
 #include "kiln/packs/writer.hpp"
+#include "tests/support/one_target.hpp"
 
 using namespace kiln;
-
-namespace {
-
-bool read(const char *path, packs::Contents *out) {
-  std::shared_ptr<const packs::Pack> pack;
-  packs::Status status = packs::Pack::open_file(path, &pack);
-  if (status.ok()) status = packs::read_contents(pack, out);
-  if (!status.ok()) std::fprintf(stderr, "%s: %s\n", path, status.message.c_str());
-  if (status.ok() && out->targets.size() != 1) {
-    std::fprintf(stderr, "%s: %zu targets instead of one\n", path, out->targets.size());
-    return false;
-  }
-  return status.ok();
-}
-
-}  // namespace
 
 int main(int argc, char **argv) {
   if (argc != 4) {
@@ -35,7 +20,7 @@ int main(int argc, char **argv) {
   }
   packs::Contents claimed;
   packs::Contents held;
-  if (!read(argv[1], &claimed) || !read(argv[2], &held)) return 4;
+  if (!test::read_one_target(argv[1], &claimed) || !test::read_one_target(argv[2], &held)) return 4;
   claimed.targets[0].binaries = held.targets[0].binaries;
   held.targets = claimed.targets;
   const packs::Status status = packs::write_pack(held, argv[3]);

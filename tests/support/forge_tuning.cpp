@@ -10,22 +10,11 @@
 
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/writer.hpp"
+#include "tests/support/one_target.hpp"
 
 using namespace kiln;
 
 namespace {
-
-bool read(const char *path, packs::Contents *out) {
-  std::shared_ptr<const packs::Pack> pack;
-  packs::Status status = packs::Pack::open_file(path, &pack);
-  if (status.ok()) status = packs::read_contents(pack, out);
-  if (!status.ok()) std::fprintf(stderr, "%s: %s\n", path, status.message.c_str());
-  if (status.ok() && out->targets.size() != 1) {
-    std::fprintf(stderr, "%s: %zu targets instead of one\n", path, out->targets.size());
-    return false;
-  }
-  return status.ok();
-}
 
 void add(const packs::Target &target, const std::string &program, const packs::Variant &variant,
          const packs::Tuning &like, packs::Contents *out) {
@@ -53,7 +42,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   packs::Contents contents;
-  if (!read(argv[1], &contents)) return 4;
+  if (!test::read_one_target(argv[1], &contents)) return 4;
   packs::Tuning like;
   like.kernel = argv[2];
   for (std::size_t i = 0; i < 3; ++i) {

@@ -74,6 +74,16 @@ packs::Binary earlier_of(const packs::Contents &base, const char *finisher,
   return binary;
 }
 
+// A work-group size of the variant "plain".
+packs::Tuning tuned_plain(const DeviceInfo &info) {
+  packs::Tuning tuning;
+  tuning.program = "blur";
+  tuning.variant = tuning.kernel = "plain";
+  tuning.profile = info.description.profile;
+  tuning.local_size = {64, 1, 1};
+  return tuning;
+}
+
 // What is to be done for the variant "plain" on one device.
 builder::Job plain_job(const packs::Contents &base, const DeviceInfo &info,
                        const std::vector<packs::Target> &earlier,
@@ -229,13 +239,7 @@ TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's b
   target.binaries = {earlier_of(base, "pocl-work-groups 1")};
   target.binaries[0].finish.local_sizes = {{8, 1, 1}, {64, 1, 1}};
   builder::PlanOptions options;
-  packs::Tuning tuning;
-  tuning.program = "blur";
-  tuning.variant = "plain";
-  tuning.kernel = "plain";
-  tuning.profile = pocl.description.profile;
-  tuning.local_size = {64, 1, 1};
-  options.tunings = {tuning};
+  options.tunings = {tuned_plain(pocl)};
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
   options.tunings[0].local_size = {16, 2, 1};
   const builder::Job job = plain_job(base, pocl, {target}, options);
@@ -257,13 +261,7 @@ TEST_CASE("a size that no recorded launch takes is no reason to finish a binary 
       "pocl-work-groups 1" + builder::launches_mark(base.programs[0].variants[1]);
   target.binaries = {earlier_of(base, finisher.c_str())};
   builder::PlanOptions options;
-  packs::Tuning tuning;
-  tuning.program = "blur";
-  tuning.variant = "plain";
-  tuning.kernel = "plain";
-  tuning.profile = pocl.description.profile;
-  tuning.local_size = {64, 1, 1};
-  options.tunings = {tuning};
+  options.tunings = {tuned_plain(pocl)};
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
   options.tunings[0].local_size = {32, 1, 1};
   CHECK(plain_job(base, pocl, {target}, options).reason ==

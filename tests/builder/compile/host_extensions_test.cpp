@@ -167,7 +167,7 @@ TEST_CASE("A built-in's name tells what may declare it, the likeliest first") {
   CHECK(requirement_of_extension("cl_khr_fp16") == "fp16");
 }
 
-TEST_CASE("What is missing is added until it compiles, and taken away where it was not needed") {
+TEST_CASE("The requirements that are named are those without which it does not compile") {
   std::vector<Names> asked;
   const auto needs = [&](const Names &needed) {
     return [&asked, needed](const Names &met) -> std::optional<std::string> {
