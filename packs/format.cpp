@@ -45,7 +45,7 @@ void encode_superblock(const Superblock &s, std::uint8_t *out) {
   put<std::uint32_t>(out + 8, s.version);
   put<std::uint32_t>(out + 12, s.incompat);
   put<std::uint32_t>(out + 16, s.compat);
-  put<std::uint32_t>(out + 20, 0);
+  put<std::uint32_t>(out + 20, s.needed);
   put<std::uint64_t>(out + 24, s.root_offset);
   put<std::uint64_t>(out + 32, s.root_size);
   put<std::uint64_t>(out + 40, s.root_xxh3);
@@ -71,6 +71,7 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
   s.version = get<std::uint32_t>(bytes + 8);
   s.incompat = get<std::uint32_t>(bytes + 12);
   s.compat = get<std::uint32_t>(bytes + 16);
+  s.needed = get<std::uint32_t>(bytes + 20);
   s.root_offset = get<std::uint64_t>(bytes + 24);
   s.root_size = get<std::uint64_t>(bytes + 32);
   s.root_xxh3 = get<std::uint64_t>(bytes + 40);
@@ -81,11 +82,14 @@ Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Sup
                           ", this reader knows version ", decimal(kCurrentVersion)});
   }
   if ((s.incompat & ~kKnownIncompat) != 0) {
-    return Status::error(Code::unknown_feature,
-                         {"pack needs features that this reader lacks: bits ",
-                          decimal(s.incompat & ~kKnownIncompat)});
+    const bool told = s.needed != 0;
+    return Status::error(
+        Code::unknown_feature,
+        {"pack needs features that this reader lacks: bits ", decimal(s.incompat & ~kKnownIncompat),
+         told ? "; Kiln " : "", told ? decimal(s.needed / 10000) : "", told ? "." : "",
+         told ? decimal(s.needed / 100 % 100) : "", told ? " reads it" : ""});
   }
-  if (get<std::uint32_t>(bytes + 20) != 0) {
+  if (s.incompat == 0 && s.needed != 0) {
     return Status::error(Code::reserved_not_zero, "superblock: reserved field is not zero");
   }
   if (s.pack_size > available) {

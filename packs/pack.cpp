@@ -29,7 +29,7 @@ Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {
 
 // Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Each is checked
 // before memory is taken: a false raw size must not cost a gibibyte.
-Status decode_zstd(ZSTD_DCtx *context, View stored, std::uint64_t raw_size, Bytes *out) {
+Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
   const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // not a skippable, not an old frame
   if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
     return blob_error("not a zstd frame");
@@ -45,8 +45,8 @@ Status decode_zstd(ZSTD_DCtx *context, View stored, std::uint64_t raw_size, Byte
   }
   if (raw_size > out->capacity()) out->clear();  // what it holds need not be moved
   out->resize(static_cast<std::size_t>(raw_size));
-  const std::size_t got =
-      ZSTD_decompressDCtx(context, out->data(), out->size(), stored.data, stored.size);
+  const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,
+                                                    stored.size, base.data, base.size);
   if (ZSTD_isError(got)) return blob_error(ZSTD_getErrorName(got));
   if (got != raw_size) return blob_error("the frame ends early");
   return {};
@@ -71,8 +71,14 @@ auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
 
 }  // namespace
 
-// What decoding needs, kept from blob to blob.
+// What decoding needs, kept from blob to blob: bases that many blobs share are decoded once.
 struct Pack::Decoder {
+  struct Base {
+    BlobRef blob;  // null: nothing is kept
+    Bytes scratch;
+    View raw;
+  };
+
   Decoder() : context(ZSTD_createDCtx()) {}
   Decoder(const Decoder &) = delete;
   Decoder &operator=(const Decoder &) = delete;
@@ -80,6 +86,7 @@ struct Pack::Decoder {
 
   ZSTD_DCtx *context;
   Bytes stored;
+  Base bases[kMaxBases];  // by how many blobs stand before the one that is asked for
 };
 
 Pack::~Pack() {
@@ -160,7 +167,9 @@ std::uint64_t Pack::target_key_hash(std::size_t index) const {
 
 Status Pack::checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const {
   const View view{bytes, static_cast<std::size_t>(entry.size())};
-  if (xxh3(view.data, view.size) == entry.xxh3()) return check_section(view, entry, superblock_);
+  if (xxh3(view.data, view.size) == entry.xxh3()) {
+    return check_section(view, entry, superblock_, root_->blobs()->size());
+  }
   return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
 }
 
@@ -241,8 +250,38 @@ Status Pack::bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, 
 }
 
 Status Pack::stored_bytes(BlobRef blob, Bytes *scratch, View *out) const {
-  if (Status status = check_blob(blob.schema(), superblock_); !status.ok()) return status;
+  Status status = check_blob(blob.schema(), superblock_, root_->blobs()->size());
+  if (!status.ok()) return status;
   return bytes_at(blob.offset(), blob.stored_size(), scratch, out);
+}
+
+// `depth` blobs are decoded with this one.
+Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scratch,
+                    View *out) const {
+  if (blob.codec() == Codec::raw) return stored_bytes(blob, scratch, out);
+  const bool based = blob.codec() == Codec::based;
+  if (blob.codec() > Codec::based || based != (blob.base() != 0)) {
+    return Status::error(Code::unknown_feature,
+                         {"blob has the unknown codec ", decimal(blob.schema().codec())});
+  }
+  View base;
+  if (based) {
+    if (depth == kMaxBases) return blob_error("over 4 bases have to be decoded before it");
+    const BlobRef ref = this->blob(blob.base());
+    Decoder::Base &kept = decoder->bases[depth];
+    if (kept.blob != ref) {
+      kept.blob = BlobRef();
+      const Status status = decode(decoder, ref, depth + 1, &kept.scratch, &kept.raw);
+      if (!status.ok()) return Status::error(status.code, {"base of a ", status.message});
+      kept.blob = ref;
+    }
+    base = kept.raw;
+  }
+  View stored;
+  if (Status s = stored_bytes(blob, &decoder->stored, &stored); !s.ok()) return s;
+  const Status status = decode_zstd(decoder->context, base, stored, blob.raw_size(), scratch);
+  *out = {scratch->data(), scratch->size()};
+  return status;
 }
 
 Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
@@ -251,25 +290,15 @@ Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
     return {};
   }
   View raw;
-  switch (blob.codec()) {
-    case Codec::raw:
-      if (Status status = stored_bytes(blob, scratch, &raw); !status.ok()) return status;
-      break;
-    case Codec::zstd: {
-      std::unique_ptr<Decoder> decoder(spare_decoder_.exchange(nullptr));
-      if (!decoder) decoder.reset(new (std::nothrow) Decoder);
-      if (!decoder || decoder->context == nullptr) return no_memory();
-      View stored;
-      Status status = stored_bytes(blob, &decoder->stored, &stored);
-      if (status.ok()) status = decode_zstd(decoder->context, stored, blob.raw_size(), scratch);
-      decoder.reset(spare_decoder_.exchange(decoder.release()));
-      if (!status.ok()) return status;
-      raw = {scratch->data(), scratch->size()};
-      break;
-    }
-    default:
-      return Status::error(Code::unknown_feature,
-                           {"blob has the unknown codec ", decimal(blob.schema().codec())});
+  if (blob.codec() == Codec::raw) {
+    if (Status s = stored_bytes(blob, scratch, &raw); !s.ok()) return s;
+  } else {
+    std::unique_ptr<Decoder> decoder(spare_decoder_.exchange(nullptr));
+    if (!decoder) decoder.reset(new (std::nothrow) Decoder);
+    if (!decoder || decoder->context == nullptr) return no_memory();
+    const Status status = decode(decoder.get(), blob, 0, scratch, &raw);
+    decoder.reset(spare_decoder_.exchange(decoder.release()));
+    if (!status.ok()) return status;
   }
   if (xxh3(raw.data, raw.size) != blob.xxh3()) {
     return blob_error("its bytes do not have the recorded hash");

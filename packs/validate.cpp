@@ -230,10 +230,19 @@ Status check_tunings(const fb::Root &root, std::size_t root_size) {
   return {};
 }
 
-Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
-                   const Superblock &superblock) {
+Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs, const Superblock &superblock,
+                   std::uint32_t bases) {
   for (const fb::Blob *blob : blobs) {
-    if (Status status = check_blob(*blob, superblock); !status.ok()) return status;
+    if (Status status = check_blob(*blob, superblock, bases); !status.ok()) return status;
+  }
+  return {};
+}
+
+// A base of one of the root's stands before it, so that none is its own in the end.
+Status check_root_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
+                        const Superblock &superblock) {
+  for (std::uint32_t i = 0; i < blobs.size(); ++i) {
+    if (Status s = check_blob(*blobs.Get(i), superblock, i); !s.ok()) return s;
   }
   return {};
 }
@@ -293,9 +302,14 @@ Status check_provenance(const fb::Section &section) {
 
 }  // namespace
 
-Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
-  if (blob.base() != 0) {
+Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint32_t bases) {
+  const auto codec = static_cast<Codec>(blob.codec());
+  const bool based = (superblock.incompat & kIncompatBases) != 0 && codec == Codec::based;
+  if (!based && blob.base() != 0) {
     return fault(Code::reserved_not_zero, "blob: reserved field base is not zero");
+  }
+  if (based && blob.base() - 1 >= bases) {  // 0 is none
+    return fault(Code::out_of_bounds, "blob: its base is missing or stands behind it");
   }
   if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {
     return fault(Code::over_limit, "blob: over 1 GiB");
@@ -303,8 +317,7 @@ Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
   if (!placed(blob.offset(), blob.stored_size(), superblock)) {
     return fault(Code::out_of_bounds, "blob: lies outside of the pack");
   }
-  const bool raw = static_cast<Codec>(blob.codec()) == Codec::raw;
-  if (raw && blob.stored_size() != blob.raw_size()) {
+  if (codec == Codec::raw && blob.stored_size() != blob.raw_size()) {
     return fault(Code::out_of_bounds, "blob: stored raw, but the sizes differ");
   }
   return {};
@@ -313,7 +326,7 @@ Status check_blob(const fb::Blob &blob, const Superblock &superblock) {
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out) {
   if (!verify_buffer(bytes, TableKind::root)) return root_error("not a buffer of the schema");
   const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data);
-  if (Status status = check_blobs(*root->blobs(), superblock); !status.ok()) return status;
+  if (Status status = check_root_blobs(*root->blobs(), superblock); !status.ok()) return status;
   if (Status status = check_targets(*root, superblock); !status.ok()) return status;
   if (Status status = check_programs(*root); !status.ok()) return status;
   if (Status status = check_cross_checks(*root); !status.ok()) return status;
@@ -322,13 +335,15 @@ Status check_root(View bytes, const Superblock &superblock, const fb::Root **out
   return {};
 }
 
-Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock) {
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
+                     std::uint32_t bases) {
   if (!verify_buffer(bytes, TableKind::section)) return section_error("not a buffer of the schema");
   const auto *section = flatbuffers::GetRoot<fb::Section>(bytes.data);
   if (xxh3(text_of(*section->key())) != entry.key_hash()) {
     return section_error("its key does not have the hash that the root records");
   }
-  if (Status status = check_blobs(*section->blobs(), superblock); !status.ok()) return status;
+  if (Status status = check_blobs(*section->blobs(), superblock, bases); !status.ok())
+    return status;
   if (Status status = check_provenance(*section); !status.ok()) return status;
   return check_binaries(*section);
 }

@@ -8,13 +8,15 @@
 
 namespace kiln::packs {
 
-// Place, size and codec rules of a blob entry.
-Status check_blob(const fb::Blob &blob, const Superblock &superblock);
+// Place, size and codec rules of a blob entry, whose base is one of the root's first `bases` blobs.
+Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint32_t bases);
 
 // All rules but the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is set
 // on success only and points into them. The time and the memory that follow are bounded by their
 // size, whatever they say. The writer holds what it writes against these, too.
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out);
-Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock);
+// `bases` is the number of the root's blobs.
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
+                     std::uint32_t bases);
 
 }  // namespace kiln::packs

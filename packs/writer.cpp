@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <map>
 
-#include <zstd.h>
-
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "packs/encoder.hpp"
 #include "packs/record_rows.hpp"
 #include "packs/validate.hpp"
 
 namespace kiln::packs {
 namespace {
-
-constexpr int kZstdLevel = 19;
 
 fb::Hash to_hash(const Digest &name) {
   return fb::Hash(flatbuffers::span<const std::uint8_t, kDigestSize>(name.data(), name.size()));
@@ -69,110 +66,74 @@ std::uint64_t text_size(const Contents &contents) {
   return size;
 }
 
-// Streams blobs to the file, each once, and remembers where they are.
+// Where blobs lie in the file, each once, and the blobs of the root, which are also what others
+// are coded with.
 class BlobStream {
  public:
-  explicit BlobStream(OutputFile *file) : file_(file) {}
+  BlobStream(OutputFile *file, const WriteOptions &options) : file_(file), encoder_(options) {}
 
-  Status put(const BlobSource &source, bool compressed, fb::Blob *out) {
+  Status prepare(const Contents &contents) { return encoder_.prepare(contents); }
+
+  Status put(const BlobSource &source, const BlobUse &use, fb::Blob *out) {
     const auto known = entries_.find(source.name());
     if (known != entries_.end()) {
       *out = known->second;
       return {};
     }
-    fb::Blob entry;
-    Status status = !compressed     ? store(source, &entry)
-                    : source.pack() ? copy(source, &entry)
-                                    : compress(source, &entry);
-    if (!status.ok()) return status;
-    entries_.emplace(source.name(), entry);
-    *out = entry;
-    return {};
-  }
-
- private:
-  Status append(View stored, std::uint64_t *offset) {
-    if (Status status = file_->align(); !status.ok()) return status;
-    *offset = file_->size();
-    return file_->append(stored);
-  }
-
-  // As it is, whatever form it comes in.
-  Status store(const BlobSource &source, fb::Blob *entry) {
-    Bytes raw;
-    if (Status s = source.read(&raw); !s.ok()) return s;
-    const View bytes{raw.data(), raw.size()};
-    if (bytes.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
-    if (blake2b(bytes) != source.name()) return false_name();
-    std::uint64_t offset = 0;
-    if (Status s = append(bytes, &offset); !s.ok()) return s;
-    *entry = fb::Blob(to_hash(source.name()), offset, bytes.size, bytes.size,
-                      xxh3(bytes.data, bytes.size), static_cast<std::uint32_t>(Codec::raw), 0);
-    return {};
-  }
-
-  static Status false_name() {
-    return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
-  }
-
-  // A pack's frame is checked (decoded and hashed) before it is copied as it is. The name is
-  // checked, too: blobs of one name are stored once, and a false name would take another's place.
-  Status copy(const BlobSource &source, fb::Blob *entry) {
-    const BlobRef blob = source.blob();
-    Bytes scratch;
-    View raw;
-    View stored;
-    if (Status s = source.pack()->read_blob(blob, &scratch, &raw); !s.ok()) return s;
-    if (blake2b(raw) != source.name()) return false_name();
-    Bytes frame;
-    if (Status s = source.pack()->stored_bytes(blob, &frame, &stored); !s.ok()) return s;
-    std::uint64_t offset = 0;
-    if (Status s = append(stored, &offset); !s.ok()) return s;
-    *entry = fb::Blob(blob.schema().name(), offset, blob.stored_size(), blob.raw_size(),
-                      blob.xxh3(), blob.schema().codec(), 0);
-    return {};
-  }
-
-  Status compress(const BlobSource &source, fb::Blob *entry) {
-    const View raw{source.raw()->data(), source.raw()->size()};
-    if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
-    Bytes frame(ZSTD_compressBound(raw.size));
-    const std::size_t size =
-        ZSTD_compress(frame.data(), frame.size(), raw.data, raw.size, kZstdLevel);
-    if (ZSTD_isError(size)) {
-      return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(size));
+    EncodedBlob coded;
+    if (Status s = encoder_.encode(source, use, &coded); !s.ok()) return s;
+    std::uint32_t base = 0;
+    if (coded.base) {
+      if (Status s = add_to_root(*coded.base, {BlobKind::dictionary}, &base); !s.ok()) return s;
+      ++base;
+      based_ = true;
     }
-    const bool smaller = size < raw.size;
-    const View stored = smaller ? View{frame.data(), size} : raw;
-    std::uint64_t offset = 0;
-    if (Status status = append(stored, &offset); !status.ok()) return status;
-    *entry =
-        fb::Blob(to_hash(source.name()), offset, stored.size, raw.size, xxh3(raw.data, raw.size),
-                 static_cast<std::uint32_t>(smaller ? Codec::zstd : Codec::raw), 0);
+    if (Status s = file_->align(); !s.ok()) return s;
+    const std::uint64_t offset = file_->size();
+    const View stored{coded.stored.data(), coded.stored.size()};
+    if (Status s = file_->append(stored); !s.ok()) return s;
+    *out = fb::Blob(to_hash(source.name()), offset, stored.size, coded.raw_size, coded.xxh3,
+                    static_cast<std::uint32_t>(coded.codec), base);
+    entries_.emplace(source.name(), *out);
     return {};
   }
 
-  OutputFile *file_;
-  std::map<Digest, fb::Blob> entries_;
-};
-
-// The blob entries of one root or section, each once.
-class BlobTable {
- public:
-  Status add(BlobStream *stream, const BlobSource &source, bool compressed, std::uint32_t *index) {
-    const auto [place, fresh] = indices_.emplace(source.name(), blobs_.size());
-    *index = static_cast<std::uint32_t>(place->second);
-    if (!fresh) return {};
-    fb::Blob entry;
-    if (Status status = stream->put(source, compressed, &entry); !status.ok()) return status;
-    blobs_.push_back(entry);
-    return {};
+  Status add_to_root(const BlobSource &source, const BlobUse &use, std::uint32_t *index) {
+    return root_.add(this, source, use, index);
   }
-  const std::vector<fb::Blob> &blobs() const { return blobs_; }
+  const std::vector<fb::Blob> &root() const { return root_.blobs(); }
+  bool has_bases() const { return based_; }
+
+  // The blob entries of the root or a section, each once.
+  class Table {
+   public:
+    Status add(BlobStream *stream, const BlobSource &source, const BlobUse &use,
+               std::uint32_t *index) {
+      const auto known = indices_.find(source.name());
+      if (known != indices_.end()) {
+        *index = known->second;
+        return {};
+      }
+      fb::Blob entry;
+      if (Status s = stream->put(source, use, &entry); !s.ok()) return s;
+      *index = static_cast<std::uint32_t>(blobs_.size());  // behind its base, if this is the root's
+      indices_.emplace(source.name(), *index);
+      blobs_.push_back(entry);
+      return {};
+    }
+    const std::vector<fb::Blob> &blobs() const { return blobs_; }
+
+   private:
+    std::map<Digest, std::uint32_t> indices_;
+    std::vector<fb::Blob> blobs_;
+  };
 
  private:
-  std::map<Digest, std::size_t> indices_;
-  std::vector<fb::Blob> blobs_;
+  OutputFile *file_;
+  Encoder encoder_;
+  Table root_;
+  std::map<Digest, fb::Blob> entries_;
+  bool based_ = false;
 };
 
 using Text = flatbuffers::Offset<flatbuffers::String>;
@@ -209,6 +170,17 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
                               driver, sizes);
 }
 
+std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferBuilder *builder,
+                                                        const Target &target) {
+  std::vector<flatbuffers::Offset<fb::Fact>> facts;
+  for (const auto &[fact, text] : target.identity) {
+    const Text name = builder->CreateString(fact);
+    const Text value = builder->CreateString(text);
+    facts.push_back(fb::CreateFact(*builder, name, value));
+  }
+  return facts;
+}
+
 // The binaries of a section, or its intermediates.
 struct Rows {
   std::vector<fb::Binary> binaries;
@@ -218,7 +190,7 @@ struct Rows {
 
 class PackWriter {
  public:
-  explicit PackWriter(const WriteOptions &options) : options_(options) {}
+  explicit PackWriter(const WriteOptions &options) : stream_(&file_, options) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
@@ -226,25 +198,24 @@ class PackWriter {
   Status add_program(const Program &program);
   Status add_variant(const Variant &variant,
                      std::vector<flatbuffers::Offset<fb::Variant>> *variants);
-  Status add_optional(const std::optional<BlobSource> &source, std::uint32_t *index);
-  Status add_entries(const std::vector<Binary> &binaries, flatbuffers::FlatBufferBuilder *builder,
-                     BlobTable *blobs, Rows *out);
+  Status add_optional(const std::optional<BlobSource> &source, BlobKind kind, std::uint32_t *index);
+  Status add_entries(const std::vector<Binary> &binaries, const std::string &profile,
+                     flatbuffers::FlatBufferBuilder *builder, BlobStream::Table *blobs, Rows *out);
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
-  WriteOptions options_;
   OutputFile file_;
-  BlobStream stream_{&file_};
+  BlobStream stream_;
   flatbuffers::FlatBufferBuilder root_;
-  BlobTable root_blobs_;
   std::vector<flatbuffers::Offset<fb::Program>> programs_;
   std::vector<fb::TargetEntry> targets_;
 };
 
-Status PackWriter::add_optional(const std::optional<BlobSource> &source, std::uint32_t *index) {
+Status PackWriter::add_optional(const std::optional<BlobSource> &source, BlobKind kind,
+                                std::uint32_t *index) {
   *index = 0;
   if (!source) return {};
-  if (Status status = root_blobs_.add(&stream_, *source, true, index); !status.ok()) return status;
+  if (Status status = stream_.add_to_root(*source, {kind}, index); !status.ok()) return status;
   ++*index;
   return {};
 }
@@ -265,10 +236,10 @@ Status PackWriter::add_variant(const Variant &variant,
   std::uint32_t il32 = 0;
   std::uint32_t il64 = 0;
   std::uint32_t launches = 0;
-  if (Status s = add_optional(variant.source, &source); !s.ok()) return s;
-  if (Status s = add_optional(variant.il32, &il32); !s.ok()) return s;
-  if (Status s = add_optional(variant.il64, &il64); !s.ok()) return s;
-  if (Status s = add_optional(variant.launches, &launches); !s.ok()) return s;
+  if (Status s = add_optional(variant.source, BlobKind::source, &source); !s.ok()) return s;
+  if (Status s = add_optional(variant.il32, BlobKind::il, &il32); !s.ok()) return s;
+  if (Status s = add_optional(variant.il64, BlobKind::il, &il64); !s.ok()) return s;
+  if (Status s = add_optional(variant.launches, BlobKind::launches, &launches); !s.ok()) return s;
   std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
   for (const Kernel &kernel : variant.kernels) {
     const Text kernel_name = root_.CreateString(kernel.name);
@@ -308,8 +279,8 @@ Status PackWriter::add_program(const Program &program) {
   return {};
 }
 
-Status PackWriter::add_entries(const std::vector<Binary> &binaries,
-                               flatbuffers::FlatBufferBuilder *builder, BlobTable *blobs,
+Status PackWriter::add_entries(const std::vector<Binary> &binaries, const std::string &profile,
+                               flatbuffers::FlatBufferBuilder *builder, BlobStream::Table *blobs,
                                Rows *out) {
   std::vector<const Binary *> sorted;
   for (const Binary &binary : binaries) sorted.push_back(&binary);
@@ -317,12 +288,13 @@ Status PackWriter::add_entries(const std::vector<Binary> &binaries,
             [](const Binary *a, const Binary *b) { return a->variant < b->variant; });
   for (const Binary *binary : sorted) {
     std::uint32_t index = 0;
-    Status status = blobs->add(&stream_, binary->blob, options_.compress_binaries, &index);
-    if (!status.ok()) return status;
+    const BlobUse use{BlobKind::binary, binary->variant, profile};
+    if (Status s = blobs->add(&stream_, binary->blob, use, &index); !s.ok()) return s;
     out->binaries.emplace_back(to_hash(binary->variant), index, 0);
     out->provenance.push_back(add_provenance(builder, *binary));
     if (!binary->auxiliary) continue;
-    if (Status s = blobs->add(&stream_, *binary->auxiliary, true, &index); !s.ok()) return s;
+    const BlobUse more{BlobKind::auxiliary};
+    if (Status s = blobs->add(&stream_, *binary->auxiliary, more, &index); !s.ok()) return s;
     out->auxiliary.emplace_back(to_hash(binary->variant), index, 0);
   }
   return {};
@@ -333,31 +305,28 @@ Status PackWriter::add_target(const Target &target) {
     return Status::error(Code::over_limit, "a target's section is over 64 MiB");
   }
   flatbuffers::FlatBufferBuilder builder;
-  BlobTable blobs;
+  BlobStream::Table blobs;
   Rows final;
   Rows intermediate;
   if (target.auxiliary) {
     std::uint32_t index = 0;
-    Status status = blobs.add(&stream_, *target.auxiliary, true, &index);
-    if (!status.ok()) return status;
+    const BlobUse use{BlobKind::auxiliary};
+    if (Status s = blobs.add(&stream_, *target.auxiliary, use, &index); !s.ok()) return s;
     final.auxiliary.emplace_back(to_hash(Digest{}), index, 0);
   }
-  if (Status s = add_entries(target.binaries, &builder, &blobs, &final); !s.ok()) return s;
-  if (Status s = add_entries(target.intermediates, &builder, &blobs, &intermediate); !s.ok()) {
+  if (Status s = add_entries(target.binaries, target.profile, &builder, &blobs, &final); !s.ok())
+    return s;
+  if (Status s = add_entries(target.intermediates, target.profile, &builder, &blobs, &intermediate);
+      !s.ok()) {
     return s;
   }
-  std::vector<flatbuffers::Offset<fb::Fact>> identity;
-  for (const auto &[fact, text] : target.identity) {
-    const auto name = builder.CreateString(fact);
-    const auto value = builder.CreateString(text);
-    identity.push_back(fb::CreateFact(builder, name, value));
-  }
+  const auto facts = add_identity(&builder, target);
   const auto key = builder.CreateString(target.key);
   const auto profile = builder.CreateString(target.profile);
   const auto family = builder.CreateString(target.family);
   const auto model = builder.CreateString(target.model);
   const auto compiler = builder.CreateString(target.compiler);
-  const auto identity_vector = builder.CreateVector(identity);
+  const auto identity = builder.CreateVector(facts);
   const auto binary_vector = builder.CreateVectorOfStructs(final.binaries);
   const auto provenance_vector = builder.CreateVector(final.provenance);
   const auto blob_vector = builder.CreateVectorOfStructs(blobs.blobs());
@@ -369,7 +338,7 @@ Status PackWriter::add_target(const Target &target) {
     their_provenance = builder.CreateVector(intermediate.provenance);
   }
   if (!final.auxiliary.empty()) auxiliary = builder.CreateVectorOfStructs(final.auxiliary);
-  builder.Finish(fb::CreateSection(builder, key, profile, family, model, compiler, identity_vector,
+  builder.Finish(fb::CreateSection(builder, key, profile, family, model, compiler, identity,
                                    binary_vector, provenance_vector, blob_vector, intermediates,
                                    their_provenance, auxiliary));
   if (builder.GetSize() > kMaxSectionSize) {
@@ -381,7 +350,9 @@ Status PackWriter::add_target(const Target &target) {
                         to_hash(blake2b(bytes)));
   Superblock so_far;
   so_far.pack_size = file_.size();
-  if (Status s = check_section(bytes, targets_.back(), so_far); !s.ok()) {
+  if (stream_.has_bases()) so_far.incompat = kIncompatBases;
+  const auto bases = static_cast<std::uint32_t>(stream_.root().size());
+  if (Status s = check_section(bytes, targets_.back(), so_far, bases); !s.ok()) {
     return refused(std::move(s));
   }
   return file_.append(bytes);
@@ -395,7 +366,7 @@ Status PackWriter::finish(const Contents &contents) {
             });
   const auto targets = root_.CreateVectorOfStructs(targets_);
   const auto programs = root_.CreateVector(programs_);
-  const auto blobs = root_.CreateVectorOfStructs(root_blobs_.blobs());
+  const auto blobs = root_.CreateVectorOfStructs(stream_.root());
   const auto producer = root_.CreateString(contents.producer);
   const auto cross_checks = add_rows(contents.cross_checks, &root_);
   const auto tunings = add_rows(contents.tunings, &root_);
@@ -403,6 +374,10 @@ Status PackWriter::finish(const Contents &contents) {
                               tunings.texts));
   if (Status s = file_.align(); !s.ok()) return s;
   Superblock superblock;
+  if (stream_.has_bases()) {
+    superblock.incompat = kIncompatBases;
+    superblock.needed = kBasesSince;
+  }
   superblock.root_offset = file_.size();
   superblock.root_size = root_.GetSize();
   superblock.root_xxh3 = xxh3(root_.GetBufferPointer(), root_.GetSize());
@@ -430,6 +405,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (Status s = file_.open(path); !s.ok()) return s;
   const std::uint8_t placeholder[kSuperblockSize] = {};
   if (Status s = file_.append({placeholder, sizeof(placeholder)}); !s.ok()) return s;
+  if (Status s = stream_.prepare(contents); !s.ok()) return s;
   for (const Program *program : sorted_by(contents.programs, &Program::name)) {
     if (Status s = add_program(*program); !s.ok()) return s;
   }

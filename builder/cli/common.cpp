@@ -257,6 +257,21 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
   command.add_flag_callback(
       "--uncompressed", [options] { options->compress_binaries = false; },
       "Store binaries as they are: a start decodes nothing, and the pack is larger");
+  add_purpose_option(command, options);
+}
+
+void add_purpose_option(CLI::App &command, packs::WriteOptions *options) {
+  static const std::map<std::string, packs::PackProfile> kPurposes = {
+      {"startup", packs::PackProfile::startup},
+      {"fleet", packs::PackProfile::fleet},
+      {"archive", packs::PackProfile::archive}};
+  command
+      .add_option_function<std::string>(
+          "--for",
+          [options](const std::string &purpose) { options->profile = kPurposes.at(purpose); },
+          "Store all blobs anew: decoded fast, small and fit to be cut, or smallest")
+      ->type_name("PURPOSE")
+      ->check(CLI::IsMember(kPurposes));
 }
 
 packs::FolderLock lock_output(const std::string &path) {

@@ -165,5 +165,7 @@ Status write_output(const packs::Contents &contents, const std::string &path,
 Status as_failed(const Status &written);
 // --uncompressed.
 void add_write_options(CLI::App &command, packs::WriteOptions *options);
+// --for alone, which is one of those.
+void add_purpose_option(CLI::App &command, packs::WriteOptions *options);
 
 }  // namespace kiln::cli

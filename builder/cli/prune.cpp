@@ -14,6 +14,7 @@ struct PruneArguments {
   std::string input;
   std::vector<std::string> inventories;
   std::string output;
+  packs::WriteOptions write;
   bool json = false;
 };
 
@@ -79,7 +80,7 @@ int run_prune(const PruneArguments &options) {
   const packs::Contents &contents = open->contents;
   const auto match = builder::match_inventory(*open->pack, contents, devices);
   const auto pruned = builder::cut_contents(contents, builder::cut_of(contents, match, devices));
-  if (Status s = write_output(pruned, options.output); !s.ok()) return fail(s);
+  if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
     print(prune_json(options, contents, match));
   } else {
@@ -103,6 +104,7 @@ void add_prune(CLI::App &app, Command *command) {
       ->allow_extra_args(false)
       ->required();
   sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  add_purpose_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_prune(*options); }; });
 }

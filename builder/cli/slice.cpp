@@ -12,6 +12,7 @@ struct SliceArguments {
   std::string input;
   std::string output;
   builder::SliceRequest request;
+  packs::WriteOptions write;
   bool json = false;
 };
 
@@ -26,9 +27,9 @@ std::size_t binaries_of(const packs::Contents &contents) {
 int run_slice(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
   if (request.targets.empty() && request.families.empty() && request.profiles.empty() &&
-      request.programs.empty()) {
-    return fail(
-        {Code::bad_argument, "slice needs one of --target, --family, --profile and --program"});
+      request.programs.empty() && !options.write.profile) {
+    return fail({Code::bad_argument,
+                 "slice needs one of --target, --family, --profile, --program and --for"});
   }
   const auto open = open_pack(options.input);
   if (!open.ok()) return fail(open.status());
@@ -36,7 +37,7 @@ int run_slice(const SliceArguments &options) {
   const auto cut = builder::find_slice(open->contents, request);
   if (!cut.ok()) return fail({cut.status().code, options.input + ": " + cut.status().message});
   const packs::Contents slice = builder::cut_contents(open->contents, *cut);
-  if (Status s = write_output(slice, options.output); !s.ok()) return fail(s);
+  if (Status s = write_output(slice, options.output, options.write); !s.ok()) return fail(s);
   const std::size_t binaries = binaries_of(slice);
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -70,6 +71,7 @@ void add_slice(CLI::App &app, Command *command) {
   add("--family", &request.families, "GLOB", "Targets of this family");
   add("--profile", &request.profiles, "GLOB", "Targets of this vendor profile");
   add("--program", &request.programs, "NAME", "This program");
+  add_purpose_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_slice(*options); }; });
 }

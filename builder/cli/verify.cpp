@@ -52,7 +52,7 @@ class Verifier {
     const packs::BlobRef entry = blob.blob();
     const auto [place, fresh] =
         known_.emplace(Entry{entry.offset(), entry.stored_size(), entry.raw_size(), entry.xxh3(),
-                             entry.codec(), entry.name()},
+                             entry.codec(), entry.base(), entry.name()},
                        packs::Status());
     if (fresh) place->second = checked(blob);
     check(place->second, what);
@@ -72,7 +72,7 @@ class Verifier {
  private:
   // All that an entry says; many tables may have it.
   using Entry = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, packs::Codec,
-                           packs::Digest>;
+                           std::uint32_t, packs::Digest>;
 
   static packs::Status checked(const packs::BlobSource &blob) {
     packs::Bytes bytes;

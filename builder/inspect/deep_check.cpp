@@ -79,6 +79,9 @@ class DeepCheck {
       entries.insert(entries.end(), section.blobs.begin(), section.blobs.end());
     }
     for (const packs::BlobRef entry : entries) {
+      if (entry.base() != 0) used.insert(pack.blob(entry.base()).name());
+    }
+    for (const packs::BlobRef entry : entries) {
       if (!used.insert(entry.name()).second) continue;
       const std::string name = "blob " + packs::hex(entry.name()).substr(0, 16);
       packs::Bytes scratch;

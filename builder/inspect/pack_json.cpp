@@ -16,12 +16,15 @@ using nlohmann::json;
 
 json blob_json(const packs::BlobSource &source) {
   const packs::BlobRef blob = source.blob();
-  const bool zstd = blob.codec() == packs::Codec::zstd;
-  return {{"hash", packs::hex(source.name())},
-          {"offset", blob.offset()},
-          {"stored_size", blob.stored_size()},
-          {"raw_size", blob.raw_size()},
-          {"codec", zstd ? "zstd" : "raw"}};
+  json out = {{"hash", packs::hex(source.name())},
+              {"offset", blob.offset()},
+              {"stored_size", blob.stored_size()},
+              {"raw_size", blob.raw_size()},
+              {"codec", blob.codec() == packs::Codec::raw ? "raw" : "zstd"}};
+  if (blob.base() != 0) {
+    out["base"] = packs::hex(source.pack()->blob(blob.base()).name());
+  }
+  return out;
 }
 
 json optional_blob(const std::optional<packs::BlobSource> &source) {

@@ -17,12 +17,14 @@ namespace {
 using nlohmann::json;
 
 constexpr const char *kBlobKindNames[kBlobKinds] = {
-    "source", "il", "launches", "binaries", "intermediates", "auxiliary", "unused"};
+    "source", "il", "launches", "binaries", "intermediates", "auxiliary", "dictionaries", "unused"};
+constexpr const char *kCodecNames[] = {"raw", "zstd", "zstd with a base"};
 
 // A blob of the file; several tables may name it.
 struct StoredBlob {
   std::uint64_t stored = 0;
   std::uint64_t raw = 0;
+  packs::Codec codec = packs::Codec::raw;
   BlobKind kind = BlobKind::unused;
   std::size_t uses = 0;
   std::set<std::size_t> targets{};
@@ -37,9 +39,15 @@ void add(const StoredBlob &blob, BlobSizes *sizes) {
   sizes->raw += blob.raw;
 }
 
-void add_entries(const std::vector<packs::BlobRef> &entries, StoredBlobs *blobs) {
+void add_entries(const packs::Pack &pack, const std::vector<packs::BlobRef> &entries,
+                 StoredBlobs *blobs) {
   for (const packs::BlobRef entry : entries) {
+    if (const packs::BlobRef base = pack.blob(entry.base())) {
+      StoredBlob &blob = (*blobs)[base.offset()];
+      blob.kind = std::min(blob.kind, BlobKind::dictionary);
+    }
     StoredBlob &blob = (*blobs)[entry.offset()];
+    blob.codec = entry.codec();
     blob.stored = std::max(blob.stored, entry.stored_size());
     blob.raw = std::max(blob.raw, entry.raw_size());
   }
@@ -122,6 +130,8 @@ void sum_up(const StoredBlobs &blobs, PackSizes *sizes) {
     const StoredBlob &blob = entry.second;
     const auto kind = static_cast<std::size_t>(blob.kind);
     add(blob, &sizes->kinds[kind]);
+    const auto codec = static_cast<std::size_t>(blob.codec);
+    if (codec < sizes->codecs.size()) add(blob, &sizes->codecs[codec]);
     sizes->uses += blob.uses;
     if (blob.uses > 1) sizes->saved += (blob.uses - 1) * blob.stored;
     for (const std::size_t i : blob.targets) {
@@ -196,8 +206,8 @@ Result<PackSizes> measure_pack(const packs::Pack &pack, const packs::Contents &c
     sizes.programs.push_back({program.name, {}, {}});
   }
   StoredBlobs blobs;
-  add_entries(layout.blobs, &blobs);
-  for (const auto &section : layout.sections) add_entries(section.blobs, &blobs);
+  add_entries(pack, layout.blobs, &blobs);
+  for (const auto &section : layout.sections) add_entries(pack, section.blobs, &blobs);
   const BlobUses noted(contents, &blobs);
   const std::uint64_t pack_size = pack.superblock().pack_size;
   count_bytes(layout, pack_size, &blobs, &sizes);
@@ -222,6 +232,12 @@ std::string sizes_text(const PackSizes &sizes, const std::string &path) {
   text += fmt::format("{}, stored in {}; used {} {}, of which copies would take {} more\n",
                       of_blobs(all), all.stored, sizes.uses, sizes.uses == 1 ? "time" : "times",
                       sizes.saved);
+  for (std::size_t codec = 0; codec < sizes.codecs.size(); ++codec) {
+    const BlobSizes &blobs = sizes.codecs[codec];
+    if (blobs.blobs == 0) continue;
+    text += fmt::format("{}: {}, stored in {}, saves {}\n", kCodecNames[codec], of_blobs(blobs),
+                        blobs.stored, blobs.raw - std::min(blobs.raw, blobs.stored));
+  }
   for (const TargetSizes &target : sizes.targets) {
     text +=
         fmt::format("target {}: {} section, {} blobs of its own, {} shared with other targets\n",
@@ -246,6 +262,10 @@ json sizes_json(const PackSizes &sizes) {
                         {"own", by_kind(program.own)},
                         {"shared", blob_sizes_json(program.shared)}});
   }
+  json codecs = json::object();
+  for (std::size_t codec = 0; codec < sizes.codecs.size(); ++codec) {
+    codecs[kCodecNames[codec]] = blob_sizes_json(sizes.codecs[codec]);
+  }
   return {{"schema", 1},
           {"file", sizes.file()},
           {"superblock", sizes.superblock},
@@ -255,6 +275,7 @@ json sizes_json(const PackSizes &sizes) {
           {"behind", sizes.behind},
           {"kinds", by_kind(sizes.kinds)},
           {"blobs", blob_sizes_json(sizes.blobs())},
+          {"codecs", codecs},
           {"uses", sizes.uses},
           {"saved", sizes.saved},
           {"targets", targets},

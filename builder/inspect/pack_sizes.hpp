@@ -22,9 +22,10 @@ enum class BlobKind : std::uint8_t {
   binary,
   intermediate,
   auxiliary,
-  unused  // in a table of blobs, and nothing refers to it
+  dictionary,  // others are coded with it, and it is for nothing else
+  unused       // in a table of blobs, and nothing refers to it
 };
-inline constexpr std::size_t kBlobKinds = 7;
+inline constexpr std::size_t kBlobKinds = 8;
 
 struct BlobSizes {
   std::size_t blobs = 0;
@@ -55,6 +56,9 @@ struct PackSizes {
   std::uint64_t padding = 0;
   std::uint64_t behind = 0;  // bytes after the pack, which are not looked at
   std::array<BlobSizes, kBlobKinds> kinds;
+
+  // By how they are stored: raw, zstd, zstd with a base.
+  std::array<BlobSizes, 3> codecs;
 
   std::size_t uses = 0;     // references to blobs
   std::uint64_t saved = 0;  // stored bytes that a second copy for each further use would take

@@ -228,6 +228,7 @@ class Forge {
 
   Bytes finish(const Bytes &root) {
     packs::Superblock superblock;
+    superblock.incompat = incompat;
     superblock.root_offset = append(root);
     superblock.root_size = root.size();
     superblock.root_xxh3 = packs::xxh3(root.data(), root.size());
@@ -236,6 +237,8 @@ class Forge {
     return image_;
   }
   Bytes finish(const ForgedRoot &root) { return finish(forge(root)); }
+
+  std::uint32_t incompat = 0;
 
  private:
   std::uint64_t append(const Bytes &bytes) {

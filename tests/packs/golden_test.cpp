@@ -3,6 +3,7 @@
 // KILN_REGENERATE=1 in the environment writes them anew.
 #include <cstdlib>
 
+#include "tests/packs/encoding_sample.hpp"
 #include "tests/packs/forge.hpp"
 
 using namespace kiln::packs;
@@ -130,6 +131,17 @@ TEST_CASE("today's writer makes the golden pack with final binaries", "[golden]"
   const Bytes golden = golden_bytes("good-v1-final.kiln", bytes);
   CHECK(parts_of(*opened(golden)) == parts_of(*opened(bytes)));
   CHECK(written(contents_of(opened(golden))) == golden);
+}
+
+TEST_CASE("today's writer makes the golden pack with bases", "[golden]") {
+  WriteOptions options;
+  options.profile = PackProfile::archive;
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "bases.kiln").string();
+  REQUIRE(write_pack(alike_sample(2, 3), path, options).ok());
+  const Bytes bytes = read_file(path);
+  const Bytes golden = golden_bytes("good-v1-bases.kiln", bytes);
+  CHECK(parts_of(*opened(golden)) == parts_of(*opened(bytes)));
 }
 
 TEST_CASE("golden packs from before a field was there are read and written as they were",

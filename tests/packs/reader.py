@@ -28,6 +28,8 @@ TYPES = ("uchar", "ushort", "uint", "int", "float", "half")
 SIZE_CLASSES = ("small", "medium", "large")
 RESULTS = ("native", "recompiled", "refused", "crashed", "wrong")
 FINALITIES = ("not launched", "yes", "no")
+BASES = 2  # the bit of incompat
+BASES_MOST = 4
 NAME = 32  # bytes of a BLAKE2b-256
 
 
@@ -51,18 +53,18 @@ def superblock(data):
     need(data, "empty")
     need(data[:8] == MAGIC[:len(data)], "bad_magic")
     need(len(data) >= HEADER, "truncated")
-    (version, incompat, _, reserved, offset, size, root_hash, pack_size,
+    (version, incompat, _, needed, offset, size, root_hash, pack_size,
      own_hash) = struct.unpack_from("<IIIIQQQQQ", data, 8)
     need(xxhash.xxh3_64_intdigest(data[:56]) == own_hash, "bad_superblock")
     need(version == 1, "newer_version")
-    need(incompat == 0, "unknown_feature")
-    need(reserved == 0, "reserved_not_zero")
+    need(incompat in (0, BASES), "unknown_feature")
+    need(incompat or not needed, "reserved_not_zero")
     need(pack_size <= len(data), "truncated")
     need(1 <= size <= ROOT_MOST, "over_limit")
     need(offset % 64 == 0 and offset >= HEADER and offset + size <= pack_size, "out_of_bounds")
     root = data[offset:offset + size]
     need(xxhash.xxh3_64_intdigest(root) == root_hash, "root_corrupt")
-    return data[:pack_size], root
+    return data[:pack_size], root, bool(incompat)
 
 
 class Table:
@@ -133,27 +135,42 @@ class Blobs:
     """The entries of a root or a section; each that is asked for is decoded and checked."""
     LAYOUT = f"{NAME}sQQQQII"
 
-    def __init__(self, data, rows):
+    def __init__(self, data, rows, based, root=None):
         self.data = data
         self.rows = rows
+        self.based = based  # whether the pack has bases
+        self.root = root  # None: these are the root's
 
-    def get(self, index):
+    def base(self, index, number, depth):
+        """The raw bytes of a blob's base."""
+        root = self.root or self
+        need(1 <= number <= (len(root.rows) if self.root else index), "out_of_bounds")
+        need(depth < BASES_MOST, "blob_corrupt")
+        return root.get(number - 1, depth + 1)[1]
+
+    def get(self, index, depth=0):
         """What is known of a blob, and its raw bytes."""
         name, offset, stored_size, raw_size, xxh3, codec, base = self.rows[index]
-        need(base == 0 and codec <= 1, "unknown_codec")
+        need(codec <= 1 or codec == 2 and self.based, "unknown_feature")
+        need(base == 0 or codec == 2 and self.based, "reserved_not_zero")
         need(stored_size <= BLOB_MOST and raw_size <= BLOB_MOST, "over_limit")
         need(offset % 64 == 0 and offset + stored_size <= len(self.data), "out_of_bounds")
         raw = self.data[offset:offset + stored_size]
-        if codec == 1:
+        if codec != 0:
             need(raw_size <= 32768 * stored_size, "blob_corrupt")
+            before = codec == 2 and self.base(index, base, depth)
+            words = zstandard.ZstdCompressionDict(before) if before else None
             try:
-                raw = zstandard.ZstdDecompressor().decompress(raw, max_output_size=raw_size)
+                raw = zstandard.ZstdDecompressor(words).decompress(raw, max_output_size=raw_size)
             except zstandard.ZstdError as error:
                 raise Refused("blob_corrupt") from error
         need(len(raw) == raw_size and xxhash.xxh3_64_intdigest(raw) == xxh3 and
              blake2b(raw) == name, "blob_corrupt")
-        return {"hash": name.hex(), "offset": offset, "stored_size": stored_size,
-                "raw_size": raw_size, "codec": ("raw", "zstd")[codec]}, bytes(raw)
+        known = {"hash": name.hex(), "offset": offset, "stored_size": stored_size,
+                 "raw_size": raw_size, "codec": ("raw", "zstd", "zstd")[codec]}
+        if codec == 2:
+            known["base"] = (self.root or self).rows[base - 1][0].hex()
+        return known, bytes(raw)
 
     def maybe(self, number):
         """An index plus one, 0 for none."""
@@ -224,7 +241,7 @@ def provenance(table):
             "kernels": [dict(zip(names, facts)) for facts in table.all_fixed(1, "QQQQ")]}
 
 
-def target(data, entry, variants):
+def target(data, entry, variants, root):
     """A section, by its entry in the root."""
     key_hash, offset, size, xxh3, name = entry
     need(offset + size <= len(data), "out_of_bounds")
@@ -232,7 +249,7 @@ def target(data, entry, variants):
     need(xxhash.xxh3_64_intdigest(section) == xxh3 and blake2b(section) == name, "section_corrupt")
     table = Table(section)
     need(xxhash.xxh3_64_intdigest(table.text(0).encode()) == key_hash, "section_malformed")
-    blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT))
+    blobs = Blobs(data, table.all_fixed(8, Blobs.LAYOUT), root.based, root)
     layout = f"{NAME}sII"
     auxiliary = {each[0]: blobs.get(each[1])[0] for each in table.all_fixed(11, layout)}
 
@@ -263,17 +280,17 @@ def tuning(row, texts):
 
 def read(data):
     """All of a pack."""
-    data, root = superblock(memoryview(data))
+    data, root, based = superblock(memoryview(data))
     try:
         table = Table(root)
-        blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT))
+        blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT), based)
         programs = [program(each, blobs) for each in table.tables(1)]
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
                     for owner in programs for each in owner["variants"]}
         texts = table.texts(6)
         return {"format_version": 1, "size": len(data), "producer": table.text(3),
                 "programs": programs,
-                "targets": [target(data, entry, variants)
+                "targets": [target(data, entry, variants, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],
                 "cross_checks": [
                     {"device_key_hash": f"{device:016x}", "target_key_hash": f"{of:016x}",

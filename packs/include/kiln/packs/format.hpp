@@ -12,7 +12,10 @@ namespace kiln::packs {
 
 inline constexpr std::uint32_t kCurrentVersion = 1;  // what the writer writes
 inline constexpr std::uint32_t kOldestReadableVersion = 1;
-inline constexpr std::uint32_t kKnownIncompat = 0;
+// Bits of `incompat`. The first is never given a meaning.
+inline constexpr std::uint32_t kIncompatBases = 2;  // blobs that are coded with another, their base
+inline constexpr std::uint32_t kKnownIncompat = kIncompatBases;
+inline constexpr std::uint32_t kBasesSince = 100;  // the first Kiln, 0.1.0, that reads them
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
 inline constexpr std::size_t kDigestSize = 32;
@@ -29,7 +32,12 @@ inline constexpr std::uint32_t kMaxTunings = 1u << 18;
 // The content hash of bytes: their BLAKE2b-256.
 using Digest = std::array<std::uint8_t, kDigestSize>;
 
-enum class Codec : std::uint32_t { raw = 0, zstd = 1 };
+enum class Codec : std::uint32_t {
+  raw = 0,
+  zstd = 1,
+  based = 2,  // zstd, with another blob as its dictionary: the base
+};
+inline constexpr unsigned kMaxBases = 4;  // that have to be decoded before a blob
 
 // How a device took another target's binaries: the worst over all of them, the greater the
 // worse. Packs may hold greater numbers than these; they mean "not native".
@@ -68,6 +76,7 @@ struct Superblock {
   std::uint64_t root_size = 0;
   std::uint64_t root_xxh3 = 0;
   std::uint64_t pack_size = 0;
+  std::uint32_t needed = 0;  // the first Kiln that knows all bits of `incompat`; 0 without any
 };
 
 // Writes all 64 bytes, the hash included.

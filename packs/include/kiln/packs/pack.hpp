@@ -48,7 +48,7 @@ class Pack {
   // `*out` null. A damaged section with that key's hash gives its fault.
   Status find_target(std::string_view key, TargetRef *out) const;
 
-  // The blob that a variant gives as its source or IL; null for number 0.
+  // The blob that a variant gives as its source or IL, or a blob as its base; null for number 0.
   BlobRef blob(std::uint32_t number) const;
   // Reads and decodes a blob of this pack and checks the hash of its raw bytes, which `scratch`
   // owns; those of a raw blob in memory are a view of that. Giving the same `scratch` again saves
@@ -68,6 +68,7 @@ class Pack {
 
   Pack() = default;
   Status open();
+  Status decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scratch, View *out) const;
   Status checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const;
 
   Storage storage_;

@@ -113,6 +113,7 @@ class BlobRef : public Ref<fb::Blob> {
   std::uint64_t raw_size() const { return schema().raw_size(); }
   std::uint64_t xxh3() const { return schema().xxh3(); }
   Codec codec() const { return static_cast<Codec>(schema().codec()); }  // may be an unknown number
+  std::uint32_t base() const { return schema().base(); }  // a number for Pack::blob(); 0 is none
 };
 
 class KernelRef : public Ref<fb::Kernel> {

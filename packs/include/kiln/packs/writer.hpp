@@ -5,14 +5,9 @@
 #include <string>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/write_options.hpp"
 
 namespace kiln::packs {
-
-struct WriteOptions {
-  // false: binaries are stored as they are. A start then has no decoding, which costs it less
-  // than half; the pack grows by what compression saved. IL and source are always compressed.
-  bool compress_binaries = true;
-};
 
 // Writes `contents` to `path`: a new temporary file in the same folder, synced, renamed
 // over. Blobs stream through one at a time. On any failure the temporary file is removed

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries the forms that a profile allows, and keeps frames that other packs have already.
+#include "packs/encoder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <future>
+
+#define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_c_literalCompressionMode
+#include <zdict.h>
+#include <zstd.h>
+
+#include "kiln/packs/hash.hpp"
+
+namespace kiln::packs {
+namespace {
+
+constexpr int kLevel = 19;
+// Of binaries that starts decode: half the time of level 19, for a sixth more bytes.
+constexpr int kFastLevel = 12;
+constexpr std::size_t kDictionarySize = 112'640;
+constexpr std::uint64_t kMostSampled = 16 << 20;  // bytes that a dictionary is trained with
+constexpr std::size_t kMostTried = 48;            // blobs that it is tried on
+
+Status zstd_error(std::size_t code) {
+  return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
+}
+
+View view_of(const Bytes &bytes) { return {bytes.data(), bytes.size()}; }
+
+bool is_dictionary(View raw) {
+  const std::uint8_t magic[] = {0x37, 0xa4, 0x30, 0xec};
+  return raw.size >= sizeof(magic) && std::memcmp(raw.data, magic, sizeof(magic)) == 0;
+}
+
+// One frame of `raw`, coded with `base` if that is not empty.
+Status compress(View raw, View base, bool fast, Bytes *out) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                     ZSTD_freeCCtx);
+  if (!context) return Status::error(Code::io_error, "no memory to compress");
+  const auto set = [&](ZSTD_cParameter parameter, int value) {
+    (void)ZSTD_CCtx_setParameter(context.get(), parameter, value);
+  };
+  set(ZSTD_c_compressionLevel, fast ? kFastLevel : kLevel);
+  if (fast) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
+  if (base.size != 0) {
+    // All of both is in reach, up to what a 32-bit reader can hold.
+    set(ZSTD_c_windowLog,
+        std::clamp(static_cast<int>(std::bit_width(raw.size + base.size)), 10, 27));
+    const std::size_t loaded =
+        ZSTD_CCtx_loadDictionary_byReference(context.get(), base.data, base.size);
+    if (ZSTD_isError(loaded)) return zstd_error(loaded);
+  }
+  out->resize(ZSTD_compressBound(raw.size));
+  const std::size_t size =
+      ZSTD_compress2(context.get(), out->data(), out->size(), raw.data, raw.size);
+  if (ZSTD_isError(size)) return zstd_error(size);
+  out->resize(size);
+  return {};
+}
+
+// The blobs of one group that a dictionary could serve.
+using Group = std::map<Digest, std::pair<BlobSource, Digest>>;  // by name; the variant
+
+std::string group_of(const BlobUse &use) {
+  switch (use.kind) {
+    case BlobKind::source: return "source";
+    case BlobKind::il: return "il";
+    case BlobKind::binary: return "binary " + use.profile;
+    default: return "";
+  }
+}
+
+template <typename Function>
+void for_each_binary(const Contents &contents, Function function) {
+  for (const Target &target : contents.targets) {
+    for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+      for (const Binary &binary : *binaries) {
+        function(binary, BlobUse{BlobKind::binary, binary.variant, target.profile});
+      }
+    }
+  }
+}
+
+std::map<std::string, Group> groups_of(const Contents &contents) {
+  std::map<std::string, Group> groups;
+  const auto add = [&](const BlobSource &source, const BlobUse &use) {
+    groups[group_of(use)].emplace(source.name(), std::pair(source, use.variant));
+  };
+  for (const Program &program : contents.programs) {
+    for (const Variant &variant : program.variants) {
+      if (variant.source) add(*variant.source, {BlobKind::source});
+      if (variant.il32) add(*variant.il32, {BlobKind::il});
+      if (variant.il64) add(*variant.il64, {BlobKind::il});
+    }
+  }
+  for_each_binary(contents,
+                  [&](const Binary &binary, const BlobUse &use) { add(binary.blob, use); });
+  return groups;
+}
+
+// At most `most` of `values`, evenly spaced.
+template <typename T>
+std::vector<T> spaced(const std::vector<T> &values, std::size_t most) {
+  if (values.size() <= most) return values;
+  std::vector<T> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(values[i * values.size() / most]);
+  return some;
+}
+
+// Empty if there is too little to learn from.
+Status train(const std::vector<BlobSource> &sources, Bytes *dictionary) {
+  std::uint64_t total = 0;
+  for (const BlobSource &source : sources) total += source.raw_size();
+  const std::uint64_t share = total / kMostSampled + 1;
+  Bytes samples;
+  std::vector<std::size_t> sizes;
+  for (const BlobSource &source : spaced(sources, (sources.size() + share - 1) / share)) {
+    Bytes raw;
+    if (Status s = source.read(&raw); !s.ok()) return s;
+    if (raw.empty() || raw.size() > kMostSampled) continue;
+    samples.insert(samples.end(), raw.begin(), raw.end());
+    sizes.push_back(raw.size());
+  }
+  dictionary->resize(kDictionarySize);
+  const std::size_t size =
+      ZDICT_trainFromBuffer(dictionary->data(), dictionary->size(), samples.data(), sizes.data(),
+                            static_cast<unsigned>(sizes.size()));
+  dictionary->resize(ZDICT_isError(size) ? 0 : size);
+  return {};
+}
+
+}  // namespace
+
+Encoder::Encoder(const WriteOptions &options) : options_(options) {}
+
+Status Encoder::prepare(const Contents &contents) {
+  for (const Program &program : contents.programs) {
+    for (const Variant &variant : program.variants) {
+      for (const auto *il : {&variant.il64, &variant.il32}) {
+        if (*il) il_[variant.hash].push_back(**il);
+      }
+      for (const auto *blob : {&variant.source, &variant.il32, &variant.il64}) {
+        if (*blob) of_programs_.insert((*blob)->name());
+      }
+    }
+  }
+  return options_.profile == PackProfile::fleet ? make_dictionaries(contents) : Status{};
+}
+
+Status Encoder::make_dictionaries(const Contents &contents) {
+  for (const auto &[name, group] : groups_of(contents)) {
+    std::vector<BlobSource> sources;
+    for (const auto &entry : group) sources.push_back(entry.second.first);
+    Bytes dictionary;
+    if (Status s = train(sources, &dictionary); !s.ok()) return s;
+    if (dictionary.empty()) continue;
+    Bytes frame;
+    if (Status s = compress(view_of(dictionary), {}, false, &frame); !s.ok()) return s;
+    // Whether it saves more than it takes, by what it saves of some.
+    const std::vector<BlobSource> some = spaced(sources, kMostTried);
+    const BlobSource base(std::move(dictionary));
+    std::uint64_t saved = 0;
+    for (const BlobSource &source : some) {
+      BlobUse use{name == "il" ? BlobKind::il : BlobKind::source};
+      if (name != "il" && name != "source") {
+        use = {BlobKind::binary, group.at(source.name()).second};
+      }
+      Bytes raw;
+      EncodedBlob without;
+      Bytes with;
+      if (Status s = source.read(&raw); !s.ok()) return s;
+      if (Status s = code(source, use, view_of(raw), &without); !s.ok()) return s;
+      if (Status s = compress(view_of(raw), view_of(*base.raw()), false, &with); !s.ok()) return s;
+      if (with.size() < without.stored.size()) saved += without.stored.size() - with.size();
+    }
+    if (saved * sources.size() > frame.size() * some.size()) dictionaries_.emplace(name, base);
+  }
+  return {};
+}
+
+bool Encoder::makes(const BlobSource &base) const {
+  return std::any_of(dictionaries_.begin(), dictionaries_.end(),
+                     [&](const auto &each) { return each.second.name() == base.name(); });
+}
+
+unsigned Encoder::bases_of(const BlobSource &source) const {
+  const auto known = bases_.find(source.name());
+  return known == bases_.end() ? 0 : known->second;
+}
+
+PackProfile Encoder::profile_for(const BlobSource &source) const {
+  return options_.profile.value_or(source.pack() ? PackProfile::fleet : PackProfile::startup);
+}
+
+// Whether the frame that a pack has can stay: it has no base, or one that this pack will have.
+bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
+  if (!source.pack() || options_.profile) return false;
+  out->codec = source.blob().codec();
+  if (out->codec == Codec::based) {
+    out->base.emplace(source.pack(), source.pack()->blob(source.blob().base()));
+    Bytes raw;
+    const bool stays = of_programs_.count(out->base->name()) != 0 ||
+                       (out->base->blob().codec() != Codec::based && out->base->read(&raw).ok() &&
+                        is_dictionary(view_of(raw)));
+    if (!stays || bases_of(*out->base) >= kMaxBases) {
+      out->base.reset();
+      return false;
+    }
+  }
+  Bytes scratch;
+  View stored;
+  if (!source.pack()->stored_bytes(source.blob(), &scratch, &stored).ok()) return false;
+  out->stored.assign(stored.data, stored.data + stored.size);
+  return true;
+}
+
+std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use,
+                                           View raw) const {
+  std::vector<BlobSource> bases;
+  const PackProfile profile = profile_for(source);
+  if (profile == PackProfile::startup || use.kind == BlobKind::dictionary) return bases;
+  const auto add = [&](const BlobSource &base) {
+    if (base.name() != source.name() && bases_of(base) < kMaxBases) bases.push_back(base);
+  };
+  const auto il = il_.find(use.variant);
+  if (use.kind == BlobKind::binary && il != il_.end()) {
+    for (const BlobSource &module : il->second) add(module);
+  }
+  if (profile == PackProfile::fleet) {
+    const auto dictionary = dictionaries_.find(group_of(use));
+    if (dictionary != dictionaries_.end()) add(dictionary->second);
+    return bases;
+  }
+  const auto sibling = siblings_.find(use.variant);
+  if (use.kind == BlobKind::binary && sibling != siblings_.end()) add(sibling->second);
+  for (const std::uint32_t blob : similar_.find(raw)) add(stored_[blob]);
+  return bases;
+}
+
+Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out) {
+  const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
+  const bool fast = started && profile_for(source) == PackProfile::startup;
+  const std::vector<BlobSource> bases = bases_for(source, use, raw);
+  std::vector<Bytes> frames(1 + bases.size());
+  std::vector<std::future<Status>> running;
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    running.push_back(std::async(std::launch::async, [&, i] {
+      Bytes base;
+      if (Status s = bases[i].read(&base); !s.ok()) return s;
+      // What only begins like a dictionary would be read as one.
+      if (is_dictionary(view_of(base)) && !makes(bases[i])) return Status{};
+      return compress(raw, view_of(base), false, &frames[i + 1]);
+    }));
+  }
+  Status status = compress(raw, {}, fast, &frames[0]);
+  for (std::future<Status> &each : running) {
+    if (Status s = each.get(); !s.ok()) status = std::move(s);
+  }
+  if (!status.ok()) return status;
+  out->codec = Codec::raw;
+  out->base.reset();
+  std::size_t least = raw.size;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].empty() || frames[i].size() >= least) continue;
+    least = frames[i].size();
+    out->codec = i == 0 ? Codec::zstd : Codec::based;
+    out->base = i == 0 ? std::nullopt : std::optional(bases[i - 1]);
+    out->stored = std::move(frames[i]);
+  }
+  if (out->codec == Codec::raw) out->stored.assign(raw.data, raw.data + raw.size);
+  return {};
+}
+
+void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
+                       const EncodedBlob &coded) {
+  if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
+  if (options_.profile != PackProfile::archive) return;
+  similar_.add(raw);
+  stored_.push_back(source);
+  if (use.kind == BlobKind::binary) siblings_.insert_or_assign(use.variant, source);
+}
+
+Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
+  Bytes bytes;
+  if (Status s = source.read(&bytes); !s.ok()) return s;
+  const View raw = view_of(bytes);
+  if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
+  // Blobs of one name are stored once, and a false name would take another's place.
+  if (blake2b(raw) != source.name()) {
+    return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
+  }
+  out->raw_size = raw.size;
+  out->xxh3 = xxh3(raw.data, raw.size);
+  if (use.kind == BlobKind::binary && !options_.compress_binaries) {
+    out->stored = std::move(bytes);
+    return {};
+  }
+  if (!keeps(source, out)) {
+    if (Status s = code(source, use, raw, out); !s.ok()) return s;
+  }
+  remember(source, use, raw, *out);
+  return {};
+}
+
+}  // namespace kiln::packs

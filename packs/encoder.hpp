@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which form each blob of a pack is stored: FORMAT.md, "Writing".
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
+#include "kiln/packs/write_options.hpp"
+#include "packs/similar.hpp"
+
+namespace kiln::packs {
+
+// What a blob is to the pack.
+enum class BlobKind : std::uint8_t { source, il, launches, binary, auxiliary, dictionary };
+
+struct BlobUse {
+  BlobKind kind = BlobKind::source;
+  Digest variant{};       // of a binary
+  std::string profile{};  // of a binary's target
+};
+
+// A blob as it will be stored.
+struct EncodedBlob {
+  Codec codec = Codec::raw;
+  std::optional<BlobSource> base{};
+  Bytes stored{};
+  std::uint64_t raw_size = 0;
+  std::uint64_t xxh3 = 0;
+};
+
+// Blobs are given in the order in which they are stored: what one is coded with comes before it,
+// or is a dictionary, which nothing else names. One thread; compresses with more.
+class Encoder {
+ public:
+  explicit Encoder(const WriteOptions &options);
+
+  // Notes which IL is whose, and makes dictionaries where the profile has them.
+  Status prepare(const Contents &contents);
+  // Checks the blob against its name, then codes it or copies its frame.
+  Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
+
+ private:
+  bool keeps(const BlobSource &source, EncodedBlob *out);
+  std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use, View raw) const;
+  Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
+  PackProfile profile_for(const BlobSource &source) const;
+  bool makes(const BlobSource &base) const;  // a dictionary
+  // How many blobs have to be decoded before it.
+  unsigned bases_of(const BlobSource &source) const;
+  void remember(const BlobSource &source, const BlobUse &use, View raw, const EncodedBlob &coded);
+  Status make_dictionaries(const Contents &contents);
+
+  WriteOptions options_;
+  std::map<Digest, std::vector<BlobSource>> il_;    // by variant
+  std::set<Digest> of_programs_;                    // names of what variants have
+  std::map<std::string, BlobSource> dictionaries_;  // by group
+  std::map<Digest, unsigned> bases_;                // of stored blobs, where there are any
+  std::map<Digest, BlobSource> siblings_;           // by variant: the last binary
+  std::vector<BlobSource> stored_;                  // by the number that `similar_` has
+  SimilarBlobs similar_;
+};
+
+}  // namespace kiln::packs

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the blobs of a pack are stored.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace kiln::packs {
+
+// What the stored form of blobs is chosen for.
+enum class PackProfile : std::uint8_t {
+  startup,  // binaries are decoded fast, each by itself
+  fleet,  // small: with dictionaries, and binaries with their variant's IL. Targets can be cut out
+  archive,  // smallest: with any blob that is like it
+};
+
+struct WriteOptions {
+  // None: blobs that come from packs stay in their form where what they are coded with is in the
+  // pack, too (else as in `fleet`), and new ones are stored as in `startup`. Otherwise all of them
+  // are stored anew.
+  std::optional<PackProfile> profile{};
+  // false: binaries are stored as they are. A start then has no decoding, which costs it less
+  // than half; the pack grows by what compression saved. IL and source are always compressed.
+  bool compress_binaries = true;
+};
+
+}  // namespace kiln::packs

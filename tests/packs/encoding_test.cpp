@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which form blobs are stored, and that each form gives them back.
+#include <algorithm>
+#include <set>
+
+#include "kiln/packs/layout.hpp"
+#include "tests/packs/encoding_sample.hpp"
+#include "tests/packs/forge.hpp"
+
+using namespace kiln::packs;
+using namespace kiln::test;
+
+namespace {
+
+Bytes packed(const Contents &contents, const WriteOptions &options) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "p.kiln").string();
+  const Status status = write_pack(contents, path, options);
+  INFO(status.message);
+  REQUIRE(status.ok());
+  return read_file(path);
+}
+
+// A pack that keeps its bytes.
+PackPointer lasting(Bytes bytes) {
+  struct Both {
+    Bytes bytes;
+    PackPointer pack;
+  };
+  const auto both = std::make_shared<Both>();
+  both->bytes = std::move(bytes);
+  both->pack = opened(both->bytes);
+  return {both, both->pack.get()};
+}
+
+Bytes packed_for(const Contents &contents, PackProfile profile) {
+  WriteOptions options;
+  options.profile = profile;
+  return packed(contents, options);
+}
+
+std::vector<BlobRef> all_blobs(const Pack &pack) {
+  Layout layout;
+  REQUIRE(read_layout(pack, &layout).ok());
+  std::vector<BlobRef> blobs = layout.blobs;
+  for (const auto &section : layout.sections) {
+    blobs.insert(blobs.end(), section.blobs.begin(), section.blobs.end());
+  }
+  return blobs;
+}
+
+unsigned bases_before(const Pack &pack, BlobRef blob) {
+  unsigned bases = 0;
+  for (; blob.base() != 0; ++bases) blob = pack.blob(blob.base());
+  return bases;
+}
+
+unsigned most_bases(const Pack &pack) {
+  unsigned most = 0;
+  for (const BlobRef blob : all_blobs(pack)) most = std::max(most, bases_before(pack, blob));
+  return most;
+}
+
+void check_all_blobs(const Pack &pack) {
+  for (const BlobRef blob : all_blobs(pack)) {
+    Bytes scratch;
+    View raw;
+    REQUIRE(pack.read_blob(blob, &scratch, &raw).ok());
+    CHECK(blake2b(raw) == blob.name());
+  }
+}
+
+// All that is read, but not how it is stored.
+std::map<Digest, Bytes> raw_of(const Pack &pack) {
+  std::map<Digest, Bytes> all;
+  for (const BlobRef blob : all_blobs(pack)) {
+    Bytes scratch;
+    View raw;
+    const Status status = pack.read_blob(blob, &scratch, &raw);
+    if (status.ok()) all[blob.name()] = Bytes(raw.data, raw.data + raw.size);
+  }
+  return all;
+}
+
+bool is_dictionary(const Pack &pack, BlobRef blob) {
+  Bytes scratch;
+  View raw;
+  REQUIRE(pack.read_blob(blob, &scratch, &raw).ok());
+  return raw.size > 4 && Bytes(raw.data, raw.data + 4) == Bytes{0x37, 0xa4, 0x30, 0xec};
+}
+
+constexpr PackProfile kAll[] = {PackProfile::startup, PackProfile::fleet, PackProfile::archive};
+
+}  // namespace
+
+TEST_CASE("every purpose gives the blobs back, and the same bytes each time", "[encoding]") {
+  const Contents contents = alike_sample(6, 5);
+  for (const PackProfile purpose : kAll) {
+    const Bytes bytes = packed_for(contents, purpose);
+    CHECK(bytes == packed_for(contents, purpose));
+    const PackPointer pack = lasting(bytes);
+    check_all_blobs(*pack);
+    CHECK(most_bases(*pack) <= kMaxBases);
+    CHECK((pack->superblock().incompat != 0) == (most_bases(*pack) != 0));
+    // What comes from a pack is stored anew in the same form.
+    CHECK(bytes == packed_for(contents_of(pack), purpose));
+  }
+}
+
+TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack its IL, too",
+          "[encoding]") {
+  const Contents contents = alike_sample(6, 5);
+  const Bytes startup = packed_for(contents, PackProfile::startup);
+  const Bytes fleet = packed_for(contents, PackProfile::fleet);
+  const Bytes archive = packed_for(contents, PackProfile::archive);
+  CHECK(most_bases(*lasting(startup)) == 0);
+  CHECK(startup == packed(contents, {}));
+  CHECK(lasting(startup)->superblock().incompat == 0);
+  const PackPointer pack = lasting(fleet);
+  CHECK(pack->superblock().needed == kBasesSince);
+  TargetRef device;
+  REQUIRE(pack->target(0, &device).ok());
+  for (const Program &program : contents.programs) {
+    for (const Variant &each : program.variants) {
+      const BlobRef blob = device.find_binary(each.hash).blob;
+      REQUIRE(blob.base() != 0);
+      const BlobRef base = pack->blob(blob.base());
+      CHECK((base.name() == each.il64->name() || is_dictionary(*pack, base)));
+    }
+  }
+  CHECK(fleet.size() < startup.size());
+  CHECK(archive.size() < fleet.size());
+}
+
+TEST_CASE("a dictionary is stored once, and only where it saves more than it takes", "[encoding]") {
+  Contents contents;
+  for (unsigned i = 0; i < 100; ++i) {
+    Variant each = variant("v" + std::to_string(100 + i), "kernel void k() {}");
+    Bytes text = words(20, i);
+    append(&text, bytes_of("__attribute__((reqd_work_group_size(8, 8, 1))) kernel void "));
+    append(&text, words(12, 7));
+    each.source = BlobSource(std::move(text));
+    contents.programs.push_back({each.name, "", {each}});
+  }
+  const PackPointer many = lasting(packed_for(contents, PackProfile::fleet));
+  check_all_blobs(*many);
+  std::set<std::uint32_t> bases;
+  for (const BlobRef blob : all_blobs(*many)) bases.insert(blob.base());
+  bases.erase(0);
+  CHECK(bases.size() == 1);
+  // Merging keeps its frames; a pack of few programs has no dictionary.
+  CHECK(packed(contents_of(many), {}) == packed_for(contents, PackProfile::fleet));
+  contents.programs.resize(2);
+  CHECK(most_bases(*lasting(packed_for(contents, PackProfile::fleet))) == 0);
+}
+
+TEST_CASE("targets are cut out of a fleet's pack without coding anything anew", "[encoding]") {
+  const Contents contents = alike_sample(4, 3);
+  const PackPointer whole = lasting(packed_for(contents, PackProfile::fleet));
+  Contents cut = contents_of(whole);
+  cut.targets.erase(cut.targets.begin(), cut.targets.end() - 1);
+  const PackPointer slice = lasting(packed(cut, {}));
+  check_all_blobs(*slice);
+  std::map<Digest, Bytes> stored;
+  const auto stored_of = [](const Pack &pack, BlobRef blob) {
+    Bytes scratch;
+    View bytes;
+    REQUIRE(pack.stored_bytes(blob, &scratch, &bytes).ok());
+    return Bytes(bytes.data, bytes.data + bytes.size);
+  };
+  for (const BlobRef blob : all_blobs(*whole)) stored[blob.name()] = stored_of(*whole, blob);
+  for (const BlobRef blob : all_blobs(*slice)) {
+    CHECK(stored.at(blob.name()) == stored_of(*slice, blob));
+  }
+}
+
+TEST_CASE("what loses its base when an archive is cut or merged is coded anew", "[encoding]") {
+  const Contents contents = alike_sample(4, 5);
+  const PackPointer archive = lasting(packed_for(contents, PackProfile::archive));
+  CHECK(most_bases(*archive) >= 2);
+  Contents cut = contents_of(archive);
+  cut.targets.erase(cut.targets.begin(), cut.targets.end() - 2);
+  cut.programs[0].variants.pop_back();
+  const PackPointer slice = lasting(packed(cut, {}));
+  check_all_blobs(*slice);
+  // Nothing of what was cut out is kept as a base.
+  std::set<Digest> known;
+  const PackPointer plain = lasting(packed_for(cut, PackProfile::startup));
+  for (const BlobRef blob : all_blobs(*plain)) known.insert(blob.name());
+  for (const BlobRef blob : all_blobs(*slice)) CHECK(known.count(blob.name()) == 1);
+  CHECK(raw_of(*slice) == raw_of(*plain));
+}
+
+TEST_CASE("a pack with bases cut anywhere or with any byte changed gives no wrong bytes",
+          "[encoding]") {
+  const Bytes good = packed_for(alike_sample(2, 2), PackProfile::archive);
+  const std::vector<Variant> variants = alike_sample(2, 0).programs[0].variants;
+  const std::map<Digest, Bytes> right = raw_of(*lasting(good));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Bytes bad = good;
+    bad[i] ^= static_cast<std::uint8_t>(1 + i % 255);
+    PackPointer pack;
+    const Status status = Pack::open_memory({bad.data(), bad.size()}, &pack);
+    if (!status.ok()) continue;
+    for (std::size_t t = 0; t < pack->target_count(); ++t) {
+      TargetRef device;
+      if (!pack->target(t, &device).ok()) continue;
+      for (const Variant &each : variants) {
+        const BlobRef blob = device.find_binary(each.hash).blob;
+        Bytes scratch;
+        View raw;
+        if (!pack->read_blob(blob, &scratch, &raw).ok()) continue;
+        if (right.at(blob.name()) != Bytes(raw.data, raw.data + raw.size)) {
+          FAIL("byte " << i << " changed what is read");
+        }
+      }
+    }
+  }
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    const Bytes cut = part(good, 0, size);
+    PackPointer pack;
+    if (Pack::open_memory({cut.data(), cut.size()}, &pack).ok()) FAIL("cut to " << size);
+  }
+}
+
+namespace {
+
+// A pack whose root has these blobs: the first raw, each other coded with that of its number.
+// Reading the last one gives `code`; its message is told.
+std::string chain_fault(const std::vector<std::uint32_t> &bases, Code code,
+                        std::uint32_t incompat = kIncompatBases) {
+  Forge forge;
+  forge.incompat = incompat;
+  ForgedRoot root;
+  const Bytes raw = noise(500, 1);
+  root.blobs = {forge.raw_blob(raw)};
+  for (const std::uint32_t base : bases) {
+    Bytes more = raw;
+    more.push_back(static_cast<std::uint8_t>(root.blobs.size()));
+    BlobValues values(forge.blob(more, zstd_frame(more, 3), 2, more.size()));
+    values.base = base;
+    root.blobs.push_back(values);
+  }
+  const Bytes image = forge.finish(root);
+  PackPointer pack;
+  Status status = open(image, &pack);
+  Bytes scratch;
+  View view;
+  if (status.ok()) {
+    const BlobRef last = pack->blob(static_cast<std::uint32_t>(root.blobs.size()));
+    status = pack->read_blob(last, &scratch, &view);
+  }
+  CHECK(status.code == code);
+  return status.message;
+}
+
+}  // namespace
+
+TEST_CASE("bases are there, stand before what is coded with them, and are few", "[encoding]") {
+  CHECK(chain_fault({1}, Code::ok).empty());
+  CHECK(chain_fault({1, 2, 3, 4}, Code::ok).empty());
+  CHECK(chain_fault({1, 2, 3, 4, 5}, Code::blob_corrupt) ==
+        "base of a base of a base of a base of a blob: over 4 bases have to be decoded before it");
+  const std::string missing = "blob: its base is missing or stands behind it";
+  CHECK(chain_fault({0}, Code::out_of_bounds) == missing);
+  CHECK(chain_fault({2}, Code::out_of_bounds) == missing);           // itself
+  CHECK(chain_fault({3, 2}, Code::out_of_bounds) == missing);        // a ring
+  CHECK(chain_fault({0xffffffff}, Code::out_of_bounds) == missing);  // nowhere
+  CHECK(chain_fault({1}, Code::reserved_not_zero, 0) == "blob: reserved field base is not zero");
+  CHECK(chain_fault({0}, Code::unknown_feature, 0) == "blob has the unknown codec 2");
+}
+
+TEST_CASE("a feature that this reader lacks is named with the version that has it", "[encoding]") {
+  Superblock superblock;
+  superblock.incompat = 0x40;
+  superblock.needed = 1'230'405;
+  superblock.root_offset = 64;
+  superblock.root_size = 1;
+  superblock.pack_size = 65;
+  std::uint8_t bytes[kSuperblockSize];
+  encode_superblock(superblock, bytes);
+  Superblock out;
+  const Status status = decode_superblock(bytes, 65, &out);
+  CHECK(status.code == Code::unknown_feature);
+  CHECK(status.message ==
+        "pack needs features that this reader lacks: bits 64; Kiln 123.4 reads it");
+}
