@@ -35,12 +35,11 @@ bool is_dictionary(View raw) {
 }
 
 // One frame of `raw`, coded with `base` if that is not empty.
-Status compress(View raw, View base, bool fast, Bytes *out) {
-  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
-                                                                     ZSTD_freeCCtx);
-  if (!context) return Status::error(Code::io_error, "no memory to compress");
+Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) {
+  if (context == nullptr) return Status::error(Code::io_error, "no memory to compress");
+  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
   const auto set = [&](ZSTD_cParameter parameter, int value) {
-    (void)ZSTD_CCtx_setParameter(context.get(), parameter, value);
+    (void)ZSTD_CCtx_setParameter(context, parameter, value);
   };
   set(ZSTD_c_compressionLevel, fast ? kFastLevel : kLevel);
   if (fast) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
@@ -48,13 +47,11 @@ Status compress(View raw, View base, bool fast, Bytes *out) {
     // All of both is in reach, up to what a 32-bit reader can hold.
     set(ZSTD_c_windowLog,
         std::clamp(static_cast<int>(std::bit_width(raw.size + base.size)), 10, 27));
-    const std::size_t loaded =
-        ZSTD_CCtx_loadDictionary_byReference(context.get(), base.data, base.size);
+    const std::size_t loaded = ZSTD_CCtx_loadDictionary_byReference(context, base.data, base.size);
     if (ZSTD_isError(loaded)) return zstd_error(loaded);
   }
   out->resize(ZSTD_compressBound(raw.size));
-  const std::size_t size =
-      ZSTD_compress2(context.get(), out->data(), out->size(), raw.data, raw.size);
+  const std::size_t size = ZSTD_compress2(context, out->data(), out->size(), raw.data, raw.size);
   if (ZSTD_isError(size)) return zstd_error(size);
   out->resize(size);
   return {};
@@ -133,7 +130,9 @@ Status train(const std::vector<BlobSource> &sources, Bytes *dictionary) {
 
 }  // namespace
 
-Encoder::Encoder(const WriteOptions &options) : options_(options) {}
+void Encoder::FreeContext::operator()(ZSTD_CCtx_s *context) const { ZSTD_freeCCtx(context); }
+
+Encoder::Encoder(const WriteOptions &options) : options_(options), context_(ZSTD_createCCtx()) {}
 
 Status Encoder::prepare(const Contents &contents) {
   for (const Program &program : contents.programs) {
@@ -157,7 +156,8 @@ Status Encoder::make_dictionaries(const Contents &contents) {
     if (Status s = train(sources, &dictionary); !s.ok()) return s;
     if (dictionary.empty()) continue;
     Bytes frame;
-    if (Status s = compress(view_of(dictionary), {}, false, &frame); !s.ok()) return s;
+    if (Status s = compress(context_.get(), view_of(dictionary), {}, false, &frame); !s.ok())
+      return s;
     // Whether it saves more than it takes, by what it saves of some.
     const std::vector<BlobSource> some = spaced(sources, kMostTried);
     const BlobSource base(std::move(dictionary));
@@ -172,7 +172,9 @@ Status Encoder::make_dictionaries(const Contents &contents) {
       Bytes with;
       if (Status s = source.read(&raw); !s.ok()) return s;
       if (Status s = code(source, use, view_of(raw), &without); !s.ok()) return s;
-      if (Status s = compress(view_of(raw), view_of(*base.raw()), false, &with); !s.ok()) return s;
+      if (Status s = compress(context_.get(), view_of(raw), view_of(*base.raw()), false, &with);
+          !s.ok())
+        return s;
       if (with.size() < without.stored.size()) saved += without.stored.size() - with.size();
     }
     if (saved * sources.size() > frame.size() * some.size()) dictionaries_.emplace(name, base);
@@ -251,10 +253,10 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
       if (Status s = bases[i].read(&base); !s.ok()) return s;
       // What only begins like a dictionary would be read as one.
       if (is_dictionary(view_of(base)) && !makes(bases[i])) return Status{};
-      return compress(raw, view_of(base), false, &frames[i + 1]);
+      return compress(Context(ZSTD_createCCtx()).get(), raw, view_of(base), false, &frames[i + 1]);
     }));
   }
-  Status status = compress(raw, {}, fast, &frames[0]);
+  Status status = compress(context_.get(), raw, {}, fast, &frames[0]);
   for (std::future<Status> &each : running) {
     if (Status s = each.get(); !s.ok()) status = std::move(s);
   }
@@ -283,9 +285,12 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
 }
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
-  Bytes bytes;
-  if (Status s = source.read(&bytes); !s.ok()) return s;
-  const View raw = view_of(bytes);
+  View raw;
+  if (!source.pack()) {
+    raw = view_of(*source.raw());
+  } else if (Status s = source.pack()->read_blob(source.blob(), &scratch_, &raw); !s.ok()) {
+    return s;
+  }
   if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
   // Blobs of one name are stored once, and a false name would take another's place.
   if (blake2b(raw) != source.name()) {
@@ -294,7 +299,7 @@ Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob
   out->raw_size = raw.size;
   out->xxh3 = xxh3(raw.data, raw.size);
   if (use.kind == BlobKind::binary && !options_.compress_binaries) {
-    out->stored = std::move(bytes);
+    out->stored.assign(raw.data, raw.data + raw.size);
     return {};
   }
   if (!keeps(source, out)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,8 @@
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/write_options.hpp"
 #include "packs/similar.hpp"
+
+struct ZSTD_CCtx_s;
 
 namespace kiln::packs {
 
@@ -54,7 +57,14 @@ class Encoder {
   void remember(const BlobSource &source, const BlobUse &use, View raw, const EncodedBlob &coded);
   Status make_dictionaries(const Contents &contents);
 
+  struct FreeContext {
+    void operator()(ZSTD_CCtx_s *context) const;
+  };
+  using Context = std::unique_ptr<ZSTD_CCtx_s, FreeContext>;
+
   WriteOptions options_;
+  Context context_;
+  Bytes scratch_;                                   // the raw bytes of the blob that is coded
   std::map<Digest, std::vector<BlobSource>> il_;    // by variant
   std::set<Digest> of_programs_;                    // names of what variants have
   std::map<std::string, BlobSource> dictionaries_;  // by group

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -19,6 +20,8 @@ Status system_error(const std::string &path, int error) {
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   return Status::error(full ? Code::no_space : Code::io_error, path + ": " + std::strerror(error));
 }
+
+constexpr std::size_t kMostPending = 1 << 20;
 
 std::string folder_of(const std::string &path) {
   const std::size_t slash = path.rfind('/');
@@ -52,10 +55,15 @@ Status OutputFile::write_at(View bytes, std::uint64_t offset) {
   return error == 0 ? Status() : system_error(path_, error);
 }
 
+Status OutputFile::flush() {
+  const Bytes bytes = std::exchange(pending_, {});
+  return write_at({bytes.data(), bytes.size()}, size_ - bytes.size());
+}
+
 Status OutputFile::append(View bytes) {
-  if (Status status = write_at(bytes, size_); !status.ok()) return status;
+  pending_.insert(pending_.end(), bytes.data, bytes.data + bytes.size);
   size_ += bytes.size;
-  return {};
+  return pending_.size() < kMostPending ? Status() : flush();
 }
 
 Status OutputFile::align() {
@@ -63,9 +71,13 @@ Status OutputFile::align() {
   return append({zeros, static_cast<std::size_t>((kAlignment - size_ % kAlignment) % kAlignment)});
 }
 
-Status OutputFile::rewrite_start(View bytes) { return write_at(bytes, 0); }
+Status OutputFile::rewrite_start(View bytes) {
+  if (Status status = flush(); !status.ok()) return status;
+  return write_at(bytes, 0);
+}
 
 Status OutputFile::commit() {
+  if (Status status = flush(); !status.ok()) return status;
   const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const int error = file_.commit(target_, folder.get());
   return error == 0 ? Status() : system_error(path_, error);

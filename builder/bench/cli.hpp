@@ -8,5 +8,6 @@ namespace kiln::cli {
 
 void add_kernels(CLI::App &app, Command *command);
 void add_launch(CLI::App &app, Command *command);
+void add_pack(CLI::App &app, Command *command);
 
 }  // namespace kiln::cli

@@ -140,8 +140,12 @@ TEST_CASE("today's writer makes the golden pack with bases", "[golden]") {
   const std::string path = (folder.path() / "bases.kiln").string();
   REQUIRE(write_pack(alike_sample(2, 3), path, options).ok());
   const Bytes bytes = read_file(path);
-  const Bytes golden = golden_bytes("good-v1-bases.kiln", bytes);
-  CHECK(parts_of(*opened(golden)) == parts_of(*opened(bytes)));
+  const Bytes kept = golden_bytes("good-v1-bases.kiln", bytes);
+  CHECK(parts_of(*opened(kept)) == parts_of(*opened(bytes)));
+  // On each processor the same bytes, which one version of zstd makes.
+  if (read_file(golden("zstd-version")) == number_text(ZSTD_versionNumber())) {
+    CHECK(bytes == kept);
+  }
 }
 
 TEST_CASE("golden packs from before a field was there are read and written as they were",

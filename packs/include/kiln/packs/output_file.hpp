@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kiln/packs/atomic_file.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/status.hpp"
 
 namespace kiln::packs {
@@ -20,18 +21,20 @@ class OutputFile {
   // Zero bytes up to the next multiple of kAlignment.
   Status align();
   std::uint64_t size() const { return size_; }
-  // Overwrites the file's first bytes.
+  // Overwrites the file's first bytes, which were appended before.
   Status rewrite_start(View bytes);
   // Syncs the file, renames it to `path`, syncs the folder.
   Status commit();
 
  private:
+  Status flush();
   Status write_at(View bytes, std::uint64_t offset);
 
   std::string path_;    // for messages
   std::string target_;  // the same, or what it leads to as a symbolic link
   AtomicFile file_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0;  // with what is pending
+  Bytes pending_;           // appended, not yet written
 };
 
 }  // namespace kiln::packs

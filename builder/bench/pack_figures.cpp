@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes and decoding times of a corpus in each form.
+#include "builder/bench/pack_figures.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include "builder/measure/sampler.hpp"
+#include "builder/process/fork_call.hpp"
+#include "kiln/packs/layout.hpp"
+#include "kiln/packs/writer.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t kRounds = 15;
+
+struct Form {
+  const char *name;
+  std::optional<packs::PackProfile> purpose;
+  bool compressed = true;
+};
+const Form kForms[] = {{"startup", packs::PackProfile::startup},
+                       {"fleet", packs::PackProfile::fleet},
+                       {"archive", packs::PackProfile::archive},
+                       {"uncompressed", packs::PackProfile::startup, false}};
+
+Result<packs::Contents> read_all(const std::vector<std::string> &paths) {
+  packs::Contents all;
+  for (const std::string &path : paths) {
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
+    if (auto s = packs::read_contents(pack, &contents); !s.ok()) return Status(s);
+    if (auto s = packs::merge(contents, &all); !s.ok()) return Status(s);
+  }
+  return all;
+}
+
+// Each blob once, in the order of the programs and then of the targets.
+std::vector<packs::BlobSource> blobs_of(const packs::Contents &contents) {
+  std::vector<packs::BlobSource> blobs;
+  std::set<packs::Digest> known;
+  const auto add = [&](const std::optional<packs::BlobSource> &blob) {
+    if (blob && known.insert(blob->name()).second) blobs.push_back(*blob);
+  };
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &each : program.variants) {
+      for (const auto *blob : {&each.source, &each.il32, &each.il64, &each.launches}) add(*blob);
+    }
+  }
+  for (const packs::Target &target : contents.targets) {
+    add(target.auxiliary);
+    for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+      for (const packs::Binary &binary : *binaries) {
+        add(binary.blob);
+        add(binary.auxiliary);
+      }
+    }
+  }
+  return blobs;
+}
+
+std::size_t zstd_size(const packs::Bytes &raw, bool solid) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                     ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 19);
+  if (solid) {
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_enableLongDistanceMatching, 1);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, 27);
+  }
+  packs::Bytes frame(ZSTD_compressBound(raw.size()));
+  const std::size_t size =
+      ZSTD_compress2(context.get(), frame.data(), frame.size(), raw.data(), raw.size());
+  return ZSTD_isError(size) != 0 ? raw.size() : size;
+}
+
+struct Plain {
+  double raw = 0;
+  double solid = 0;   // all blobs as one stream, level 19 with a window of 128 MiB
+  double single = 0;  // each blob by itself, level 19, or raw
+  std::map<packs::Digest, std::size_t> each;
+};
+
+Result<Plain> measure_plain(const packs::Contents &contents) {
+  Plain plain;
+  packs::Bytes all;
+  for (const packs::BlobSource &blob : blobs_of(contents)) {
+    packs::Bytes raw;
+    if (auto s = blob.read(&raw); !s.ok()) return Status(s);
+    const std::size_t size = std::min(raw.size(), zstd_size(raw, false));
+    plain.single += static_cast<double>(size);
+    plain.each[blob.name()] = size;
+    all.insert(all.end(), raw.begin(), raw.end());
+  }
+  plain.raw = static_cast<double>(all.size());
+  plain.solid = static_cast<double>(zstd_size(all, true));
+  return plain;
+}
+
+// Medians of the microseconds in which single binaries are decoded, with all that they need, by the
+// target's profile. Each round has a pack that was opened anew.
+Result<std::map<std::string, std::vector<double>>> decode_times(const std::string &path) {
+  std::map<std::string, std::map<packs::Digest, std::vector<double>>> samples;
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Contents contents;
+    if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
+    if (auto s = packs::read_contents(pack, &contents); !s.ok()) return Status(s);
+    for (const packs::Target &target : contents.targets) {
+      for (const packs::Binary &binary : target.binaries) {
+        packs::Bytes scratch;
+        packs::View raw;
+        const auto start = Clock::now();
+        const auto status = pack->read_blob(binary.blob.blob(), &scratch, &raw);
+        const std::chrono::duration<double, std::micro> took = Clock::now() - start;
+        if (!status.ok()) return Status(status);
+        samples[target.profile][binary.blob.name()].push_back(took.count());
+      }
+    }
+  }
+  std::map<std::string, std::vector<double>> medians;
+  for (const auto &[profile, blobs] : samples) {
+    for (const auto &[name, times] : blobs) medians[profile].push_back(median(times));
+  }
+  return medians;
+}
+
+double file_size(const std::string &path) {
+  std::error_code error;
+  return static_cast<double>(std::filesystem::file_size(path, error));
+}
+
+double mean(const std::vector<double> &values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+void add_sizes(const std::string &form, double size, double other, const Plain &plain,
+               PackFigures *figures) {
+  figures->push_back({form + ": size of the pack", size / 1000, "KB"});
+  PackFigure solid{form + ": of one solid stream", size / plain.solid, "times"};
+  if (form == "fleet") solid.most = 2.0;
+  if (form == "archive") solid.most = 1.3;
+  figures->push_back(solid);
+  if (form != "startup") return;
+  figures->push_back(
+      {form + ": of each blob at level 19", size / (other + plain.single), "times", 1.25});
+}
+
+void add_times(const std::string &form, const std::map<std::string, std::vector<double>> &times,
+               PackFigures *figures) {
+  for (const auto &[profile, medians] : times) {
+    PackFigure figure{form + ": decoding a binary, " + profile, median(medians), "us"};
+    if (form == "startup" && profile == "intel") figure.most = 20;
+    figures->push_back(figure);
+    figures->push_back({form + ": the same, mean", mean(medians), "us"});
+  }
+}
+
+}  // namespace
+
+Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
+  auto contents = read_all(packs);
+  if (!contents.ok()) return contents.status();
+  auto folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.status();
+  const auto plain = measure_plain(*contents);
+  if (!plain.ok()) return plain.status();
+  PackFigures figures{{"blobs, decoded", plain->raw / 1000, "KB"},
+                      {"one solid stream of them", plain->solid / 1000, "KB"},
+                      {"each at level 19", plain->single / 1000, "KB"}};
+  for (const Form &form : kForms) {
+    const std::string path = folder->path() + "/" + form.name;
+    packs::WriteOptions options;
+    options.profile = form.purpose;
+    options.compress_binaries = form.compressed;
+    if (auto s = packs::write_pack(*contents, path, options); !s.ok()) return Status(s);
+    std::shared_ptr<const packs::Pack> pack;
+    packs::Layout layout;
+    if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
+    if (auto s = packs::read_layout(*pack, &layout); !s.ok()) return Status(s);
+    std::map<packs::Digest, double> stored;
+    for (const packs::BlobRef blob : layout.blobs)
+      stored[blob.name()] = static_cast<double>(blob.stored_size());
+    for (const auto &section : layout.sections) {
+      for (const packs::BlobRef blob : section.blobs)
+        stored[blob.name()] = static_cast<double>(blob.stored_size());
+    }
+    double other = file_size(path);
+    for (const auto &[name, size] : stored) other -= size;
+    add_sizes(form.name, file_size(path), other, *plain, &figures);
+    const auto times = decode_times(path);
+    if (!times.ok()) return times.status();
+    add_times(form.name, *times, &figures);
+  }
+  return figures;
+}
+
+std::string figures_text(const PackFigures &figures) {
+  std::string text;
+  for (const PackFigure &figure : figures) {
+    const std::string goal = figure.most    ? fmt::format("at most {:g}", *figure.most)
+                             : figure.least ? fmt::format("at least {:g}", *figure.least)
+                                            : std::string();
+    text +=
+        fmt::format("{:52} {:12.3f} {:6} {:14}{}\n", figure.what, figure.value, figure.unit, goal,
+                    goal.empty()   ? ""
+                    : figure.met() ? " met"
+                                   : " missed");
+  }
+  return text;
+}
+
+nlohmann::json to_json(const PackFigures &figures) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const PackFigure &figure : figures) {
+    nlohmann::json each{{"what", figure.what}, {"value", figure.value}, {"unit", figure.unit}};
+    if (figure.most) each["most"] = *figure.most;
+    if (figure.least) each["least"] = *figure.least;
+    if (figure.most || figure.least) each["met"] = figure.met();
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+}  // namespace kiln::builder
