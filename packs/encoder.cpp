@@ -8,7 +8,6 @@
 #include <future>
 
 #define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_c_literalCompressionMode
-#include <zdict.h>
 #include <zstd.h>
 
 #include "kiln/packs/hash.hpp"
@@ -19,9 +18,7 @@ namespace {
 constexpr int kLevel = 19;
 // Of binaries that starts decode: half the time of level 19, for a sixth more bytes.
 constexpr int kFastLevel = 12;
-constexpr std::size_t kDictionarySize = 112'640;
-constexpr std::uint64_t kMostSampled = 16 << 20;  // bytes that a dictionary is trained with
-constexpr std::size_t kMostTried = 48;            // blobs that it is tried on
+constexpr std::size_t kMostTried = 48;  // blobs that it is tried on
 
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
@@ -106,28 +103,6 @@ std::vector<T> spaced(const std::vector<T> &values, std::size_t most) {
   return some;
 }
 
-// Empty if there is too little to learn from.
-Status train(const std::vector<BlobSource> &sources, Bytes *dictionary) {
-  std::uint64_t total = 0;
-  for (const BlobSource &source : sources) total += source.raw_size();
-  const std::uint64_t share = total / kMostSampled + 1;
-  Bytes samples;
-  std::vector<std::size_t> sizes;
-  for (const BlobSource &source : spaced(sources, (sources.size() + share - 1) / share)) {
-    Bytes raw;
-    if (Status s = source.read(&raw); !s.ok()) return s;
-    if (raw.empty() || raw.size() > kMostSampled) continue;
-    samples.insert(samples.end(), raw.begin(), raw.end());
-    sizes.push_back(raw.size());
-  }
-  dictionary->resize(kDictionarySize);
-  const std::size_t size =
-      ZDICT_trainFromBuffer(dictionary->data(), dictionary->size(), samples.data(), sizes.data(),
-                            static_cast<unsigned>(sizes.size()));
-  dictionary->resize(ZDICT_isError(size) ? 0 : size);
-  return {};
-}
-
 }  // namespace
 
 void Encoder::FreeContext::operator()(ZSTD_CCtx_s *context) const { ZSTD_freeCCtx(context); }
@@ -145,7 +120,8 @@ Status Encoder::prepare(const Contents &contents) {
       }
     }
   }
-  return options_.profile == PackProfile::fleet ? make_dictionaries(contents) : Status{};
+  const bool trains = options_.profile == PackProfile::fleet && options_.train != nullptr;
+  return trains ? make_dictionaries(contents) : Status{};
 }
 
 Status Encoder::make_dictionaries(const Contents &contents) {
@@ -153,7 +129,7 @@ Status Encoder::make_dictionaries(const Contents &contents) {
     std::vector<BlobSource> sources;
     for (const auto &entry : group) sources.push_back(entry.second.first);
     Bytes dictionary;
-    if (Status s = train(sources, &dictionary); !s.ok()) return s;
+    if (Status s = options_.train(sources, &dictionary); !s.ok()) return s;
     if (dictionary.empty()) continue;
     Bytes frame;
     if (Status s = compress(context_.get(), view_of(dictionary), {}, false, &frame); !s.ok())

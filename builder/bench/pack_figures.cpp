@@ -13,6 +13,7 @@
 
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/writer.hpp"
 
@@ -182,6 +183,7 @@ Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
     const std::string path = folder->path() + "/" + form.name;
     packs::WriteOptions options;
     options.profile = form.purpose;
+    options.train = packs::train_dictionary;
     options.compress_binaries = form.compressed;
     if (auto s = packs::write_pack(*contents, path, options); !s.ok()) return Status(s);
     std::shared_ptr<const packs::Pack> pack;

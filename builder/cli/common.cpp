@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
 
@@ -268,7 +269,10 @@ void add_purpose_option(CLI::App &command, packs::WriteOptions *options) {
   command
       .add_option_function<std::string>(
           "--for",
-          [options](const std::string &purpose) { options->profile = kPurposes.at(purpose); },
+          [options](const std::string &purpose) {
+            options->profile = kPurposes.at(purpose);
+            options->train = packs::train_dictionary;
+          },
           "Store all blobs anew: decoded fast, small and fit to be cut, or smallest")
       ->type_name("PURPOSE")
       ->check(CLI::IsMember(kPurposes));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/layout.hpp"
 #include "tests/packs/encoding_sample.hpp"
 #include "tests/packs/forge.hpp"
@@ -36,6 +37,7 @@ PackPointer lasting(Bytes bytes) {
 Bytes packed_for(const Contents &contents, PackProfile profile) {
   WriteOptions options;
   options.profile = profile;
+  options.train = train_dictionary;
   return packed(contents, options);
 }
 

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
 
 namespace kiln::packs {
 
@@ -15,13 +18,15 @@ enum class PackProfile : std::uint8_t {
 };
 
 struct WriteOptions {
+  // false: binaries are stored as they are. A start then has no decoding, which costs it less
+  // than half; the pack grows by what compression saved. IL and source are always compressed.
+  bool compress_binaries = true;
   // None: blobs that come from packs stay in their form where what they are coded with is in the
   // pack, too (else as in `fleet`), and new ones are stored as in `startup`. Otherwise all of them
   // are stored anew.
   std::optional<PackProfile> profile{};
-  // false: binaries are stored as they are. A start then has no decoding, which costs it less
-  // than half; the pack grows by what compression saved. IL and source are always compressed.
-  bool compress_binaries = true;
+  // How `fleet` makes dictionaries: train_dictionary(); null: it has none.
+  Status (*train)(const std::vector<BlobSource> &sources, Bytes *out) = nullptr;
 };
 
 }  // namespace kiln::packs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that needs zstd's trainer.
+#include "kiln/packs/dictionary.hpp"
+
+#include <zdict.h>
+
+namespace kiln::packs {
+namespace {
+
+constexpr std::size_t kDictionarySize = 112'640;
+constexpr std::uint64_t kMostSampled = 16 << 20;  // bytes
+
+}  // namespace
+
+Status train_dictionary(const std::vector<BlobSource> &sources, Bytes *out) {
+  std::uint64_t total = 0;
+  for (const BlobSource &source : sources) total += source.raw_size();
+  const std::uint64_t share = total / kMostSampled + 1;
+  Bytes samples;
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < sources.size(); i += share) {
+    Bytes raw;
+    if (Status s = sources[i].read(&raw); !s.ok()) return s;
+    if (raw.empty() || raw.size() > kMostSampled) continue;
+    samples.insert(samples.end(), raw.begin(), raw.end());
+    sizes.push_back(raw.size());
+  }
+  out->resize(kDictionarySize);
+  const std::size_t size = ZDICT_trainFromBuffer(out->data(), out->size(), samples.data(),
+                                                 sizes.data(), static_cast<unsigned>(sizes.size()));
+  out->resize(ZDICT_isError(size) != 0 ? 0 : size);
+  return {};
+}
+
+}  // namespace kiln::packs
