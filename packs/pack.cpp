@@ -161,6 +161,12 @@ Status Pack::open() {
   return sections_ ? Status{} : no_memory();
 }
 
+View Pack::root_bytes() const {
+  const std::uint8_t *own = own_root_.get();
+  return {own != nullptr ? own : storage_.memory() + superblock_.root_offset,
+          static_cast<std::size_t>(superblock_.root_size)};
+}
+
 std::uint64_t Pack::target_key_hash(std::size_t index) const {
   return root_->targets()->Get(static_cast<unsigned>(index))->key_hash();
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kiln/packs/layout.hpp"
+#include "kiln/packs/signatures.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {
@@ -88,7 +89,9 @@ Status check_layout(const Pack &pack) {
     if (Status s = check_zeros(pack, end, from); !s.ok()) return s;
     end = std::max(end, to);
   }
-  return check_zeros(pack, end, superblock.pack_size);
+  std::vector<Signature> signatures;
+  if (Status s = read_signatures(pack, &signatures); !s.ok()) return s;
+  return check_zeros(pack, end, superblock.pack_size - size_behind_root(superblock));
 }
 
 }  // namespace kiln::packs

@@ -24,6 +24,8 @@ const char *code_name(Code code) {
     case Code::section_corrupt: return "section_corrupt";
     case Code::section_malformed: return "section_malformed";
     case Code::blob_corrupt: return "blob_corrupt";
+    case Code::signature_corrupt: return "signature_corrupt";
+    case Code::untrusted: return "untrusted";
     case Code::bad_argument: return "bad_argument";
     case Code::conflict: return "conflict";
     case Code::no_opencl: return "no_opencl";

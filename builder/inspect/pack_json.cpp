@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/signatures.hpp"
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {
@@ -260,6 +261,15 @@ json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
   json described = describe_contents(contents);
   described["format_version"] = pack.superblock().version;
   described["size"] = pack.superblock().pack_size;
+  described["signatures"] = json::array();
+  std::vector<packs::Signature> signatures;
+  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) {
+    described["signatures_fault"] = s.message;
+  }
+  for (const packs::Signature &signature : signatures) {
+    described["signatures"].push_back(
+        {{"key", packs::key_text(signature.key)}, {"revision", signature.revision}});
+  }
   return described;
 }
 

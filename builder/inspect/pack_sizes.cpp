@@ -10,6 +10,7 @@
 
 #include "builder/inspect/pack_json.hpp"
 #include "kiln/packs/layout.hpp"
+#include "kiln/packs/signatures.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -191,7 +192,7 @@ BlobSizes PackSizes::blobs() const {
 }
 
 std::uint64_t PackSizes::file() const {
-  return superblock + root + sections + blobs().stored + padding + behind;
+  return superblock + root + sections + blobs().stored + signatures + padding + behind;
 }
 
 Result<PackSizes> measure_pack(const packs::Pack &pack, const packs::Contents &contents,
@@ -210,7 +211,8 @@ Result<PackSizes> measure_pack(const packs::Pack &pack, const packs::Contents &c
   for (const auto &section : layout.sections) add_entries(pack, section.blobs, &blobs);
   const BlobUses noted(contents, &blobs);
   const std::uint64_t pack_size = pack.superblock().pack_size;
-  count_bytes(layout, pack_size, &blobs, &sizes);
+  sizes.signatures = packs::signature_block_size(pack.superblock());
+  count_bytes(layout, pack_size - sizes.signatures, &blobs, &sizes);
   sizes.behind = file_size > pack_size ? file_size - pack_size : 0;
   sum_up(blobs, &sizes);
   return sizes;
@@ -226,6 +228,7 @@ std::string sizes_text(const PackSizes &sizes, const std::string &path) {
     if (blobs.blobs == 0) continue;
     text += size_line(blobs.stored, fmt::format("{}: {}", kBlobKindNames[kind], of_blobs(blobs)));
   }
+  if (sizes.signatures != 0) text += size_line(sizes.signatures, "signatures");
   text += size_line(sizes.padding, "padding");
   if (sizes.behind != 0) text += size_line(sizes.behind, "behind the pack");
   const BlobSizes all = sizes.blobs();
@@ -271,6 +274,7 @@ json sizes_json(const PackSizes &sizes) {
           {"superblock", sizes.superblock},
           {"root", sizes.root},
           {"sections", sizes.sections},
+          {"signatures", sizes.signatures},
           {"padding", sizes.padding},
           {"behind", sizes.behind},
           {"kinds", by_kind(sizes.kinds)},

@@ -53,6 +53,7 @@ struct PackSizes {
   std::uint64_t superblock = 0;
   std::uint64_t root = 0;
   std::uint64_t sections = 0;
+  std::uint64_t signatures = 0;
   std::uint64_t padding = 0;
   std::uint64_t behind = 0;  // bytes after the pack, which are not looked at
   std::array<BlobSizes, kBlobKinds> kinds;

@@ -5,6 +5,7 @@
 
 #include "tests/packs/encoding_sample.hpp"
 #include "tests/packs/forge.hpp"
+#include "tests/packs/signing_keys.hpp"
 
 using namespace kiln::packs;
 using namespace kiln::test;
@@ -94,6 +95,66 @@ Bytes damaged(bool blob) {
   bytes[place] ^= 1;
   return bytes;
 }
+
+// The good pack, signed by the key of golden/signer.pub and by another one.
+Bytes signed_pack() {
+  const Bytes good = good_pack();
+  return with_signatures(good,
+                         {signature_by(kSignerKey, good, 3), signature_by(kOtherKey, good, 7)});
+}
+
+struct BadSigned {
+  const char *name;
+  const char *message;  // of who asks for signatures with the key
+  Bytes (*make)();
+};
+
+const BadSigned kBadSigned[] = {
+    {"bad-signature-truncated.kiln", "signatures: the block is truncated",
+     [] {
+       Bytes bytes = signed_pack();
+       Superblock superblock = opened(bytes)->superblock();
+       bytes.pop_back();
+       --superblock.pack_size;
+       encode_superblock(superblock, bytes.data());
+       return bytes;
+     }},
+    {"bad-signature-hash.kiln", "signatures: the block does not have its recorded hash",
+     [] {
+       Bytes bytes = signed_pack();
+       bytes[block_of(bytes) + 40] ^= 1;
+       return bytes;
+     }},
+    {"bad-signature-twice.kiln", "signatures: two are of the key 86D7ADFABB582CCD",
+     [] {
+       const Bytes good = good_pack();
+       return with_signatures(
+           good, {signature_by(kSignerKey, good, 3), signature_by(kSignerKey, good, 4)});
+     }},
+    {"untrusted-unsigned.kiln", "the pack is not signed", [] { return good_pack(); }},
+    {"untrusted-other-key.kiln", "the pack is signed by other keys only: CE8C0BE528EE3616",
+     [] {
+       const Bytes good = good_pack();
+       return with_signatures(good, {signature_by(kOtherKey, good, 9)});
+     }},
+    {"untrusted-rolled-back.kiln",
+     "the pack is of revision 2, and the smallest that is demanded is 3",
+     [] {
+       const Bytes good = good_pack();
+       return with_signatures(good, {signature_by(kSignerKey, good, 2)});
+     }},
+    {"untrusted-forged-root.kiln",
+     "the signature of the key 86D7ADFABB582CCD does not fit: the pack is not what was signed, or "
+     "another key signed it",
+     [] {
+       Bytes bytes = signed_pack();
+       const Superblock superblock = opened(bytes)->superblock();
+       const Bytes text = bytes_of("llvm-spirv 14");
+       *(std::search(bytes.begin(), bytes.end(), text.begin(), text.end()) + 11) = '5';
+       rehash(&bytes, superblock);
+       return bytes;
+     }},
+};
 
 }  // namespace
 
@@ -194,4 +255,21 @@ TEST_CASE("a golden pack with a damaged blob opens and names it", "[golden]") {
   Parts parts = parts_of(*opened(expected));
   CHECK(parts["section 0"].code == Code::ok);
   CHECK(parts["section 0, blob 0"].code == Code::blob_corrupt);
+}
+
+TEST_CASE("the golden pack is signed as it was", "[golden]") {
+  const Bytes expected = signed_pack();
+  CHECK(golden_bytes("good-v1-signed.kiln", expected) == expected);
+  CHECK(golden_bytes("signer.pub", bytes_of(kSignerPublic)) == bytes_of(kSignerPublic));
+  CHECK(trust_in(expected, 3).ok());
+  CHECK(parts_of(*opened(expected)) == parts_of(*opened(good_pack())));
+}
+
+TEST_CASE("each badly signed golden pack opens, and is not trusted", "[golden]") {
+  for (const BadSigned &bad : kBadSigned) {
+    CAPTURE(bad.name);
+    const Bytes expected = bad.make();
+    CHECK(golden_bytes(bad.name, expected) == expected);
+    CHECK(trust_in(expected, 3).message == bad.message);
+  }
 }

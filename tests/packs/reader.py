@@ -31,6 +31,9 @@ FINALITIES = ("not launched", "yes", "no")
 BASES = 2  # the bit of incompat
 BASES_MOST = 4
 NAME = 32  # bytes of a BLAKE2b-256
+SIGNED = 1  # of compat
+SIGNATURES_MAGIC = b"\x89KLS\r\n\x1a\n"
+ENTRY = 80  # bytes of a signature
 
 
 class Refused(Exception):
@@ -53,7 +56,7 @@ def superblock(data):
     need(data, "empty")
     need(data[:8] == MAGIC[:len(data)], "bad_magic")
     need(len(data) >= HEADER, "truncated")
-    (version, incompat, _, needed, offset, size, root_hash, pack_size,
+    (version, incompat, compat, needed, offset, size, root_hash, pack_size,
      own_hash) = struct.unpack_from("<IIIIQQQQQ", data, 8)
     need(xxhash.xxh3_64_intdigest(data[:56]) == own_hash, "bad_superblock")
     need(version == 1, "newer_version")
@@ -64,7 +67,29 @@ def superblock(data):
     need(offset % 64 == 0 and offset >= HEADER and offset + size <= pack_size, "out_of_bounds")
     root = data[offset:offset + size]
     need(xxhash.xxh3_64_intdigest(root) == root_hash, "root_corrupt")
-    return data[:pack_size], root, bool(incompat)
+    behind = (offset + size, data[offset + size:pack_size]) if compat & SIGNED else None
+    return data[:pack_size], root, bool(incompat), behind
+
+
+def signatures(behind):
+    """Ids and revisions of the block behind the root. A signature itself is nothing to read."""
+    if behind is None:
+        return []
+    end, data = behind
+    padding = -end % 64
+    block = data[padding:]
+    word = "signature_corrupt"
+    need(not any(data[:padding]) and len(block) >= 16, word)
+    count, reserved = struct.unpack_from("<II", block, 8)
+    need(block[:8] == SIGNATURES_MAGIC and reserved == 0 and 1 <= count <= 64, word)
+    need(len(block) == 16 + count * ENTRY + 8, word)
+    need(xxhash.xxh3_64_intdigest(block[:-8]) == struct.unpack_from("<Q", block, len(block) - 8)[0],
+         word)
+    entries = [struct.unpack_from("<8sQ", block, 16 + i * ENTRY) for i in range(count)]
+    need(all(revision for _, revision in entries), word)
+    ids = [key for key, _ in entries]
+    need(ids == sorted(set(ids)), word)
+    return [{"key": key[::-1].hex().upper(), "revision": revision} for key, revision in entries]
 
 
 class Table:
@@ -280,7 +305,7 @@ def tuning(row, texts):
 
 def read(data):
     """All of a pack."""
-    data, root, based = superblock(memoryview(data))
+    data, root, based, behind = superblock(memoryview(data))
     try:
         table = Table(root)
         blobs = Blobs(data, table.all_fixed(2, Blobs.LAYOUT), based)
@@ -288,7 +313,8 @@ def read(data):
         variants = {bytes.fromhex(each["hash"]): f"{owner['name']}/{each['name']}"
                     for owner in programs for each in owner["variants"]}
         texts = table.texts(6)
-        return {"format_version": 1, "size": len(data), "producer": table.text(3),
+        return {"format_version": 1, "size": len(data),
+                "signatures": signatures(behind), "producer": table.text(3),
                 "programs": programs,
                 "targets": [target(data, entry, variants, blobs)
                             for entry in table.all_fixed(0, f"QQQQ{NAME}s")],

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kiln/packs/hash.hpp"
+#include "kiln/packs/signatures.hpp"
 #include "runtime/overlay/entry.hpp"
 #include "runtime/overlay/journal.hpp"
 #include "tests/builder/caches/mnn_samples.hpp"
@@ -97,6 +98,21 @@ void seed_cache() {
   seed("cache", "source", "#line 1 \"a.cl\"\nkernel void k() {}\n");
 }
 
+void seed_signature() {
+  packs::Signature one;
+  one.revision = 3;
+  packs::Signature two = one;
+  two.key[0] = 1;
+  seed("signature", "block", text_of(packs::encode_signatures({one, two})));
+  const std::string title = "untrusted comment: a key\n";
+  seed("signature", "public", title + "RWTNLFi7" + std::string(48, 'A') + "\n");
+  seed("signature", "secret", title + "RWQAAEIy" + std::string(203, 'A') + "=\n");
+  seed("signature", "detached",
+       "kiln pack 1\nversion 1\nincompat 0\nroot " + std::string(64, '0') + "\nrevision 3\n" +
+           std::string(1, '\0') + title + "RUTNLFi7" + std::string(90, 'A') +
+           "=\ntrusted comment: kiln pack, revision 3\n" + std::string(86, 'A') + "==\n");
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -107,6 +123,7 @@ int main(int argc, char **argv) {
   seed_mesa();
   seed_spirv();
   seed_cache();
+  seed_signature();
   seed("key", "text", "profile=test\nmodel=A100\n");
   return 0;
 }

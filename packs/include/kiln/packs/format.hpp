@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kOldestReadableVersion = 1;
 inline constexpr std::uint32_t kIncompatBases = 2;  // blobs that are coded with another, their base
 inline constexpr std::uint32_t kKnownIncompat = kIncompatBases;
 inline constexpr std::uint32_t kBasesSince = 100;  // the first Kiln, 0.1.0, that reads them
+inline constexpr std::uint32_t kSignedCompat = 1;  // signatures lie behind the root
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
 inline constexpr std::size_t kDigestSize = 32;

@@ -60,6 +60,9 @@ class Pack {
   // Bytes of the pack as they are, `scratch` owning those of a file.
   Status bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const;
 
+  // The root as it was checked when the pack was opened.
+  View root_bytes() const;
+
   // The root, for packs/ and its tests alone.
   const fb::Root &schema() const { return *root_; }
 

@@ -32,9 +32,11 @@ enum class Code {
   root_malformed,     // hash agrees, but the contents break a rule of FORMAT.md
   section_corrupt,
   section_malformed,
-  blob_corrupt,  // a blob cannot be decoded or its raw bytes do not have the recorded hash
-  bad_argument,  // the caller broke a rule of the function
-  conflict,      // inputs to merge contradict each other
+  blob_corrupt,       // a blob cannot be decoded or its raw bytes do not have the recorded hash
+  signature_corrupt,  // the pack's signatures break a rule of FORMAT.md
+  untrusted,          // not signed, by none of the given keys, for other contents, or too old
+  bad_argument,       // the caller broke a rule of the function
+  conflict,           // inputs to merge contradict each other
 
   // Devices and loading.
   no_opencl,    // no OpenCL library; the message lists what was tried

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signs statements, and writes signatures into packs and beside them.
+#include "kiln/packs/signing.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <tuple>
+
+#include <sodium.h>
+
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/layout.hpp"
+#include "kiln/packs/output_file.hpp"
+#include "kiln/packs/soundness.hpp"
+
+namespace kiln::packs {
+namespace {
+
+constexpr std::size_t kCopied = 1u << 20;  // bytes in memory at once
+constexpr std::string_view kUntrusted = "untrusted comment: ";
+constexpr std::string_view kTrusted = "trusted comment: ";
+
+View view_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+}
+
+std::string base64(View bytes) {
+  std::string text(sodium_base64_encoded_len(bytes.size, sodium_base64_VARIANT_ORIGINAL), '\0');
+  sodium_bin2base64(text.data(), text.size(), bytes.data, bytes.size,
+                    sodium_base64_VARIANT_ORIGINAL);
+  text.pop_back();  // the zero
+  return text;
+}
+
+bool decode_base64(std::string_view line, std::uint8_t *out, std::size_t size) {
+  std::size_t got = 0;
+  return sodium_base642bin(out, size, line.data(), line.size(), nullptr, &got, nullptr,
+                           sodium_base64_VARIANT_ORIGINAL) == 0 &&
+         got == size;
+}
+
+std::string_view take_line(std::string_view *text) {
+  const std::size_t end = std::min(text->find('\n'), text->size());
+  std::string_view line = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
+}
+
+Status detached_fault(std::string_view what) {
+  return Status::error(Code::signature_corrupt, {"not a detached signature of a pack: ", what});
+}
+
+// The number in the statement's last line.
+Status read_revision(std::string_view text, std::uint64_t *out) {
+  constexpr std::string_view kLine = "\nrevision ";
+  const std::size_t place = text.rfind(kLine);
+  std::string_view digits =
+      place == std::string_view::npos ? std::string_view() : text.substr(place + kLine.size());
+  if (!digits.empty()) digits.remove_suffix(1);
+  std::uint64_t revision = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9' || revision > (UINT64_MAX - 9) / 10) revision = 0;
+    revision = revision * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  if (revision == 0 || decimal(revision) != digits) {
+    return detached_fault("the statement does not end with a revision");
+  }
+  *out = revision;
+  return {};
+}
+
+Status read_minisig(std::string_view text, Signature *out) {
+  std::uint8_t bytes[2 + 8 + 64];
+  std::uint8_t whole[64];
+  const bool titled = take_line(&text).substr(0, kUntrusted.size()) == kUntrusted;
+  if (!titled || !decode_base64(take_line(&text), bytes, sizeof(bytes)) ||
+      take_line(&text).substr(0, kTrusted.size()) != kTrusted ||
+      !decode_base64(take_line(&text), whole, sizeof(whole))) {
+    return detached_fault("its four lines are not minisign's");
+  }
+  if (std::memcmp(bytes, "ED", 2) != 0) return detached_fault("it is not of the prehashed form");
+  std::memcpy(out->key.data(), bytes + 2, out->key.size());
+  std::memcpy(out->bytes.data(), bytes + 10, out->bytes.size());
+  return {};
+}
+
+// Everything up to the root's end, with another superblock.
+Status copy_unsigned(const Pack &pack, const Superblock &superblock, OutputFile *file) {
+  std::uint8_t head[kSuperblockSize];
+  encode_superblock(superblock, head);
+  if (Status s = file->append({head, sizeof(head)}); !s.ok()) return s;
+  const std::uint64_t end = superblock.root_offset;
+  Bytes scratch;
+  for (std::uint64_t at = kSuperblockSize; at < end; at += kCopied) {
+    View part;
+    Status s = pack.bytes_at(at, std::min<std::uint64_t>(kCopied, end - at), &scratch, &part);
+    if (!s.ok()) return s;
+    if (s = file->append(part); !s.ok()) return s;
+  }
+  return file->append(pack.root_bytes());  // what was signed, whatever became of the file
+}
+
+}  // namespace
+
+Digest root_name(const Pack &pack) { return blake2b(pack.root_bytes()); }
+
+Result<std::uint64_t> next_revision(const std::vector<Signature> &signatures, const KeyId &key,
+                                    std::optional<std::uint64_t> revision) {
+  std::uint64_t highest = 0;
+  std::uint64_t own = 0;
+  for (const Signature &signature : signatures) {
+    highest = std::max(highest, signature.revision);
+    if (signature.key == key) own = signature.revision;
+  }
+  if (!revision) {
+    if (highest == UINT64_MAX) return Status::error(Code::untrusted, "there is no higher revision");
+    return highest == 0 || own != 0 ? highest + 1 : highest;
+  }
+  if (*revision >= own) return *revision;
+  return Status::error(Code::untrusted,
+                       {"the key ", key_text(key), " has signed revision ", decimal(own),
+                        " of this pack, and a revision only grows: not ", decimal(*revision)});
+}
+
+Signature sign(const Pack &pack, const SecretKey &key, std::uint64_t revision) {
+  Signature signature;
+  signature.key = key.public_key().id;
+  signature.revision = revision;
+  const auto hash = blake2b_512(view_of(statement(pack.superblock(), root_name(pack), revision)));
+  key.sign({hash.data(), hash.size()}, signature.bytes.data());
+  return signature;
+}
+
+Status check_names(const Pack &pack) {
+  if (Status s = check_layout(pack); !s.ok()) return s;
+  Layout layout;
+  if (Status s = read_layout(pack, &layout); !s.ok()) return s;
+  std::set<std::tuple<std::uint64_t, std::uint64_t, Codec, Digest>> known;
+  Bytes scratch;
+  const auto check = [&](const std::vector<BlobRef> &blobs) {
+    for (const BlobRef blob : blobs) {
+      if (!known.emplace(blob.offset(), blob.stored_size(), blob.codec(), blob.name()).second) {
+        continue;
+      }
+      View raw;
+      if (Status s = pack.read_blob(blob, &scratch, &raw); !s.ok()) return s;
+      if (blake2b(raw) != blob.name()) {
+        return Status::error(Code::blob_corrupt,
+                             "blob: its bytes do not have the BLAKE2b hash that names it");
+      }
+    }
+    return Status();
+  };
+  if (Status s = check(layout.blobs); !s.ok()) return s;
+  for (const Layout::Section &section : layout.sections) {
+    if (Status s = check(section.blobs); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status write_signed(const Pack &pack, const std::vector<Signature> &signatures,
+                    const std::string &path) {
+  if (signatures.size() > kMaxSignatures) {
+    return Status::error(Code::over_limit, "a pack has at most 64 signatures");
+  }
+  Superblock superblock = pack.superblock();
+  superblock.compat &= ~kSignedCompat;
+  superblock.pack_size = superblock.root_offset + superblock.root_size;
+  Bytes block;
+  if (!signatures.empty()) {
+    block = encode_signatures(signatures);
+    const std::uint64_t start = (superblock.pack_size + kAlignment - 1) / kAlignment * kAlignment;
+    superblock.compat |= kSignedCompat;
+    superblock.pack_size = start + block.size();
+  }
+  OutputFile file;
+  if (Status s = file.open(path); !s.ok()) return s;
+  if (Status s = copy_unsigned(pack, superblock, &file); !s.ok()) return s;
+  if (!block.empty()) {
+    if (Status s = file.align(); !s.ok()) return s;
+    if (Status s = file.append({block.data(), block.size()}); !s.ok()) return s;
+  }
+  return file.commit();
+}
+
+Detached sign_detached(const Pack &pack, const SecretKey &key, std::uint64_t revision) {
+  const Signature signature = sign(pack, key, revision);
+  const std::string id = key_text(signature.key);
+  Bytes bytes{'E', 'D'};
+  bytes.insert(bytes.end(), signature.key.begin(), signature.key.end());
+  bytes.insert(bytes.end(), signature.bytes.begin(), signature.bytes.end());
+  const std::string comment = concat({"kiln pack, revision ", decimal(revision)});
+  Bytes commented(signature.bytes.begin(), signature.bytes.end());
+  commented.insert(commented.end(), comment.begin(), comment.end());
+  std::uint8_t whole[64];
+  key.sign({commented.data(), commented.size()}, whole);
+  return {
+      statement(pack.superblock(), root_name(pack), revision),
+      concat({kUntrusted, "signature by the key ", id, "\n", base64({bytes.data(), bytes.size()}),
+              "\n", kTrusted, comment, "\n", base64({whole, sizeof(whole)}), "\n"})};
+}
+
+Status read_detached(const Pack &pack, const Detached &texts, Signature *out) {
+  Signature signature;
+  if (Status s = read_minisig(texts.signature, &signature); !s.ok()) return s;
+  if (Status s = read_revision(texts.statement, &signature.revision); !s.ok()) return s;
+  if (statement(pack.superblock(), root_name(pack), signature.revision) != texts.statement) {
+    return Status::error(Code::untrusted, "the statement is of another pack");
+  }
+  *out = signature;
+  return {};
+}
+
+}  // namespace kiln::packs
