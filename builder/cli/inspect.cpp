@@ -7,6 +7,7 @@
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
+#include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -61,9 +62,22 @@ std::string programs_text(const packs::Contents &contents) {
   return text;
 }
 
+// A fault of the signatures is none of the pack.
+std::string signatures_text(const packs::Pack &pack) {
+  std::vector<packs::Signature> signatures;
+  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s.message + "\n";
+  std::string text;
+  for (const packs::Signature &signature : signatures) {
+    text += fmt::format("signature by the key {}, revision {}\n", packs::key_text(signature.key),
+                        signature.revision);
+  }
+  return text;
+}
+
 std::string pack_text(const OpenPack &open) {
   std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
                                  open.pack->superblock().pack_size, open.contents.producer);
+  text += signatures_text(*open.pack);
   text += programs_text(open.contents);
   for (const packs::Target &target : open.contents.targets) {
     text += fmt::format("target {}\n", builder::target_label(target));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/key_options.hpp"
 #include "builder/inspect/deep_check.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/launch/recorded_launch.hpp"
@@ -17,6 +18,9 @@ namespace {
 
 struct VerifyArguments {
   std::string path;
+  std::vector<std::string> keys;
+  std::string signature;       // a file of a detached one; empty: none
+  std::uint64_t revision = 0;  // the smallest
   bool deep = false;
   bool json = false;
 };
@@ -176,6 +180,58 @@ void verify_contents(const OpenPack &open, Verifier *verifier, Finals *finals) {
   verifier->check(packs::check_layout(*open.pack), "layout");
 }
 
+// What became of the signatures.
+struct Vouched {
+  std::size_t signatures = 0;  // in the pack
+  bool asked = false;          // for a key's
+  std::optional<packs::Signature> by{};
+
+  std::string text() const {
+    if (by) {
+      return fmt::format("; revision {}, signed by the key {}", by->revision,
+                         packs::key_text(by->key));
+    }
+    return asked || signatures == 0
+               ? std::string()
+               : fmt::format("; {}, not checked without --key", count(signatures, "signature"));
+  }
+  void add_to(nlohmann::json *shown) const {
+    (*shown)["signatures"] = signatures;
+    if (!asked) return;
+    (*shown)["signed_by"] = nullptr;
+    if (!by) return;
+    (*shown)["signed_by"] = {{"key", packs::key_text(by->key)}, {"revision", by->revision}};
+  }
+};
+
+// Damaged ones have been told by the layout's check.
+Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options,
+                         const packs::Demand &demand, Verifier *verifier, Vouched *out) {
+  std::vector<packs::Signature> signatures;
+  const bool readable = packs::read_signatures(pack, &signatures).ok();
+  out->signatures = signatures.size();
+  out->asked = !options.keys.empty();
+  if (!out->asked) return {};
+  if (!options.signature.empty()) {
+    packs::Detached texts;
+    packs::Signature detached;
+    if (Status s = read_detached_files(options.signature, &texts); !s.ok()) return s;
+    if (Status s = packs::read_detached(pack, texts, &detached); !s.ok()) {
+      verifier->check(s, options.signature);
+      return {};
+    }
+    signatures = {detached};
+  } else if (!readable) {
+    return {};
+  }
+  packs::Signature found;
+  const packs::Status trusted =
+      packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &found);
+  verifier->check(trusted, "signature");
+  if (trusted.ok()) out->by = found;
+  return {};
+}
+
 nlohmann::json verify_json(const Verifier &verifier, const Finals &finals) {
   return {{"schema", 1},
           {"sound", verifier.faults().empty()},
@@ -187,11 +243,22 @@ nlohmann::json verify_json(const Verifier &verifier, const Finals &finals) {
 }
 
 int verify(const VerifyArguments &options) {
+  const auto keys = load_public_keys(options.keys);
+  if (!keys.ok()) return fail(keys.status());
+  if (options.keys.empty() && (!options.signature.empty() || options.revision != 0)) {
+    return fail({Code::bad_argument, "--signature and --revision need --key"});
+  }
   const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
   Verifier verifier(options.path, blobs_of(open->contents));
   Finals finals;
   verify_contents(*open, &verifier, &finals);
+  Vouched vouched;
+  if (Status s =
+          verify_signatures(*open->pack, options, {*keys, options.revision}, &verifier, &vouched);
+      !s.ok()) {
+    return fail(s);
+  }
   std::vector<builder::Finding> notes;
   if (options.deep) {
     if (Status s = verify_deeply(*open, &verifier, &notes); !s.ok()) return fail(s);
@@ -199,6 +266,7 @@ int verify(const VerifyArguments &options) {
   const bool sound = verifier.faults().empty();
   if (options.json) {
     nlohmann::json shown = verify_json(verifier, finals);
+    vouched.add_to(&shown);
     if (options.deep) shown["notes"] = nlohmann::json::array();
     for (const auto &note : notes)
       shown["notes"].push_back({{"what", note.what}, {"note", note.text}});
@@ -206,8 +274,9 @@ int verify(const VerifyArguments &options) {
   } else {
     for (const auto &note : notes) print(fmt::format("note: {}: {}\n", note.what, note.text));
     if (sound) {
-      print(fmt::format("{}: sound, {} of {}{}\n", options.path, count(verifier.blobs(), "blob"),
-                        count(open->contents.targets.size(), "target"), finals.text()));
+      print(fmt::format("{}: sound, {} of {}{}{}\n", options.path, count(verifier.blobs(), "blob"),
+                        count(open->contents.targets.size(), "target"), finals.text(),
+                        vouched.text()));
     }
   }
   return sound ? kDone : kBadPack;
@@ -222,6 +291,15 @@ void add_verify(CLI::App &app, Command *command) {
   sub->add_option("pack", options->path, "Pack to check")->required();
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
+  sub->add_option("--key", options->keys,
+                  "Public key, a file or its line, of which a signature must be; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
+  sub->add_option("--signature", options->signature,
+                  "Detached signature, PACK.statement.minisig, instead of the pack's own")
+      ->type_name("FILE");
+  sub->add_option("--revision", options->revision, "The smallest revision that will do")
+      ->type_name("N");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
 }

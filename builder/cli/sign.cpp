@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln sign: a signature in a pack, or beside it.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "builder/base/atomic_text_file.hpp"
+#include "builder/cli/device_options.hpp"
+#include "builder/cli/key_options.hpp"
+
+namespace kiln::cli {
+namespace {
+
+struct SignArguments {
+  std::string path;
+  std::string key;
+  std::string output;  // empty: the pack itself
+  std::optional<std::uint64_t> revision;
+  bool detached = false;
+  bool json = false;
+};
+
+Status with_path(const std::string &path, const Status &status) {
+  return {status.code,
+          fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code))};
+}
+
+// The pack's signatures; with --detached, the one beside it as well, where there is one of it.
+Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
+                                                       const SignArguments &options) {
+  std::vector<packs::Signature> signatures;
+  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s;
+  packs::Detached texts;
+  packs::Signature beside;
+  if (options.detached && read_detached_files(options.output + ".statement.minisig", &texts).ok() &&
+      packs::read_detached(pack, texts, &beside).ok()) {
+    const auto same = [&](const packs::Signature &s) {
+      return s.key == beside.key && s.revision <= beside.revision;
+    };
+    signatures.erase(std::remove_if(signatures.begin(), signatures.end(), same), signatures.end());
+    signatures.push_back(beside);
+  }
+  return signatures;
+}
+
+Status write_detached(const packs::Detached &texts, const std::string &path) {
+  // The statement first: a signature without its statement would be of nothing.
+  Status s = builder::write_whole_file(path + ".statement", texts.statement);
+  if (s.ok()) s = builder::write_whole_file(path + ".statement.minisig", texts.signature);
+  return as_failed(s);
+}
+
+Status write_embedded(const packs::Pack &pack, packs::Signature signature,
+                      std::vector<packs::Signature> *signatures, const std::string &path) {
+  const auto same = [&](const packs::Signature &s) { return s.key == signature.key; };
+  signatures->erase(std::remove_if(signatures->begin(), signatures->end(), same),
+                    signatures->end());
+  signatures->push_back(signature);
+  return as_failed(packs::write_signed(pack, *signatures, path));
+}
+
+int tell(const SignArguments &options, const packs::Signature &signature, std::size_t count_all) {
+  const std::string written =
+      options.detached ? options.output + ".statement.minisig" : options.output;
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"output", written},
+                         {"key", packs::key_text(signature.key)},
+                         {"revision", signature.revision},
+                         {"signatures", count_all}});
+  } else if (options.detached) {
+    print(fmt::format("{}: revision {}, by the key {}\n", written, signature.revision,
+                      packs::key_text(signature.key)));
+  } else {
+    print(fmt::format("{}: signed as revision {} by the key {}, {}\n", written, signature.revision,
+                      packs::key_text(signature.key), count(count_all, "signature")));
+  }
+  return kDone;
+}
+
+int sign_pack(SignArguments options) {
+  packs::SecretKey key;
+  if (Status s = load_secret_key(options.key, &key); !s.ok()) return fail(s);
+  if (options.output.empty()) options.output = options.path;
+  const packs::FolderLock lock = lock_output(options.output);
+  std::shared_ptr<const packs::Pack> pack;
+  Status status = packs::Pack::open_file(options.path.c_str(), &pack);
+  if (!status.ok()) {
+    return fail(
+        {status.code, fmt::format("{} [{}]", status.message, packs::code_name(status.code))});
+  }
+  if (status = packs::check_names(*pack); !status.ok()) {
+    return fail(with_path(options.path + ": not signed", status));
+  }
+  auto signatures = known_signatures(*pack, options);
+  if (!signatures.ok()) return fail(with_path(options.path, signatures.status()));
+  const auto revision = packs::next_revision(*signatures, key.public_key().id, options.revision);
+  if (!revision.ok()) return fail(with_path(options.path, revision.status()));
+  const packs::Signature signature = packs::sign(*pack, key, *revision);
+  status = options.detached
+               ? write_detached(packs::sign_detached(*pack, key, *revision), options.output)
+               : write_embedded(*pack, signature, &*signatures, options.output);
+  return status.ok() ? tell(options, signature, signatures->size()) : fail(status);
+}
+
+}  // namespace
+
+void add_sign(CLI::App &app, Command *command) {
+  auto options = std::make_shared<SignArguments>();
+  CLI::App *sub =
+      app.add_subcommand("sign", "Sign a pack, so that others can tell who vouches for it");
+  sub->add_option("pack", options->path, "Pack to sign")->required();
+  sub->add_option("--key", options->key, "Secret key, of kiln keygen or minisign")
+      ->required()
+      ->type_name("FILE");
+  sub->add_option("-o,--output", options->output, "Signed pack to write; default: the pack itself");
+  sub->add_option("--revision", options->revision,
+                  "Number that only grows; default: the next that the pack has not")
+      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
+      ->type_name("N");
+  sub->add_flag("--detached", options->detached,
+                "Leave the pack as it is; write PACK.statement and PACK.statement.minisig");
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return sign_pack(*options); }; });
+}
+
+}  // namespace kiln::cli
