@@ -23,6 +23,6 @@ if(KILN_BUILD_BUILDER)
   kiln_find_library(kiln_fmt HEADER fmt/format.h PACKAGE libfmt-dev)
   target_compile_definitions(kiln_fmt INTERFACE FMT_HEADER_ONLY)
   kiln_find_library(kiln_stb HEADER stb_image.h SUFFIX stb PACKAGE libstb-dev)
-elseif(KILN_BUILD_TESTS)  # for the tests that write packs; the others do without
+else()  # for kiln::signed and the tests that write packs; the others do without
   kiln_find_library(kiln_sodium HEADER sodium.h LIBRARY sodium PACKAGE libsodium-dev OPTIONAL)
 endif()

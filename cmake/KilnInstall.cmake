@@ -29,6 +29,11 @@ install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfi
   DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(TARGET kiln_signed)
+  set_target_properties(kiln_signed PROPERTIES EXPORT_NAME signed)
+  install(TARGETS kiln_signed EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 if(TARGET kiln)
   install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)

@@ -23,6 +23,8 @@ namespace {
 // A zstd block takes at least 4 bytes and yields at most 128 KiB.
 constexpr std::uint64_t kMaxExpansion = (128 << 10) / 4;
 
+constexpr char kOtherName[] = "its bytes do not have the BLAKE2b hash that names it";
+
 Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
@@ -136,6 +138,17 @@ Status Pack::open_memory(View memory, std::shared_ptr<const Pack> *out) {
   return {};
 }
 
+Status Pack::open_again(std::shared_ptr<const NameCheck> check,
+                        std::shared_ptr<const Pack> *out) const {
+  std::shared_ptr<Pack> pack(new (std::nothrow) Pack);
+  if (!pack) return no_memory();
+  pack->check_ = std::move(check);
+  if (Status status = pack->storage_.share(storage_); !status.ok()) return status;
+  if (Status status = pack->open(); !status.ok()) return status;
+  *out = std::move(pack);
+  return {};
+}
+
 Status Pack::open() {
   std::uint8_t head[kSuperblockSize] = {};
   const auto head_size =
@@ -171,10 +184,16 @@ std::uint64_t Pack::target_key_hash(std::size_t index) const {
   return root_->targets()->Get(static_cast<unsigned>(index))->key_hash();
 }
 
+bool Pack::has_name(View bytes, const fb::Hash &name) const {
+  return !check_ || check_->accepts(bytes, to_digest(name));
+}
+
 Status Pack::checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const {
   const View view{bytes, static_cast<std::size_t>(entry.size())};
   if (xxh3(view.data, view.size) == entry.xxh3()) {
-    return check_section(view, entry, superblock_, root_->blobs()->size());
+    if (has_name(view, entry.name()))
+      return check_section(view, entry, superblock_, root_->blobs()->size());
+    return Status::error(Code::section_corrupt, kOtherName);
   }
   return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
 }
@@ -291,6 +310,12 @@ Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scrat
 }
 
 Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
+  Status status = decode_blob(blob, scratch, out);
+  if (!status.ok() || has_name(*out, blob.schema().name())) return status;
+  return blob_error(kOtherName);
+}
+
+Status Pack::decode_blob(BlobRef blob, Bytes *scratch, View *out) const {
   if (holds(*scratch, blob)) {
     *out = {scratch->data(), scratch->size()};
     return {};

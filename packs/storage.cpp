@@ -41,6 +41,13 @@ Status Storage::open(int fd, std::uint64_t offset, std::uint64_t length) {
   return {};
 }
 
+Status Storage::share(const Storage &other) {
+  if (other.memory_ == nullptr) return open(other.file_.get(), other.offset_, other.size_);
+  memory_ = other.memory_;
+  size_ = other.size_;
+  return {};
+}
+
 Status Storage::read(std::uint64_t offset, std::size_t size, std::uint8_t *to) const {
   if (memory_ != nullptr) {
     std::memcpy(to, memory_ + offset, size);

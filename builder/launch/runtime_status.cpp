@@ -19,6 +19,7 @@ Code code_of(kiln_status status) {
     case KILN_ERROR_NOT_IN_PACK: return Code::not_in_pack;
     case KILN_ERROR_REQUIREMENT: return Code::requirement;
     case KILN_ERROR_NO_RUNG: return Code::no_rung;
+    case KILN_ERROR_UNTRUSTED: return Code::untrusted;
   }
   return Code::failed;
 }

@@ -62,6 +62,7 @@ void open_overlay(const kiln_loader_options &options, Loader *loader) {
     notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
                      loader->no_overlay.c_str(), 0});
   }
+  if (status.ok() && loader->trust) loader->overlay->keep_apart(loader->trust->number());
   for (const Death &death : deaths) {
     notify(*loader,
            {KILN_NOTICE_DEATH, death.rung, KILN_OUTCOME_QUARANTINED, "", "", death.text, 0});
@@ -165,6 +166,16 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
   if (given.check != nullptr) loader->passes_check = passes_check;
   if (const char *wrong = read_notes(given, loader.get()); wrong != nullptr) {
     return refuse_options("kiln_driver_note", wrong, error);
+  }
+  if (given.trust != nullptr) {
+    kiln_trust trust = {};
+    if (const char *wrong = read_options(given.trust, sizeof(trust), &trust); wrong != nullptr) {
+      return refuse_options("kiln_trust", wrong, error);
+    }
+    if (trust.policy != KILN_TRUST_NONE) {
+      Status e = take_trust(trust, &loader->pack, &loader->scratch, &loader->trust);
+      if (!e.ok()) return report_error(e, error);
+    }
   }
   if (Status e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
   open_overlay(given, loader.get());

@@ -86,6 +86,7 @@ class Ladder {
         try_overlay(out) || try_exact(out) || try_compatible(out) || try_intermediate(out) ||
         try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
         try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
+    tell_distrust();
     const bool with_overlay = overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
     if (loaded && with_overlay && !foresee_) keep(**out);
     return loaded;
@@ -122,6 +123,12 @@ class Ladder {
   void note(kiln_notice_kind kind, const RungResult &result, std::string text) {
     tell(kind, result, text.c_str());
     report_.notes.push_back(std::move(text));
+  }
+
+  void tell_distrust() {
+    if (loader_->trust == nullptr) return;
+    Status told = loader_->trust->told();
+    if (!told.ok()) note(KILN_NOTICE_UNTRUSTED, {}, std::move(told.message));
   }
 
   bool try_overlay(std::shared_ptr<LoadedProgram> *out) {

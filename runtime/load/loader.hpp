@@ -9,6 +9,7 @@
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/driver_notes.hpp"
+#include "runtime/load/pack_trust.hpp"
 #include "runtime/overlay/overlay.hpp"
 
 namespace kiln::runtime {
@@ -20,6 +21,7 @@ struct LoadedProgram;
 struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
+  std::shared_ptr<const PackTrust> trust;  // what `pack` is checked by; null: nothing is demanded
   Handle<cl_context> context;
   DriverNotes notes;
   unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own

@@ -66,6 +66,7 @@ kiln_status status_of(Code code) {
     case Code::not_in_pack: return KILN_ERROR_NOT_IN_PACK;
     case Code::requirement: return KILN_ERROR_REQUIREMENT;
     case Code::no_rung: return KILN_ERROR_NO_RUNG;
+    case Code::untrusted: return KILN_ERROR_UNTRUSTED;
     default: return KILN_ERROR_PACK_BAD;
   }
 }

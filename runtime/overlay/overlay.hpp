@@ -27,6 +27,9 @@ class Overlay {
                      std::string_view options, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths);
 
+  // Finds from here on what was stored for the same number, and stores for it; 0 is all others.
+  void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
+
   // This device's binary of the variant. `*file` owns the bytes that the entry's views point into.
   // Code::not_found if the overlay has none that this driver takes; another code if its file is
   // damaged or cannot be read.

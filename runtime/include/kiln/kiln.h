@@ -65,7 +65,8 @@ typedef enum kiln_status {
   KILN_ERROR_PACK_NEWER = 8,     /**< The pack needs a newer reader. */
   KILN_ERROR_NOT_IN_PACK = 9,    /**< No such program, variant or kernel. */
   KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks what the variant needs. */
-  KILN_ERROR_NO_RUNG = 11        /**< Every rung was skipped or failed; see the report. */
+  KILN_ERROR_NO_RUNG = 11,       /**< Every rung was skipped or failed; see the report. */
+  KILN_ERROR_UNTRUSTED = 12      /**< The pack is not signed as the loader demands. */
 } kiln_status;
 
 /** Rungs of the ladder, best first; the intermediate one stands between compatible and IL. */
@@ -199,8 +200,7 @@ KILN_API void kiln_pack_release(kiln_pack *pack);
  * @name Loading
  * @{ */
 
-/** Rungs to leave out, extra work, and what the program is for, as bits. An unknown bit is
- * #KILN_ERROR_ARGUMENT. */
+/** Rungs to leave out, extra work, what the program is for; unknown bits: #KILN_ERROR_ARGUMENT. */
 enum {
   KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, compatible, intermediate. */
   KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
@@ -229,11 +229,11 @@ typedef enum kiln_notice_kind {
   KILN_NOTICE_NOT_STORED = 5, /**< It is not; `text` says why. */
   KILN_NOTICE_DEATH = 6,      /**< An earlier process ended inside the driver, or hangs there. */
   KILN_NOTICE_NO_OVERLAY = 7, /**< The overlay cannot be used; `text` says why. */
-  KILN_NOTICE_NO_GUARD = 8    /**< No marker could be written: a death would not be seen. */
+  KILN_NOTICE_NO_GUARD = 8,   /**< No marker could be written: a death would not be seen. */
+  KILN_NOTICE_UNTRUSTED = 9   /**< Under #KILN_TRUST_WARN: what would have been refused, and why. */
 } kiln_notice_kind;
 
-/** Something that happened while loading, for telemetry. The strings are never NULL and live until
- * the callback returns. */
+/** What happened while loading, for telemetry. No string is NULL; they live for the call. */
 typedef struct kiln_notice {
   kiln_notice_kind kind; /**< What happened. */
   kiln_rung rung;        /**< To which rung. */
@@ -244,8 +244,7 @@ typedef struct kiln_notice {
   double milliseconds;   /**< Of the whole load, for LOADED and NOT_LOADED; else 0. */
 } kiln_notice;
 
-/** Called on the thread that loads, possibly on several at once; must not call back into the same
- * loader. */
+/** Called on the thread that loads, maybe on several at once; must not use the same loader. */
 typedef void (*kiln_notice_function)(const kiln_notice *notice, void *user);
 
 /** Asked before a compatible binary is used for the first time with this driver (each time without
@@ -315,7 +314,8 @@ typedef struct kiln_loader_options {
   kiln_level priority;         /**< Of the same: cl_qcom_priority_hint. */
   /** `driver_note_count` of them, besides those that Kiln has itself; NULL: none. Copied. */
   const kiln_driver_note *driver_notes;
-  size_t driver_note_count; /**< Of `driver_notes`. */
+  size_t driver_note_count;       /**< Of `driver_notes`. */
+  const struct kiln_trust *trust; /**< Whose packs are taken (trust.h); NULL: anybody's. Copied. */
 } kiln_loader_options;
 
 /** Makes a loader, with a context, and opens the overlay. The callbacks of the options may be
@@ -324,7 +324,7 @@ typedef struct kiln_loader_options {
  * @param pack from what.
  * @param options NULL: all defaults. They are copied.
  * @param out the loader. It keeps every program that it loaded.
- * @param error #KILN_ERROR_ARGUMENT if an option or a driver note breaks its rules, or
+ * @param error #KILN_ERROR_ARGUMENT if an option breaks its rules, #KILN_ERROR_UNTRUSTED, or
  * #KILN_ERROR_OPENCL if there is no context. An overlay that cannot be used is no error. */
 KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         const kiln_loader_options *options, kiln_loader **out,

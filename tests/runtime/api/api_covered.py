@@ -8,7 +8,7 @@ usage: api_covered.py HEADER.h... HEADER.hpp... libkiln_runtime.so TEST.c...
 A *_release function must be called with NULL, a question too, and one that gives a
 kiln_status inside REFUSED(...), once for each pointer that must not be NULL. The shared
 library must export the functions that are KILN_API and no others. Functions that are not, those
-of provision.h and recorded.h, are of libraries of their own; they must be called by the C++ headers alone.
+of provision.h, recorded.h and signed.h, are of libraries of their own; they must be called by the C++ headers alone.
 """
 import pathlib
 import re

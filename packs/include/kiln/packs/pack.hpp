@@ -14,6 +14,16 @@
 
 namespace kiln::packs {
 
+// Asked whether bytes have the name, a BLAKE2b-256, that a pack gives them: of each section when it
+// is first used, and of each blob after it was decoded. Any thread may ask.
+class NameCheck {
+ public:
+  virtual bool accepts(View bytes, const Digest &name) const = 0;
+
+ protected:
+  ~NameCheck() = default;
+};
+
 // An open pack. Immutable: after opening, every member may be called from any thread.
 // References and views that it hands out live as long as the pack. Its file may be replaced,
 // rewritten, cut or removed meanwhile: what was read is in memory, and what is read later is
@@ -31,6 +41,10 @@ class Pack {
                                 std::shared_ptr<const Pack> *out);
   // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
   static Status open_memory(View memory, std::shared_ptr<const Pack> *out);
+
+  // The same file or memory, read anew, whose parts are used only if `check` accepts them. What it
+  // refuses is section_corrupt or blob_corrupt.
+  Status open_again(std::shared_ptr<const NameCheck> check, std::shared_ptr<const Pack> *out) const;
 
   const Superblock &superblock() const { return superblock_; }
   ProgramRefs programs() const { return ProgramRefs(root_->programs()); }  // by name
@@ -71,11 +85,14 @@ class Pack {
 
   Pack() = default;
   Status open();
+  bool has_name(View bytes, const fb::Hash &name) const;
+  Status decode_blob(BlobRef blob, Bytes *scratch, View *out) const;
   Status decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scratch, View *out) const;
   Status checked_section(const fb::TargetEntry &entry, const std::uint8_t *bytes) const;
 
   Storage storage_;
   Superblock superblock_;
+  std::shared_ptr<const NameCheck> check_;    // null: names are not looked at
   std::unique_ptr<std::uint8_t[]> own_root_;  // null for a pack in memory
   const fb::Root *root_ = nullptr;
   // The sections that were checked: owned, or in the caller's memory; null until then.

@@ -24,6 +24,9 @@ class Storage {
     size_ = view.size;
   }
 
+  // The range of another, which may go.
+  Status share(const Storage &other);
+
   std::uint64_t size() const { return size_; }
   const std::uint8_t *memory() const { return memory_; }  // null: a file
   // A range that size() has.

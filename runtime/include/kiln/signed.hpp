@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// C++17 over signed.h; link kiln::signed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kiln/kiln.hpp"
+#include "kiln/signed.h"
+
+namespace kiln {
+
+/// A demand for LoaderOptions::trust, which it must outlive; see kiln_trust.
+class Trust {
+ public:
+  /// `keys`: the texts of public keys' files, or their second lines.
+  explicit Trust(std::vector<std::string> keys, std::uint64_t smallest_revision = 0,
+                 kiln_trust_policy policy = KILN_TRUST_REQUIRE)
+      : keys_(std::move(keys)) {
+    for (const std::string &key : keys_) pointers_.push_back(key.c_str());
+    trust_.size = sizeof(trust_);
+    trust_.policy = policy;
+    trust_.keys = pointers_.data();
+    trust_.key_count = pointers_.size();
+    trust_.smallest_revision = smallest_revision;
+    trust_.functions = kiln_signatures();
+  }
+  Trust(const Trust &) = delete;
+  Trust &operator=(const Trust &) = delete;
+
+  /// For LoaderOptions::trust.
+  const kiln_trust *get() const { return &trust_; }
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<const char *> pointers_;
+  kiln_trust trust_ = {};
+};
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loader's demand that its pack be signed. The cryptography is the application's to link.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "kiln/packs/pack.hpp"
+#include "kiln/trust.h"
+#include "runtime/opencl/error.hpp"
+
+namespace kiln::runtime {
+
+// Compares the names of a pack's parts, and keeps what was wrong where that is only to be told. The
+// pack shares it, which may live longer than the loader.
+class PackTrust final : public packs::NameCheck {
+ public:
+  PackTrust(const kiln_signature_functions &functions, bool required)
+      : functions_(functions), required_(required) {}
+
+  bool accepts(packs::View bytes, const packs::Digest &name) const override;
+  // Judges the root of `pack`: Code::untrusted, or bad_argument for a demand that breaks its rules.
+  // What is only to be told is no failure. `scratch` is for the signatures.
+  Status judge(const packs::Pack &pack, const kiln_trust &trust, packs::Bytes *scratch);
+
+  // What would have been refused: Code::untrusted.
+  Status told() const;
+  // A number that stands for the keys where they are required; else 0.
+  std::uint64_t number() const { return number_; }
+
+ private:
+  const kiln_signature_functions &functions_;
+  bool required_;
+  std::uint64_t number_ = 0;
+  Status fault_;                             // of the root
+  mutable std::atomic<bool> forged_{false};  // a part with another name was accepted
+};
+
+// Takes the demand of a loader that has its pack, which from then on is one that is checked.
+Status take_trust(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack,
+                  packs::Bytes *scratch, std::shared_ptr<const PackTrust> *out);
+
+}  // namespace kiln::runtime

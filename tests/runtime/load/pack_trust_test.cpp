@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaders that demand signatures: what they take, refuse and tell.
+#include <algorithm>
+#include <cstddef>
+
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/signing.hpp"
+#include "kiln/signed.hpp"
+#include "runtime/api/options.hpp"
+#include "tests/runtime/overlay/overlay_fixture.hpp"
+#include "tests/support/test_keys.hpp"
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+using Opened = std::shared_ptr<const packs::Pack>;
+
+Opened open_bytes(const packs::Bytes &bytes) {
+  Opened pack;
+  REQUIRE(packs::Pack::open_memory({bytes.data(), bytes.size()}, &pack).ok());
+  return pack;
+}
+
+packs::Bytes read_all(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+packs::Bytes signed_by(const char *key, const packs::Bytes &bytes, std::uint64_t revision = 3) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() / "signed.kiln";
+  const Opened pack = open_bytes(bytes);
+  REQUIRE(packs::write_signed(*pack, {packs::sign(*pack, TestKey(key), revision)}, path).ok());
+  return read_all(path);
+}
+
+packs::Bytes number_bytes(std::uint64_t value) {
+  packs::Bytes bytes;
+  for (unsigned i = 0; i < 8; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  return bytes;
+}
+
+packs::Bytes name_of(packs::View bytes) {
+  const packs::Digest name = packs::blake2b(bytes);
+  return {name.begin(), name.end()};
+}
+
+// Every place that has the bytes gets others of that size; there must be one.
+void replace_all(packs::Bytes *bytes, const packs::Bytes &from, const packs::Bytes &to) {
+  auto at = std::search(bytes->begin(), bytes->end(), from.begin(), from.end());
+  REQUIRE(at != bytes->end());
+  for (; at != bytes->end(); at = std::search(at, bytes->end(), from.begin(), from.end())) {
+    std::copy(to.begin(), to.end(), at);
+  }
+}
+
+// After a change of the section, what the root says of it.
+void rehash_section(packs::Bytes *bytes, packs::View before, packs::View now) {
+  replace_all(bytes, name_of(before), name_of(now));
+  replace_all(bytes, number_bytes(packs::xxh3(before.data, before.size)),
+              number_bytes(packs::xxh3(now.data, now.size)));
+}
+
+packs::View section_of(const packs::Bytes &bytes) {
+  const packs::fb::TargetEntry &entry = *open_bytes(bytes)->schema().targets()->Get(0);
+  return {bytes.data() + entry.offset(), static_cast<std::size_t>(entry.size())};
+}
+
+void rehash_root(packs::Bytes *bytes, packs::Superblock superblock) {
+  superblock.root_xxh3 = packs::xxh3(bytes->data() + superblock.root_offset, superblock.root_size);
+  packs::encode_superblock(superblock, bytes->data());
+}
+
+packs::Bytes changed_name(packs::Bytes name) {
+  name[9] ^= 1;
+  return name;
+}
+
+// A pack that is signed although a part does not have its name: what is left to somebody who finds
+// other bytes with the same XXH3-64.
+packs::Bytes with_false_name(const char *blob) {
+  packs::Bytes bytes = written(fake_contents());
+  const packs::Superblock superblock = open_bytes(bytes)->superblock();
+  const packs::View view = section_of(bytes);
+  const packs::Bytes before(view.data, view.data + view.size);
+  const packs::Bytes name =
+      blob == nullptr ? name_of(view)
+                      : name_of({reinterpret_cast<const std::uint8_t *>(blob), std::strlen(blob)});
+  replace_all(&bytes, name, changed_name(name));
+  const packs::Bytes now(view.data, view.data + view.size);
+  if (now != before) {
+    rehash_section(&bytes, {before.data(), before.size()}, {now.data(), now.size()});
+  }
+  rehash_root(&bytes, superblock);
+  return signed_by(kSignerKey, bytes);
+}
+
+packs::Bytes forged_root() {
+  packs::Bytes bytes = signed_by(kSignerKey, written(fake_contents()));
+  const packs::Superblock superblock = open_bytes(bytes)->superblock();
+  const packs::Bytes options = bytes_of("-DX=1"), others = bytes_of("-DX=2");
+  replace_all(&bytes, options, others);
+  rehash_root(&bytes, superblock);
+  return bytes;
+}
+
+// A loader with a demand, and what it told.
+struct Demanding {
+  explicit Demanding(kiln_trust_policy policy, std::uint64_t revision = 0)
+      : trust({kOtherPublic, kSignerPublic}, revision, policy) {
+    options.trust = trust.get();
+    options.notice = Notices::collect;
+    options.notice_user = &notices;
+  }
+
+  // What creating the loader says; "" if there is one.
+  std::string refusal(const packs::Bytes &bytes) {
+    kiln_device *device = fake_device();
+    kiln_pack *pack = nullptr;
+    kiln_loader *loader = nullptr;
+    kiln_error error{};
+    REQUIRE(kiln_pack_open_memory(bytes.data(), bytes.size(), &pack, nullptr) == KILN_OK);
+    status = kiln_loader_create(device, pack, &options, &loader, &error);
+    CHECK((loader == nullptr) == (status != KILN_OK));
+    kiln_pack_release(pack);
+    kiln_device_release(device);
+    kiln_loader_release(loader);
+    return status == KILN_OK ? "" : error.message;
+  }
+
+  static constexpr char kOtherPublic[] =
+      "RWQBAgMEBQYHCAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";  // of nobody
+  Trust trust;
+  LoaderOptions options;
+  Notices notices;
+  kiln_status status = KILN_OK;
+};
+
+constexpr char kOtherName[] = "its bytes do not have the BLAKE2b hash that names it";
+
+}  // namespace
+
+TEST_CASE("a loader that demands signatures loads a signed pack", "[trust]") {
+  const packs::Bytes pack = signed_by(kSignerKey, written(fake_contents()));
+  for (const kiln_trust_policy policy : {KILN_TRUST_NONE, KILN_TRUST_WARN, KILN_TRUST_REQUIRE}) {
+    Demanding demand(policy, 3);
+    const FakeLoad load(pack, 0, "p", nullptr, &demand.options);
+    CHECK(load.rung() == KILN_RUNG_EXACT);
+    CHECK(mentions(load.json(), "\"notes\": []"));
+    CHECK_FALSE(demand.notices.has(KILN_NOTICE_UNTRUSTED));
+  }
+}
+
+TEST_CASE("a pack that is not signed as demanded gives no loader", "[trust]") {
+  const packs::Bytes plain = written(fake_contents());
+  packs::Bytes damaged = signed_by(kSignerKey, plain);
+  damaged[damaged.size() - 20] ^= 1;
+  const struct {
+    packs::Bytes pack;
+    std::string message;
+  } rows[] = {
+      {plain, "the pack is not signed"},
+      {signed_by(kOtherKey, plain),
+       std::string("the pack is signed by other keys only: ") + kOtherId},
+      {forged_root(), std::string("the signature of the key ") + kSignerId +
+                          " does not fit: the pack is not what was signed, or another key signed "
+                          "it"},
+      {signed_by(kSignerKey, plain, 2),
+       "the pack is of revision 2, and the smallest that is demanded is 3"},
+      {damaged, "signatures: the block does not have its recorded hash"}};
+  for (const auto &row : rows) {
+    CAPTURE(row.message);
+    Demanding require(KILN_TRUST_REQUIRE, 3);
+    CHECK(require.refusal(row.pack) == row.message);
+    CHECK(require.status == KILN_ERROR_UNTRUSTED);
+    Demanding none(KILN_TRUST_NONE, 3);
+    CHECK(none.refusal(row.pack) == "");
+    // Told, and used.
+    Demanding warn(KILN_TRUST_WARN, 3);
+    const FakeLoad load(row.pack, 0, "p", nullptr, &warn.options);
+    CHECK(load.rung() == KILN_RUNG_EXACT);
+    CHECK(mentions(load.json(), "\"notes\": [\"" + row.message + "\"]"));
+    CHECK(warn.notices.text(KILN_NOTICE_UNTRUSTED) == row.message);
+  }
+}
+
+TEST_CASE("what the signed root names is compared before a driver gets it", "[trust]") {
+  const auto rung = [](const packs::Bytes &pack, kiln_rung which, unsigned flags = 0) {
+    Demanding demand(KILN_TRUST_REQUIRE);
+    const FakeLoad load(pack, flags, "p", nullptr, &demand.options);
+    return load.reason(which);
+  };
+  const packs::Bytes binary = with_false_name("the binary");
+  CHECK(rung(binary, KILN_RUNG_EXACT) == std::string("failed: blob: ") + kOtherName);
+  CHECK(rung(binary, KILN_RUNG_IL) == "loaded");
+  const packs::Bytes section = with_false_name(nullptr);
+  CHECK(rung(section, KILN_RUNG_EXACT) == std::string("failed: target 0: ") + kOtherName);
+  CHECK(rung(section, KILN_RUNG_IL) == "loaded");
+  const packs::Bytes il = with_false_name("the IL for 64 bits");
+  CHECK(rung(il, KILN_RUNG_IL, KILN_LOAD_NO_BINARY) == std::string("failed: blob: ") + kOtherName);
+  CHECK(rung(il, KILN_RUNG_SOURCE, KILN_LOAD_NO_BINARY) == "loaded");
+  const packs::Bytes source = with_false_name("the source");
+  CHECK(rung(source, KILN_RUNG_SOURCE, KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL) ==
+        std::string("failed: blob: ") + kOtherName);
+}
+
+TEST_CASE("under a warning a part with another name is told and used", "[trust]") {
+  for (const char *blob : {static_cast<const char *>(nullptr), "the binary"}) {
+    const packs::Bytes pack = with_false_name(blob);
+    Demanding demand(KILN_TRUST_WARN);
+    const FakeLoad load(pack, 0, "p", nullptr, &demand.options);
+    CHECK(load.rung() == KILN_RUNG_EXACT);
+    const std::string told = "a part of the pack does not have the BLAKE2b hash that names it";
+    CHECK(demand.notices.text(KILN_NOTICE_UNTRUSTED) == told);
+    CHECK(mentions(load.json(), told));
+    CHECK(FakeLoad(pack).rung() == KILN_RUNG_EXACT);  // nobody asks
+  }
+}
+
+TEST_CASE("a report outlives the loader that demanded signatures", "[trust]") {
+  Demanding demand(KILN_TRUST_WARN);
+  FakeLoad load(with_false_name(nullptr), KILN_LOAD_NO_BINARY, "p", nullptr, &demand.options);
+  kiln_program_release(load.program);
+  load.program = nullptr;
+  kiln_loader_release(load.loader);
+  load.loader = nullptr;
+  demand.notices.all.clear();
+  CHECK(mentions(load.json(), "\"nearest\""));  // reads the section
+  CHECK(demand.notices.all.empty());
+}
+
+TEST_CASE("a loader that requires signatures takes nothing else from the overlay", "[trust]") {
+  packs::Contents contents = fake_contents();
+  contents.targets.clear();
+  const packs::Bytes pack = signed_by(kSignerKey, written(contents));
+  const TemporaryFolder folder;
+  const std::string overlay = folder.path() / "overlay";
+  const auto rung = [&](const kiln_trust *trust) {
+    LoaderOptions options;
+    options.overlay = overlay.c_str();
+    options.trust = trust;
+    return FakeLoad(pack, 0, "p", nullptr, &options).rung();
+  };
+  const Trust require({kSignerPublic});
+  const Trust same({kSignerPublic}, 2);
+  const Trust others({kSignerPublic, Demanding::kOtherPublic});
+  const Trust swapped({Demanding::kOtherPublic, kSignerPublic});
+  const Trust warn({kSignerPublic}, 0, KILN_TRUST_WARN);
+  CHECK(rung(nullptr) == KILN_RUNG_IL);
+  CHECK(rung(nullptr) == KILN_RUNG_OVERLAY);
+  CHECK(rung(warn.get()) == KILN_RUNG_OVERLAY);
+  CHECK(rung(require.get()) == KILN_RUNG_IL);
+  CHECK(rung(require.get()) == KILN_RUNG_OVERLAY);
+  CHECK(rung(same.get()) == KILN_RUNG_OVERLAY);
+  CHECK(rung(others.get()) == KILN_RUNG_IL);
+  CHECK(rung(swapped.get()) == KILN_RUNG_OVERLAY);
+  CHECK(rung(nullptr) == KILN_RUNG_OVERLAY);
+}
+
+TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
+  const packs::Bytes pack = signed_by(kSignerKey, written(fake_contents()));
+  const auto refusal = [&](void (*change)(kiln_trust *)) {
+    Demanding demand(KILN_TRUST_REQUIRE);
+    kiln_trust trust = *demand.trust.get();
+    change(&trust);
+    demand.options.trust = &trust;
+    const std::string message = demand.refusal(pack);
+    CHECK(demand.status == (message.empty() ? KILN_OK : KILN_ERROR_ARGUMENT));
+    return message;
+  };
+  CHECK(refusal([](kiln_trust *) {}) == "");
+  CHECK(refusal([](kiln_trust *t) { t->size = 0; }) == "kiln_trust: size is not its sizeof");
+  CHECK(refusal([](kiln_trust *t) { t->policy = static_cast<kiln_trust_policy>(3); }) ==
+        "kiln_trust: unknown policy");
+  CHECK(refusal([](kiln_trust *t) { t->reserved = 1; }) == "kiln_trust: reserved is not zero");
+  CHECK(refusal([](kiln_trust *t) { t->functions = nullptr; }) ==
+        "kiln_trust: functions is not what kiln_signatures() gives");
+  CHECK(refusal([](kiln_trust *t) { t->keys = nullptr; }) == "kiln_trust: a key is NULL");
+  static const char *const kBad[] = {"RWQ"};
+  CHECK(refusal([](kiln_trust *t) {
+          t->keys = kBad;
+          t->key_count = 1;
+        }) ==
+        "kiln_trust: not a public key of minisign's form: its line is not 42 bytes in base64");
+  // Of no key nothing is trusted, and of nobody's demand nothing is read.
+  Demanding nobody(KILN_TRUST_REQUIRE);
+  kiln_trust trust = *nobody.trust.get();
+  trust.key_count = 0;
+  nobody.options.trust = &trust;
+  CHECK(mentions(nobody.refusal(pack), "signed by other keys only"));
+  trust = {};
+  trust.size = sizeof(trust);
+  CHECK(nobody.refusal(pack) == "");
+}
+
+TEST_CASE("a library that does not know the demand refuses it", "[trust]") {
+  // As the library of yesterday reads the options of today.
+  constexpr std::size_t kKnown = offsetof(kiln_loader_options, trust);
+  unsigned char known[kKnown] = {};
+  Demanding demand(KILN_TRUST_WARN);
+  const char *wrong = runtime::read_options(&demand.options, kKnown, known);
+  REQUIRE(wrong != nullptr);
+  CHECK(std::string(wrong) == "an option is set that this version of the library does not know");
+  demand.options.trust = nullptr;
+  CHECK(runtime::read_options(&demand.options, kKnown, known) == nullptr);
+}
