@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/key_options.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "runtime/provision/mesa_cache.hpp"
@@ -20,6 +21,8 @@ constexpr char kEnvironment[] =
 
 struct ProvisionArguments {
   std::string pack;
+  std::vector<std::string> keys;
+  std::uint64_t revision = 0;  // the smallest
   std::string folder;
   bool remove = false;
   bool json = false;
@@ -90,9 +93,22 @@ nlohmann::json devices_here(const packs::Contents &contents) {
   return out;
 }
 
+// With keys the pack is one that is checked as it is read.
+Status demand_signature(const ProvisionArguments &options,
+                        std::shared_ptr<const packs::Pack> *pack) {
+  if (options.keys.empty()) return {};
+  const auto keys = load_public_keys(options.keys);
+  if (!keys.ok()) return keys.status();
+  const packs::Demand demand{*keys, options.revision};
+  Status s = packs::open_trusted(**pack, demand, pack);
+  if (s.ok()) return s;
+  return {s.code, fmt::format("{}: {} [{}]", options.pack, s.message, packs::code_name(s.code))};
+}
+
 int provision(const ProvisionArguments &options) {
-  const auto open = open_pack(options.pack);
+  auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
+  if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
   runtime::ProvisionResult result;
   const Status status = runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
   if (!status.ok()) {
@@ -139,6 +155,13 @@ void add_provision(CLI::App &app, Command *command) {
                   "Folder of the cache; default: Mesa's own for this user");
   auto *remove =
       sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
+  auto *key = sub->add_option("--key", options->keys,
+                              "Public key, a file or its line, of which a signature must be; may "
+                              "be repeated");
+  key->allow_extra_args(false)->type_name("KEY")->excludes(remove);
+  sub->add_option("--revision", options->revision, "The smallest revision that will do")
+      ->needs(key)
+      ->type_name("N");
   pack->excludes(remove);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {

@@ -248,3 +248,27 @@ TEST_CASE("a pack whose parts do not have their names is not signed", "[signing]
   root.blobs = {values};
   CHECK(check_names(*opened(forge.finish(root))).code == Code::blob_corrupt);
 }
+
+TEST_CASE("a trusted pack is checked as it is read", "[signing]") {
+  const Bytes plain = written(sample());
+  const Bytes good = with_signatures(plain, {signature_by(kSignerKey, plain, 3)});
+  PackPointer pack;
+  CHECK(open_trusted(*opened(plain), {{signer()}, 0}, &pack).message == "the pack is not signed");
+  CHECK(pack == nullptr);
+  REQUIRE(open_trusted(*opened(good), {{signer()}, 3}, &pack).ok());
+  CHECK(parts_of(*pack) == parts_of(*opened(good)));
+  // A blob under another's name, in a pack that was signed so.
+  Forge forge;
+  BlobValues values(forge.raw_blob(noise(40, 1)));
+  values.name = hash_of(name_of("other bytes"));
+  ForgedRoot root;
+  root.blobs = {values};
+  const Bytes forged = forge.finish(root);
+  const Bytes with = with_signatures(forged, {signature_by(kSignerKey, forged, 3)});
+  REQUIRE(open_trusted(*opened(with), {{signer()}, 3}, &pack).ok());
+  Bytes scratch;
+  View view;
+  const Status status = pack->read_blob(BlobRef(pack->schema().blobs()->Get(0)), &scratch, &view);
+  CHECK(status.code == Code::blob_corrupt);
+  CHECK(status.message == "blob: its bytes do not have the BLAKE2b hash that names it");
+}

@@ -26,6 +26,10 @@ Signature sign(const Pack &pack, const SecretKey &key, std::uint64_t revision);
 // not so must not be signed.
 Status check_names(const Pack &pack);
 
+// The same pack, read anew, if it meets the demand, whose sections and blobs are compared with
+// their names before they are used. Fails as find_trusted() does, or as reading does.
+Status open_trusted(const Pack &pack, const Demand &demand, std::shared_ptr<const Pack> *out);
+
 // Copies the pack with these signatures in place of its own, at most 64; `path` may be the pack's.
 Status write_signed(const Pack &pack, const std::vector<Signature> &signatures,
                     const std::string &path);
