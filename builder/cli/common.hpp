@@ -44,10 +44,12 @@ extern const char *const kToolName;
 using Command = std::function<int()>;
 
 // Each adds one subcommand. Parsing a command line that chooses it sets `*command`.
+void add_apply(CLI::App &app, Command *command);
 void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
 void add_compile(CLI::App &app, Command *command);
 void add_crosscheck(CLI::App &app, Command *command);
+void add_delta(CLI::App &app, Command *command);
 void add_devices(CLI::App &app, Command *command);
 void add_diff(CLI::App &app, Command *command);
 void add_explain(CLI::App &app, Command *command);

@@ -71,7 +71,9 @@ class Pack {
   // The blob's bytes as they are stored, bounds checked, not decoded and not hashed; of a file
   // `scratch` owns them.
   Status stored_bytes(BlobRef blob, Bytes *scratch, View *out) const;
-  // Bytes of the pack as they are, `scratch` owning those of a file.
+  // Bytes from the superblock on that can be had: the pack, and what follows it in its file.
+  std::uint64_t available() const { return storage_.size(); }
+  // Of these, as they are, `scratch` owning those of a file.
   Status bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const;
 
   // The root as it was checked when the pack was opened.
