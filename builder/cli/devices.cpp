@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -37,6 +39,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"model", device.description.model},
           {"compiler", device.description.compiler},
           {"key", device.description.key.text()},
+          {"key_hash", packs::hex64(packs::xxh3(device.description.key.text()))},
           {"identity", builder::to_json(device.identity)},
           {"capabilities", capabilities},
           {"rungs", rungs(device)}};
