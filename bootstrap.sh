@@ -39,6 +39,8 @@ laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyri
 # Applications that know nothing of Kiln, for the layer's tests.
 applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clinfo ffmpeg
               darktable"
+# What delivers packs to devices, for its tests.
+delivery="skopeo docker-registry curl jq"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -188,7 +190,7 @@ case "${1:-}" in
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     ;;
   test)
-    install_packages $libraries $drivers $laboratory $applications
+    install_packages $libraries $drivers $laboratory $applications $delivery
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
     KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
@@ -200,7 +202,7 @@ case "${1:-}" in
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)
-    install_packages $libraries $drivers $laboratory $applications
+    install_packages $libraries $drivers $laboratory $applications $delivery
     install_packages $(clang_runtime_packages)
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
     build clang

@@ -113,6 +113,17 @@ void seed_signature() {
            "=\ntrusted comment: kiln pack, revision 3\n" + std::string(86, 'A') + "==\n");
 }
 
+void seed_oci() {
+  const std::string blob =
+      R"({"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"sha256:)" +
+      std::string(64, 'a') + R"(","size":2,"annotations":{)";
+  const std::string tag = R"("org.opencontainers.image.ref.name":"latest")";
+  seed("oci", "index", R"({"schemaVersion":2,"manifests":[)" + blob + tag + "}}]}");
+  seed("oci", "manifest",
+       R"({"schemaVersion":2,"artifactType":"application/vnd.kiln.pack.v1","config":)" + blob +
+           R"(}},"layers":[)" + blob + R"(}}],"annotations":{"vnd.kiln.revision":"7"}})");
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -124,6 +135,7 @@ int main(int argc, char **argv) {
   seed_spirv();
   seed_cache();
   seed_signature();
+  seed_oci();
   seed("key", "text", "profile=test\nmodel=A100\n");
   return 0;
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON of an OCI image layout as values: index, manifest and descriptors. Functions of values;
+// the words are those of the OCI image specification.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/base/builder_status.hpp"
+
+namespace kiln::builder {
+
+inline constexpr const char *kIndexType = "application/vnd.oci.image.index.v1+json";
+inline constexpr const char *kManifestType = "application/vnd.oci.image.manifest.v1+json";
+inline constexpr const char *kEmptyType = "application/vnd.oci.empty.v1+json";
+inline constexpr const char *kArtifactType = "application/vnd.kiln.pack.v1";
+inline constexpr const char *kProgramsType = "application/vnd.kiln.programs.v1";
+inline constexpr const char *kDeltaType = "application/vnd.kiln.delta.v1";
+
+inline constexpr const char *kTagAnnotation = "org.opencontainers.image.ref.name";
+inline constexpr const char *kTitleAnnotation = "org.opencontainers.image.title";
+inline constexpr const char *kRevisionAnnotation = "vnd.kiln.revision";
+
+inline constexpr std::size_t kMaxOciText = std::size_t{4} << 20;  // of an index or a manifest
+
+using Annotations = std::map<std::string, std::string>;
+
+// What names a blob.
+struct OciDescriptor {
+  std::string media_type;
+  std::string digest;  // "sha256:" and 64 lower-case hexadecimal digits
+  std::uint64_t size = 0;
+  Annotations annotations{};
+};
+
+struct OciManifest {
+  std::string artifact_type;
+  OciDescriptor config;
+  std::vector<OciDescriptor> layers;
+  Annotations annotations{};
+
+  // Of the annotation; none: there is none, or it is no number of 1 to 18 digits.
+  std::optional<std::uint64_t> revision() const;
+};
+
+// An index, whose members that Kiln does not know stay as they are.
+class OciIndex {
+ public:
+  OciIndex();
+  // Fails with Code::root_malformed; the message has no name of a file. So does read_manifest().
+  static Result<OciIndex> read(const std::string &text);
+
+  const std::vector<OciDescriptor> &manifests() const { return manifests_; }
+  // Null: no manifest has that tag.
+  const OciDescriptor *find(const std::string &tag) const;
+  // Gives the manifest that tag, which another loses.
+  void set(const std::string &tag, const OciDescriptor &manifest);
+  std::string text() const;
+
+ private:
+  nlohmann::json json_;
+  std::vector<OciDescriptor> manifests_;  // of json_, in its order
+};
+
+Result<OciManifest> read_manifest_json(const std::string &text);
+std::string manifest_json(const OciManifest &manifest);
+
+// The annotation of a revision, as a number.
+std::optional<std::uint64_t> revision_of(const Annotations &annotations);
+
+// Whether it is a tag that registries take: a letter, digit or underscore, then up to 127 of these,
+// dots and hyphens.
+bool is_tag(const std::string &word);
+
+}  // namespace kiln::builder

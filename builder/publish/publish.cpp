@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a pack into its programs and one pack for each target, and adds these to a layout.
+#include "builder/publish/publish.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/pack_slice.hpp"
+#include "kiln/packs/delta.hpp"
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
+#include "kiln/packs/writer.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using packs::Contents;
+using packs::Target;
+
+std::string fact_of(const Target &target, const std::string &name) {
+  for (const auto &[fact, value] : target.identity) {
+    if (fact == name) return value;
+  }
+  return {};
+}
+
+Annotations annotations_of(const Target &target) {
+  const std::string key = packs::hex64(packs::xxh3(target.key));
+  Annotations out{{kTitleAnnotation, key + ".kdelta"}, {"vnd.kiln.key", key}};
+  const std::pair<const char *, std::string> facts[] = {
+      {"vnd.kiln.profile", target.profile},
+      {"vnd.kiln.family", target.family},
+      {"vnd.kiln.model", target.model},
+      {"vnd.kiln.compiler", target.compiler},
+      {"vnd.kiln.device", fact_of(target, "device_name")},
+      {"vnd.kiln.driver", fact_of(target, "driver_version")}};
+  for (const auto &[name, value] : facts) {
+    if (!value.empty()) out[name] = value;
+  }
+  return out;
+}
+
+// The highest revision in the layout, or 0.
+Result<std::uint64_t> highest_revision(const OciFolder &folder) {
+  std::uint64_t highest = 0;
+  for (const OciDescriptor &descriptor : folder.index().manifests()) {
+    if (descriptor.media_type != kManifestType) continue;
+    const auto manifest = folder.manifest(descriptor);
+    if (!manifest.ok()) return manifest.status();
+    highest = std::max(highest, manifest->revision().value_or(0));
+  }
+  return highest;
+}
+
+Result<std::uint64_t> choose_revision(const OciFolder &folder, const PublishRequest &request) {
+  const auto highest = highest_revision(folder);
+  if (!highest.ok()) return highest.status();
+  const std::uint64_t revision = request.revision.value_or(*highest + 1);
+  if (!revision_of({{kRevisionAnnotation, std::to_string(revision)}})) {
+    return Status(Code::bad_argument, "a revision is a number of 1 to 18 digits, and not 0");
+  }
+  if (revision >= *highest) return revision;
+  return Status(Code::bad_argument, fmt::format("revision {} is older than {}, which is published",
+                                                revision, *highest));
+}
+
+class Publisher {
+ public:
+  Publisher(const Contents &contents, OciFolder *folder, const PublishRequest &request)
+      : contents_(contents), folder_(folder), request_(request) {}
+
+  Result<Artifact> publish() {
+    if (Status s = check_tag(); !s.ok()) return s;
+    const auto revision = choose_revision(*folder_, request_);
+    if (!revision.ok()) return revision.status();
+    published_.revision = *revision;
+    if (Status s = check_revision_tag(); !s.ok()) return s;
+    if (Status s = add_programs(); !s.ok()) return s;
+    if (Status s = add_targets(); !s.ok()) return s;
+    if (Status s = add_manifest(); !s.ok()) return s;
+    return std::move(published_);
+  }
+
+ private:
+  std::string revision_tag() const { return fmt::format("r{}", published_.revision); }
+
+  Status check_tag() const {
+    if (is_tag(request_.tag)) return {};
+    return {Code::bad_argument, fmt::format("no registry takes the tag \"{}\"", request_.tag)};
+  }
+
+  Status check_revision_tag() const {
+    const std::string &tag = request_.tag;
+    const bool as_revision = tag[0] == 'r' && tag.size() > 1 &&
+                             tag.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!as_revision || tag == revision_tag()) return {};
+    return {Code::bad_argument, fmt::format("the tag {} is that of another revision than {}", tag,
+                                            published_.revision)};
+  }
+
+  std::string scratch(const char *name) const { return folder_->scratch() + "/" + name; }
+
+  Status write_file(const Contents &contents, const std::string &path, bool finished) const {
+    if (Status s = packs::write_pack(contents, path); !s.ok()) return s;
+    if (!finished || !request_.finish) return {};
+    return request_.finish(path, published_.revision);
+  }
+
+  void add_layer(OciDescriptor blob, Annotations annotations, const std::string &label) {
+    blob.annotations = std::move(annotations);
+    published_.layers.push_back({std::move(blob), label});
+  }
+
+  // Of the pack without devices' parts. It stays the same from revision to revision where the
+  // programs do, and is not signed: what is made of it is.
+  Status add_programs() {
+    Cut cut;
+    cut.devices.emplace();
+    const Contents programs = cut_contents(contents_, cut);
+    const std::string path = scratch("programs.kiln");
+    if (Status s = write_file(programs, path, false); !s.ok()) return s;
+    const auto blob = folder_->add_file(path, kProgramsType);
+    if (!blob.ok()) return blob.status();
+    const std::string stored = folder_->blob_path(blob->digest);
+    if (Status s = packs::Pack::open_file(stored.c_str(), &programs_); !s.ok()) return s;
+    add_layer(*blob, {{kTitleAnnotation, "programs.kiln"}}, "programs");
+    return add_delta(programs, {{kTitleAnnotation, "any.kdelta"}}, "programs for any device");
+  }
+
+  Status add_delta(const Contents &slice, Annotations annotations, const std::string &label) {
+    const std::string path = scratch("slice.kiln");
+    const std::string delta = scratch("slice.kdelta");
+    if (Status s = write_file(slice, path, true); !s.ok()) return s;
+    std::shared_ptr<const packs::Pack> pack;
+    if (Status s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s;
+    packs::DeltaFacts facts;
+    if (Status s = packs::make_delta(*programs_, *pack, delta, &facts); !s.ok()) return s;
+    const auto blob = folder_->add_file(delta, kDeltaType);
+    if (!blob.ok()) return blob.status();
+    annotations["vnd.kiln.pack.blake2b"] = packs::hex(facts.new_name);
+    annotations["vnd.kiln.pack.size"] = std::to_string(facts.new_size);
+    add_layer(*blob, std::move(annotations), label);
+    return {};
+  }
+
+  Status add_targets() {
+    std::vector<const Target *> targets;
+    for (const Target &target : contents_.targets) targets.push_back(&target);
+    std::sort(targets.begin(), targets.end(),
+              [](const Target *a, const Target *b) { return a->key < b->key; });
+    Contents one{
+        contents_.producer, contents_.programs, {}, contents_.cross_checks, contents_.tunings};
+    for (const Target *target : targets) {
+      Cut cut;
+      cut.devices = Cut::Devices{{target->key}, {target->profile}};
+      one.targets = {*target};
+      Status s = add_delta(cut_contents(one, cut), annotations_of(*target), target_label(*target));
+      if (!s.ok()) return s;
+    }
+    return {};
+  }
+
+  Status add_manifest() {
+    const auto config = folder_->add_text("{}", kEmptyType);
+    if (!config.ok()) return config.status();
+    OciManifest manifest{kArtifactType, *config, {}, {}};
+    const std::string revision = std::to_string(published_.revision);
+    manifest.annotations[kRevisionAnnotation] = revision;
+    for (const ArtifactLayer &layer : published_.layers) manifest.layers.push_back(layer.blob);
+    const std::string text = manifest_json(manifest);
+    if (text.size() > kMaxOciText) {
+      return {Code::over_limit, "the manifest is over 4 MiB: the pack has too many targets"};
+    }
+    auto blob = folder_->add_text(text, kManifestType);
+    if (!blob.ok()) return blob.status();
+    const OciDescriptor *const before = folder_->index().find(revision_tag());
+    if (before != nullptr && before->digest != blob->digest) {
+      return {Code::bad_argument,
+              fmt::format("revision {} is published already, with other contents", revision)};
+    }
+    blob->annotations[kRevisionAnnotation] = revision;
+    folder_->index().set(revision_tag(), *blob);
+    if (request_.tag != revision_tag()) folder_->index().set(request_.tag, *blob);
+    published_.digest = blob->digest;
+    return folder_->commit();
+  }
+
+  const Contents &contents_;
+  OciFolder *folder_;
+  const PublishRequest &request_;
+  std::shared_ptr<const packs::Pack> programs_;
+  Artifact published_;
+};
+
+}  // namespace
+
+Result<Artifact> publish_pack(const packs::Contents &contents, OciFolder *folder,
+                              const PublishRequest &request) {
+  return Publisher(contents, folder, request).publish();
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs into layouts and from there.
+#include "builder/publish/publish.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include "builder/publish/fetch.hpp"
+#include "kiln/packs/delta.hpp"
+#include "tests/packs/sample.hpp"
+
+using namespace kiln;
+using namespace kiln::builder;
+using namespace kiln::test;
+
+namespace {
+
+packs::FolderLock::Waiting no_waiting() { return {}; }
+
+Result<Artifact> publish_to(const std::string &folder, const Contents &contents,
+                            const PublishRequest &request = {}) {
+  auto layout = OciFolder::open_to_add(folder, no_waiting());
+  if (!layout.ok()) return layout.status();
+  return publish_pack(contents, &*layout, request);
+}
+
+std::map<std::string, Bytes> files_of(const std::filesystem::path &folder) {
+  std::map<std::string, Bytes> files;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    files[std::filesystem::relative(entry.path(), folder).string()] = read_file(entry.path());
+  }
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("the same pack is published with the same bytes", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string a = (folder.path() / "a").string();
+  const std::string b = (folder.path() / "b").string();
+  REQUIRE(publish_to(a, sample()).ok());
+  REQUIRE(publish_to(b, sample()).ok());
+  CHECK(files_of(a) == files_of(b));
+  CHECK(files_of(a).size() == 2 + 2 + 4);  // with config and manifest, four layers
+}
+
+TEST_CASE("a later revision shares the programs, and the earlier one stays", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string layout = (folder.path() / "layout").string();
+  const auto first = publish_to(layout, launch_sample());
+  REQUIRE(first.ok());
+  CHECK(first->revision == 1);
+  const auto second = publish_to(layout, sample());
+  REQUIRE(second.ok());
+  CHECK(second->revision == 2);
+  CHECK(first->layers[0].blob.digest == second->layers[0].blob.digest);
+  CHECK(first->layers[2].blob.digest != second->layers[2].blob.digest);
+  const auto open = OciFolder::open(layout);
+  REQUIRE(open.ok());
+  const std::string out = (folder.path() / "out.kiln").string();
+  for (const std::uint64_t revision : {1u, 2u}) {
+    FetchRequest request;
+    request.tag = "r" + std::to_string(revision);
+    request.target = "A100*";
+    const auto fetched = fetch_pack(*open, request, out);
+    INFO(fetched.status().message);
+    REQUIRE(fetched.ok());
+    CHECK(fetched->revision == revision);
+    CHECK(fetched->blake2b ==
+          packs::hex(
+              packs::blake2b({read_file(out).data(), static_cast<std::size_t>(fetched->size)})));
+    Contents expected = revision == 1 ? launch_sample() : sample();
+    expected.targets.resize(1);
+    const Contents found = contents_of(opened(read_file(out)));
+    REQUIRE(found.targets.size() == 1);
+    CHECK(found.targets[0].intermediates.size() == expected.targets[0].intermediates.size());
+  }
+}
+
+TEST_CASE("each pack is finished before it becomes a delta", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string layout = (folder.path() / "layout").string();
+  PublishRequest request;
+  request.revision = 7;
+  std::vector<std::uint64_t> revisions;
+  request.finish = [&](const std::string &path, std::uint64_t revision) {
+    revisions.push_back(revision);
+    Bytes bytes = read_file(path);
+    bytes.insert(bytes.end(), {'s', 'i', 'g', 'n', 'e', 'd'});
+    write_file(path, bytes);
+    return Status();
+  };
+  REQUIRE(publish_to(layout, sample(), request).ok());
+  CHECK(revisions == std::vector<std::uint64_t>{7, 7, 7});
+  const auto open = OciFolder::open(layout);
+  REQUIRE(open.ok());
+  const std::string out = (folder.path() / "out.kiln").string();
+  for (const char *target : {"", "A100*", "B200*"}) {
+    REQUIRE(fetch_pack(*open, {"r7", target, 7}, out).ok());
+    const Bytes bytes = read_file(out);
+    CHECK(std::string(bytes.end() - 6, bytes.end()) == "signed");
+  }
+  request.revision.reset();
+  request.finish = [](const std::string &, std::uint64_t) {
+    return Status(Code::failed, "no key");
+  };
+  const auto before = files_of(layout);
+  const auto failed = publish_to(layout, sample(), request);
+  CHECK(failed.status().message == "no key");
+  CHECK(files_of(layout).at("index.json") == before.at("index.json"));
+  CHECK(!std::filesystem::exists(layout + "/.kiln-publish"));
+}
+
+TEST_CASE("any changed byte of a published file is found, or not read", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string layout = (folder.path() / "layout").string();
+  const auto published = publish_to(layout, launch_sample());
+  REQUIRE(published.ok());
+  const std::string out = (folder.path() / "out.kiln").string();
+  const FetchRequest request{"latest", "A100*", 1};
+  REQUIRE(fetch_pack(*OciFolder::open(layout), request, out).ok());
+  const Bytes right = read_file(out);
+  std::size_t found = 0;
+  for (const auto &[name, bytes] : files_of(layout)) {
+    if (name.find("blobs/") != 0) continue;
+    for (std::size_t at = 0; at < bytes.size(); at += 97) {
+      CAPTURE(name, at);
+      Bytes changed = bytes;
+      changed[at] ^= 1;
+      write_file(layout + "/" + name, changed);
+      std::filesystem::remove(out);
+      const Status status = fetch_pack(*OciFolder::open(layout), request, out).status();
+      if (status.ok()) {
+        CHECK(read_file(out) == right);
+      } else {
+        CHECK(status.code == Code::blob_corrupt);
+        CHECK(!std::filesystem::exists(out));
+        ++found;
+      }
+    }
+    write_file(layout + "/" + name, bytes);
+  }
+  CHECK(found > 20);
+}
+
+TEST_CASE("a layout that has a wrong blob is not added to", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string layout = (folder.path() / "layout").string();
+  const auto published = publish_to(layout, launch_sample());
+  REQUIRE(published.ok());
+  const std::string programs =
+      layout + "/blobs/sha256/" + published->layers[0].blob.digest.substr(7);
+  Bytes bytes = read_file(programs);
+  const Bytes right = bytes;
+  bytes[100] ^= 1;
+  write_file(programs, bytes);
+  CHECK(publish_to(layout, sample()).status().code == Code::blob_corrupt);
+  write_file(programs, right);
+  const std::string manifest = layout + "/blobs/sha256/" + published->digest.substr(7);
+  write_file(manifest, bytes_of("{}"));
+  const Status status = publish_to(layout, sample()).status();
+  CHECK(status.code == Code::blob_corrupt);
+  std::filesystem::remove(manifest);
+  CHECK(publish_to(layout, sample()).status().code == Code::not_found);
+}
