@@ -88,10 +88,9 @@ class DeltaApplier {
     return s.ok() ? run(part) : s;
   }
 
-  // Bytes of the old pack, if they are those of which the delta was made.
-  Status old_bytes(const DeltaEntry &entry, View *out) {
-    if (Status s = old_.bytes_at(entry.offset, entry.size, &scratch_, out); !s.ok()) return s;
-    if (xxh3(out->data, out->size) == entry.xxh3) return {};
+  // Whether bytes of the old pack are those of which the delta was made.
+  static Status check_old(const DeltaEntry &entry, View bytes) {
+    if (xxh3(bytes.data, bytes.size) == entry.xxh3) return {};
     return Status::error(
         Code::blob_corrupt,
         {"the old pack is damaged: its bytes ", decimal(entry.offset), " to ",
@@ -101,10 +100,14 @@ class DeltaApplier {
   Status decode_frame(const DeltaPart &part) {
     literal_.clear();
     prefix_.clear();
+    std::uint64_t size = 0;
+    for (const DeltaEntry &range : part.ranges) size += range.size;
+    prefix_.reserve(static_cast<std::size_t>(size));
     for (const DeltaEntry &range : part.ranges) {
-      View view;
-      if (Status s = old_bytes(range, &view); !s.ok()) return s;
-      prefix_.insert(prefix_.end(), view.data, view.data + view.size);
+      const std::size_t at = prefix_.size();
+      Status s = append_bytes(old_, range.offset, range.size, &prefix_);
+      if (s.ok()) s = check_old(range, {prefix_.data() + at, prefix_.size() - at});
+      if (!s.ok()) return s;
     }
     if (part.literal == 0) return {};
     const View frame = part.frame;
@@ -132,7 +135,9 @@ class DeltaApplier {
       if (operation.offset == kLiteralOffset) {
         literal += view.size;
       } else {
-        if (Status s = old_bytes(operation, &view); !s.ok()) return s;
+        Status s = old_.bytes_at(operation.offset, operation.size, &scratch_, &view);
+        if (s.ok()) s = check_old(operation, view);
+        if (!s.ok()) return s;
         copied_ += view.size;
       }
       crypto_generichash_update(hash_, view.data, view.size);

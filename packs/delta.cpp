@@ -140,13 +140,19 @@ class DeltaWriter {
   }
 
   Status read_prefix(const DeltaPlan &plan, std::vector<DeltaEntry> *ranges, Bytes *prefix) {
+    std::uint64_t left = kMaxDeltaPrefix;
     for (const auto &[from, to] : likeness(plan)) {
-      const std::uint64_t size = std::min(to - from, kMaxDeltaPrefix - prefix->size());
+      const std::uint64_t size = std::min(to - from, left);
       if (size == 0 || ranges->size() == kMaxDeltaEntries) break;
-      View view;
-      if (Status s = old_.bytes_at(from, size, &scratch_, &view); !s.ok()) return s;
-      ranges->push_back({from, size, xxh3(view.data, view.size)});
-      prefix->insert(prefix->end(), view.data, view.data + view.size);
+      ranges->push_back({from, size, 0});
+      left -= size;
+    }
+    prefix->reserve(static_cast<std::size_t>(kMaxDeltaPrefix - left));
+    for (DeltaEntry &range : *ranges) {
+      const std::size_t at = prefix->size();
+      Status s = append_bytes(old_, range.offset, range.size, prefix);
+      if (!s.ok()) return s;
+      range.xxh3 = xxh3(prefix->data() + at, prefix->size() - at);
     }
     return {};
   }

@@ -111,6 +111,18 @@ Status delta_name(const Pack &pack, Digest *out) {
   return {};
 }
 
+Status append_bytes(const Pack &pack, std::uint64_t offset, std::uint64_t size, Bytes *out) {
+  constexpr std::uint64_t kPiece = 1u << 20;
+  Bytes scratch;
+  View view;
+  for (std::uint64_t done = 0; done < size; done += view.size) {
+    const std::uint64_t count = std::min(kPiece, size - done);
+    if (Status s = pack.bytes_at(offset + done, count, &scratch, &view); !s.ok()) return s;
+    out->insert(out->end(), view.data, view.data + view.size);
+  }
+  return {};
+}
+
 Bytes encode_delta_header(const DeltaHeader &header) {
   Bytes out(kDeltaMagic, kDeltaMagic + sizeof(kDeltaMagic));
   put_number(&out, kDeltaVersion);

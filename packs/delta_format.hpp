@@ -54,6 +54,9 @@ struct DeltaPart {
 // What a delta knows its OLD by.
 Status delta_name(const Pack &pack, Digest *out);
 
+// Adds bytes of a pack to `out`, in pieces, so that they are in memory once.
+Status append_bytes(const Pack &pack, std::uint64_t offset, std::uint64_t size, Bytes *out);
+
 Bytes encode_delta_header(const DeltaHeader &header);
 // Of a file of which `available` bytes can be had, the first of them at `bytes`. Code::bad_magic:
 // no delta; truncated; bad_superblock: the header's hash does not agree; newer_version;

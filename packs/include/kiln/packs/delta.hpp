@@ -21,7 +21,8 @@ struct DeltaFacts {
 
 // Writes the delta of `new_pack` from `old_pack` to `path`: whatever the new pack's storage has,
 // bytes behind the pack, too. The same packs and the same zstd give the same bytes. In memory are
-// what is known of both packs' parts and at most 128 MiB of their bytes.
+// what is known of both packs' parts, at most 128 MiB of their bytes, and what zstd needs for
+// these.
 Status make_delta(const Pack &old_pack, const Pack &new_pack, const std::string &path,
                   DeltaFacts *facts);
 
