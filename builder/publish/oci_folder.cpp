@@ -48,6 +48,12 @@ Status sync_folder(const std::string &path) {
   return system_fault(path, errno);
 }
 
+// A fault in writing is none of the layout.
+Status as_written(Status status) {
+  if (status.code == Code::io_error) status.code = Code::failed;
+  return status;
+}
+
 Status wrong_blob(const std::string &path, const FileDigest &found, const OciDescriptor &named) {
   if (found.size != named.size) {
     return {Code::blob_corrupt, fmt::format("{}: it has {} bytes, and the layout says {}", path,
@@ -91,11 +97,12 @@ Result<OciFolder> OciFolder::open(const std::string &path) {
 // Makes what is missing of a layout, but its index.
 Status OciFolder::prepare() {
   std::error_code error;
-  if (!fs::exists(at("oci-layout"))) {
+  if (!fs::exists(at("oci-layout"), error)) {
     if (!fs::is_empty(path_, error)) {
       return {Code::bad_argument, path_ + ": not an OCI image layout, and it has other files"};
     }
-    if (Status s = write_whole_file(at("oci-layout"), kLayoutText); !s.ok()) return s;
+    Status s = as_written(write_whole_file(at("oci-layout"), kLayoutText));
+    if (!s.ok()) return s;
   }
   fs::create_directories(at("blobs/sha256"), error);
   if (error) return system_fault(at("blobs/sha256"), error.value());
@@ -114,7 +121,7 @@ Result<OciFolder> OciFolder::open_to_add(const std::string &path,
   folder.lock_ = std::make_unique<packs::FolderLock>(folder.at("index.json"), waiting);
   if (Status s = folder.prepare(); !s.ok()) return s;
   const Status status = folder.read();
-  const bool is_new = status.code == Code::not_found && !fs::exists(folder.at("index.json"));
+  const bool is_new = status.code == Code::not_found && !fs::exists(folder.at("index.json"), error);
   if (!status.ok() && !is_new) return status;
   if (Status s = folder.check_manifests(); !s.ok()) return s;
   return folder;
@@ -177,13 +184,13 @@ Result<OciDescriptor> OciFolder::add_file(const std::string &path, const char *m
 
 Result<OciDescriptor> OciFolder::add_text(std::string_view text, const char *media_type) {
   const std::string path = scratch_ + "/text";
-  if (Status s = write_whole_file(path, text); !s.ok()) return s;
+  if (Status s = as_written(write_whole_file(path, text)); !s.ok()) return s;
   return add_file(path, media_type);
 }
 
 Status OciFolder::commit() {
   if (Status s = sync_folder(at("blobs/sha256")); !s.ok()) return s;
-  return write_whole_file(at("index.json"), index_.text());
+  return as_written(write_whole_file(at("index.json"), index_.text()));
 }
 
 }  // namespace kiln::builder

@@ -103,7 +103,9 @@ class Publisher {
   std::string scratch(const char *name) const { return folder_->scratch() + "/" + name; }
 
   Status write_file(const Contents &contents, const std::string &path, bool finished) const {
-    if (Status s = packs::write_pack(contents, path); !s.ok()) return s;
+    Status written = packs::write_pack(contents, path);
+    if (written.code == Code::io_error) written.code = Code::failed;
+    if (!written.ok()) return written;
     if (!finished || !request_.finish) return {};
     return request_.finish(path, published_.revision);
   }
@@ -136,7 +138,9 @@ class Publisher {
     std::shared_ptr<const packs::Pack> pack;
     if (Status s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s;
     packs::DeltaFacts facts;
-    if (Status s = packs::make_delta(*programs_, *pack, delta, &facts); !s.ok()) return s;
+    Status made = packs::make_delta(*programs_, *pack, delta, &facts);
+    if (made.code == Code::io_error) made.code = Code::failed;
+    if (!made.ok()) return made;
     const auto blob = folder_->add_file(delta, kDeltaType);
     if (!blob.ok()) return blob.status();
     annotations["vnd.kiln.pack.blake2b"] = packs::hex(facts.new_name);
