@@ -60,7 +60,8 @@ class PackFolder {
 class RandomPacks {
  public:
   RandomPacks() : bytes_(written(pool())), pack_(opened(bytes_)) {
-    for (const packs::Variant &variant : contents_of(pack_).programs[0].variants) {
+    const Contents contents = contents_of(pack_);  // the loop would not keep a temporary
+    for (const packs::Variant &variant : contents.programs[0].variants) {
       pool_.push_back(*variant.source);
     }
   }
