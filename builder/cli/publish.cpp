@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/key_options.hpp"
 #include "builder/publish/fetch.hpp"
 #include "builder/publish/publish.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 struct PublishArguments {
   std::string pack;
   std::string to;
+  std::string key;  // file; empty: packs are not signed
   std::uint64_t revision = 0;
   builder::PublishRequest request;
   bool json = false;
@@ -54,16 +56,31 @@ std::string published_text(const PublishArguments &options, const builder::Artif
                             published.revision, published.digest);
 }
 
+// Replaces the pack by the same one with this key's signature.
+Status sign_in_place(const std::string &path, const packs::SecretKey &key, std::uint64_t revision) {
+  std::shared_ptr<const packs::Pack> pack;
+  if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
+  return as_failed(packs::write_signed(*pack, {packs::sign(*pack, key, revision)}, path));
+}
+
 int run_publish(const PublishArguments &options) {
   const auto folder = layout_folder(options.to);
   if (!folder.ok()) return fail(folder.status());
+  builder::PublishRequest request = options.request;
+  packs::SecretKey key;
+  if (!options.key.empty()) {
+    if (Status s = load_secret_key(options.key, &key); !s.ok()) return fail(s);
+    request.finish = [&](const std::string &path, std::uint64_t revision) {
+      return sign_in_place(path, key, revision);
+    };
+  }
   const auto pack = open_pack(options.pack);
   if (!pack.ok()) return fail(pack.status());
   auto layout = builder::OciFolder::open_to_add(*folder, [](const std::string &where) {
     complain("waiting for another command that writes to " + where);
   });
   if (!layout.ok()) return fail(layout.status());
-  const auto published = builder::publish_pack(pack->contents, &*layout, options.request);
+  const auto published = builder::publish_pack(pack->contents, &*layout, request);
   if (!published.ok()) return fail(published.status());
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
@@ -111,6 +128,9 @@ void add_publish(CLI::App &app, Command *command) {
       ->type_name("oci:FOLDER")
       ->required();
   sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest");
+  sub->add_option("--key", options->key,
+                  "Sign the packs that devices make of it with this secret key")
+      ->type_name("FILE");
   CLI::Option *revision = sub->add_option("--revision", options->revision,
                                           "Revision; default: one more than the highest there is")
                               ->type_name("N");
