@@ -7,7 +7,7 @@
 namespace kiln::packs {
 namespace {
 
-constexpr std::size_t kDictionarySize = 112'640;
+constexpr std::size_t kDictionarySize = 262'144;
 constexpr std::uint64_t kMostSampled = 16 << 20;  // bytes
 
 }  // namespace

@@ -120,7 +120,8 @@ Status Encoder::prepare(const Contents &contents) {
       }
     }
   }
-  const bool trains = options_.profile == PackProfile::fleet && options_.train != nullptr;
+  const bool trains = options_.train != nullptr && (options_.profile == PackProfile::fleet ||
+                                                    options_.profile == PackProfile::archive);
   return trains ? make_dictionaries(contents) : Status{};
 }
 
@@ -206,12 +207,10 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   if (use.kind == BlobKind::binary && il != il_.end()) {
     for (const BlobSource &module : il->second) add(module);
   }
-  if (profile == PackProfile::fleet) {
-    const auto dictionary = dictionaries_.find(group_of(use));
-    if (dictionary != dictionaries_.end()) add(dictionary->second);
-    return bases;
-  }
-  const auto sibling = siblings_.find(use.variant);
+  const auto dictionary = dictionaries_.find(group_of(use));
+  if (dictionary != dictionaries_.end()) add(dictionary->second);
+  if (profile == PackProfile::fleet) return bases;
+  const auto sibling = siblings_.find({use.profile, use.variant});
   if (use.kind == BlobKind::binary && sibling != siblings_.end()) add(sibling->second);
   for (const std::uint32_t blob : similar_.find(raw)) add(stored_[blob]);
   return bases;
@@ -257,7 +256,7 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
   if (options_.profile != PackProfile::archive) return;
   similar_.add(raw);
   stored_.push_back(source);
-  if (use.kind == BlobKind::binary) siblings_.insert_or_assign(use.variant, source);
+  if (use.kind == BlobKind::binary) siblings_.insert_or_assign({use.profile, use.variant}, source);
 }
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {

@@ -69,8 +69,9 @@ class Encoder {
   std::set<Digest> of_programs_;                    // names of what variants have
   std::map<std::string, BlobSource> dictionaries_;  // by group
   std::map<Digest, unsigned> bases_;                // of stored blobs, where there are any
-  std::map<Digest, BlobSource> siblings_;           // by variant: the last binary
-  std::vector<BlobSource> stored_;                  // by the number that `similar_` has
+  std::map<std::pair<std::string, Digest>, BlobSource>
+      siblings_;                    // by profile and variant: the last binary
+  std::vector<BlobSource> stored_;  // by the number that `similar_` has
   SimilarBlobs similar_;
 };
 

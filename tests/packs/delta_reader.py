@@ -91,7 +91,7 @@ def apply(old, data):
     need(size > 0, "section_malformed")
     need(own_size <= len(data), "truncated")
     need(own_size == len(data), "section_malformed")
-    pack, root = superblock(old)
+    pack, root, *_ = superblock(old)
     need(len(pack) == old_size and blake2b(old[:64] + root) == old_name, "conflict")
     new, at = b"", HEADER
     while len(new) < size:
