@@ -13,6 +13,7 @@
 
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "kiln/packs/delta.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/writer.hpp"
@@ -137,6 +138,44 @@ Result<std::map<std::string, std::vector<double>>> decode_times(const std::strin
   return medians;
 }
 
+// Stored bytes of each blob of a pack.
+Result<std::map<packs::Digest, double>> stored_sizes(const packs::Pack &pack) {
+  packs::Layout layout;
+  if (auto s = packs::read_layout(pack, &layout); !s.ok()) return Status(s);
+  std::map<packs::Digest, double> stored;
+  const auto add = [&](const std::vector<packs::BlobRef> &blobs) {
+    for (const packs::BlobRef blob : blobs) {
+      stored[blob.name()] = static_cast<double>(blob.stored_size());
+    }
+  };
+  add(layout.blobs);
+  for (const auto &section : layout.sections) add(section.blobs);
+  return stored;
+}
+
+// The delta that adds one target to a pack of all others, against the stored blobs that it brings.
+Result<double> delta_ratio(const std::string &path, std::size_t target, const std::string &folder) {
+  std::shared_ptr<const packs::Pack> pack;
+  std::shared_ptr<const packs::Pack> without;
+  packs::Contents contents;
+  if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
+  if (auto s = packs::read_contents(pack, &contents); !s.ok()) return Status(s);
+  contents.targets.erase(contents.targets.begin() + static_cast<std::ptrdiff_t>(target));
+  const std::string old_path = folder + "/without";
+  if (auto s = packs::write_pack(contents, old_path); !s.ok()) return Status(s);
+  if (auto s = packs::Pack::open_file(old_path.c_str(), &without); !s.ok()) return Status(s);
+  packs::DeltaFacts facts;
+  const auto made = packs::make_delta(*without, *pack, folder + "/delta", &facts);
+  if (!made.ok()) return Status(made);
+  const auto all = stored_sizes(*pack);
+  const auto known = stored_sizes(*without);
+  if (!all.ok()) return all.status();
+  if (!known.ok()) return known.status();
+  double own = 0;
+  for (const auto &[name, size] : *all) own += known->count(name) == 0 ? size : 0;
+  return own == 0 ? 0 : static_cast<double>(facts.delta_size) / own;
+}
+
 double file_size(const std::string &path) {
   std::error_code error;
   return static_cast<double>(std::filesystem::file_size(path, error));
@@ -190,23 +229,24 @@ Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
     options.compress_binaries = form.compressed;
     if (auto s = packs::write_pack(*contents, path, options); !s.ok()) return Status(s);
     std::shared_ptr<const packs::Pack> pack;
-    packs::Layout layout;
     if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
-    if (auto s = packs::read_layout(*pack, &layout); !s.ok()) return Status(s);
-    std::map<packs::Digest, double> stored;
-    for (const packs::BlobRef blob : layout.blobs)
-      stored[blob.name()] = static_cast<double>(blob.stored_size());
-    for (const auto &section : layout.sections) {
-      for (const packs::BlobRef blob : section.blobs)
-        stored[blob.name()] = static_cast<double>(blob.stored_size());
-    }
+    const auto stored = stored_sizes(*pack);
+    if (!stored.ok()) return stored.status();
     double other = file_size(path);
-    for (const auto &[name, size] : stored) other -= size;
+    for (const auto &[name, size] : *stored) other -= size;
     add_sizes(form.name, file_size(path), other, *plain, &figures);
     const auto times = decode_times(path);
     if (!times.ok()) return times.status();
     add_times(form.name, *times, &figures);
   }
+  const std::string startup = folder->path() + "/" + kForms[0].name;
+  double worst = 0;
+  for (std::size_t i = 0; i < contents->targets.size(); ++i) {
+    const auto ratio = delta_ratio(startup, i, folder->path());
+    if (!ratio.ok()) return ratio.status();
+    worst = std::max(worst, *ratio);
+  }
+  figures.push_back({"a delta with one more target, of its blobs, at most", worst, "times", 1.2});
   return figures;
 }
 

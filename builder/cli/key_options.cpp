@@ -52,10 +52,11 @@ ssize_t ask_for_password(const std::string &path, packs::SecretText *line) {
   const packs::Descriptor terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
   if (!terminal) return -1;
   const std::string question = "password of " + path + ": ";
-  ssize_t size = ::write(terminal.get(), question.data(), question.size());
+  ssize_t size = -1;
   {
-    const Unseen unseen(terminal.get());
-    size = ::read(terminal.get(), line->data(), line->size());
+    const Unseen unseen(terminal.get());  // before the question: it drops what was typed
+    size = ::write(terminal.get(), question.data(), question.size());
+    if (size > 0) size = ::read(terminal.get(), line->data(), line->size());
   }
   if (::write(terminal.get(), "\n", 1) < 0 || size < 0) return -1;
   if (size > 0 && line->data()[size - 1] == '\n') --size;
