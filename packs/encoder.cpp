@@ -115,9 +115,6 @@ Status Encoder::prepare(const Contents &contents) {
       for (const auto *il : {&variant.il64, &variant.il32}) {
         if (*il) il_[variant.hash].push_back(**il);
       }
-      for (const auto *blob : {&variant.source, &variant.il32, &variant.il64}) {
-        if (*blob) of_programs_.insert((*blob)->name());
-      }
     }
   }
   const bool trains = options_.train != nullptr && (options_.profile == PackProfile::fleet ||
@@ -173,7 +170,8 @@ PackProfile Encoder::profile_for(const BlobSource &source) const {
   return options_.profile.value_or(source.pack() ? PackProfile::fleet : PackProfile::startup);
 }
 
-// Whether the frame that a pack has can stay: it has no base, or one that this pack will have.
+// Whether the frame that a pack has can stay: it has no base, or source or IL that this pack has
+// already, so that it is known how many blobs come before it, or a dictionary.
 bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
   if (!source.pack() || options_.profile) return false;
   out->codec = source.blob().codec();
@@ -252,6 +250,7 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
 
 void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
                        const EncodedBlob &coded) {
+  if (use.kind == BlobKind::source || use.kind == BlobKind::il) of_programs_.insert(source.name());
   if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
   if (options_.profile != PackProfile::archive) return;
   similar_.add(raw);

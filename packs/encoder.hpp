@@ -66,7 +66,7 @@ class Encoder {
   Context context_;
   Bytes scratch_;                                   // the raw bytes of the blob that is coded
   std::map<Digest, std::vector<BlobSource>> il_;    // by variant
-  std::set<Digest> of_programs_;                    // names of what variants have
+  std::set<Digest> of_programs_;                    // names of stored source and IL
   std::map<std::string, BlobSource> dictionaries_;  // by group
   std::map<Digest, unsigned> bases_;                // of stored blobs, where there are any
   std::map<std::pair<std::string, Digest>, BlobSource>

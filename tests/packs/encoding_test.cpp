@@ -193,6 +193,61 @@ TEST_CASE("what loses its base when an archive is cut or merged is coded anew", 
   CHECK(raw_of(*slice) == raw_of(*plain));
 }
 
+TEST_CASE("blobs that are each other's base in two archives are read from one pack", "[encoding]") {
+  // Blobs are stored by their programs' names: with the first program the shared text comes first.
+  const Bytes shared = words(400, 1);
+  Bytes other = shared;
+  append(&other, words(20, 2));
+  const auto program = [](const std::string &name, const Bytes &source) {
+    Variant each = variant("v", "");
+    each.hash = name_of(name);
+    each.source = BlobSource(source);
+    return Program{name, "", {each}};
+  };
+  Contents one;
+  one.programs = {program("a", shared), program("c", other)};
+  Contents two;
+  two.programs = {program("c", other), program("d", shared)};
+  const PackPointer first = lasting(packed_for(one, PackProfile::archive));
+  const PackPointer second = lasting(packed_for(two, PackProfile::archive));
+  REQUIRE(most_bases(*first) == 1);
+  REQUIRE(most_bases(*second) == 1);
+  // Each blob in the form that has the other as its base.
+  Contents both;
+  both.programs = {contents_of(second).programs[1], contents_of(first).programs[1]};
+  const PackPointer merged = lasting(packed(both, {}));
+  check_all_blobs(*merged);
+  CHECK(raw_of(*merged) == raw_of(*first));
+}
+
+TEST_CASE("a blob whose base comes late is not kept, since it may be too deep by then",
+          "[encoding]") {
+  // Text i is like text i - 1 alone.
+  const auto program = [](const std::string &name, unsigned i) {
+    Variant each = variant("v", "");
+    each.hash = name_of(name);
+    Bytes text = words(200, i);
+    append(&text, words(200, i + 1));
+    each.source = BlobSource(std::move(text));
+    return Program{name, "", {each}};
+  };
+  Contents deep;
+  deep.programs = {program("a0", 0), program("a1", 1), program("a2", 2), program("c", 3)};
+  Contents late;
+  late.programs = {program("c", 3), program("d", 4), program("e", 5), program("z", 4)};
+  const PackPointer first = lasting(packed_for(deep, PackProfile::archive));
+  const PackPointer second = lasting(packed_for(late, PackProfile::archive));
+  REQUIRE(most_bases(*first) == 3);
+  REQUIRE(most_bases(*second) == 2);
+  // "e" has the text of "z" as its base, and that the text of "c", which has three here.
+  Contents both = contents_of(first);
+  both.programs.push_back(contents_of(second).programs[2]);
+  both.programs.push_back(contents_of(second).programs[3]);
+  const PackPointer merged = lasting(packed(both, {}));
+  check_all_blobs(*merged);
+  CHECK(most_bases(*merged) <= kMaxBases);
+}
+
 TEST_CASE("a pack with bases cut anywhere or with any byte changed gives no wrong bytes",
           "[encoding]") {
   const Bytes good = packed_for(alike_sample(2, 2), PackProfile::archive);
