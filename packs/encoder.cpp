@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the forms that a profile allows, and keeps frames that other packs have already.
+// Tries the forms that a purpose allows, and keeps frames that other packs have already.
 #include "packs/encoder.hpp"
 
 #include <algorithm>
@@ -117,8 +117,8 @@ Status Encoder::prepare(const Contents &contents) {
       }
     }
   }
-  const bool trains = options_.train != nullptr && (options_.profile == PackProfile::fleet ||
-                                                    options_.profile == PackProfile::archive);
+  const bool trains = options_.train != nullptr &&
+                      (options_.purpose == Purpose::fleet || options_.purpose == Purpose::archive);
   return trains ? make_dictionaries(contents) : Status{};
 }
 
@@ -166,14 +166,14 @@ unsigned Encoder::bases_of(const BlobSource &source) const {
   return known == bases_.end() ? 0 : known->second;
 }
 
-PackProfile Encoder::profile_for(const BlobSource &source) const {
-  return options_.profile.value_or(source.pack() ? PackProfile::fleet : PackProfile::startup);
+Purpose Encoder::purpose_for(const BlobSource &source) const {
+  return options_.purpose.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
 }
 
 // Whether the frame that a pack has can stay: it has no base, or source or IL that this pack has
 // already, so that it is known how many blobs come before it, or a dictionary.
 bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
-  if (!source.pack() || options_.profile) return false;
+  if (!source.pack() || options_.purpose) return false;
   out->codec = source.blob().codec();
   if (out->codec == Codec::based) {
     out->base.emplace(source.pack(), source.pack()->blob(source.blob().base()));
@@ -196,8 +196,8 @@ bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
 std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobUse &use,
                                            View raw) const {
   std::vector<BlobSource> bases;
-  const PackProfile profile = profile_for(source);
-  if (profile == PackProfile::startup || use.kind == BlobKind::dictionary) return bases;
+  const Purpose purpose = purpose_for(source);
+  if (purpose == Purpose::startup || use.kind == BlobKind::dictionary) return bases;
   const auto add = [&](const BlobSource &base) {
     if (base.name() != source.name() && bases_of(base) < kMaxBases) bases.push_back(base);
   };
@@ -207,7 +207,7 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
   }
   const auto dictionary = dictionaries_.find(group_of(use));
   if (dictionary != dictionaries_.end()) add(dictionary->second);
-  if (profile == PackProfile::fleet) return bases;
+  if (purpose == Purpose::fleet) return bases;
   const auto sibling = siblings_.find({use.profile, use.variant});
   if (use.kind == BlobKind::binary && sibling != siblings_.end()) add(sibling->second);
   for (const std::uint32_t blob : similar_.find(raw)) add(stored_[blob]);
@@ -216,7 +216,7 @@ std::vector<BlobSource> Encoder::bases_for(const BlobSource &source, const BlobU
 
 Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out) {
   const bool started = use.kind == BlobKind::binary || use.kind == BlobKind::auxiliary;
-  const bool fast = started && profile_for(source) == PackProfile::startup;
+  const bool fast = started && purpose_for(source) == Purpose::startup;
   const std::vector<BlobSource> bases = bases_for(source, use, raw);
   std::vector<Bytes> frames(1 + bases.size());
   std::vector<std::future<Status>> running;
@@ -252,7 +252,7 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
                        const EncodedBlob &coded) {
   if (use.kind == BlobKind::source || use.kind == BlobKind::il) of_programs_.insert(source.name());
   if (coded.base) bases_.emplace(source.name(), bases_of(*coded.base) + 1);
-  if (options_.profile != PackProfile::archive) return;
+  if (options_.purpose != Purpose::archive) return;
   similar_.add(raw);
   stored_.push_back(source);
   if (use.kind == BlobKind::binary) siblings_.insert_or_assign({use.profile, use.variant}, source);

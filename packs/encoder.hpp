@@ -41,7 +41,7 @@ class Encoder {
  public:
   explicit Encoder(const WriteOptions &options);
 
-  // Notes which IL is whose, and makes dictionaries where the profile has them.
+  // Notes which IL is whose, and makes dictionaries where the purpose has them.
   Status prepare(const Contents &contents);
   // Checks the blob against its name, then codes it or copies its frame.
   Status encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out);
@@ -50,7 +50,7 @@ class Encoder {
   bool keeps(const BlobSource &source, EncodedBlob *out);
   std::vector<BlobSource> bases_for(const BlobSource &source, const BlobUse &use, View raw) const;
   Status code(const BlobSource &source, const BlobUse &use, View raw, EncodedBlob *out);
-  PackProfile profile_for(const BlobSource &source) const;
+  Purpose purpose_for(const BlobSource &source) const;
   bool makes(const BlobSource &base) const;  // a dictionary
   // How many blobs have to be decoded before it.
   unsigned bases_of(const BlobSource &source) const;

@@ -6,10 +6,11 @@
 
 #include <sodium.h>
 
+#include "packs/minisign_text.hpp"
+
 namespace kiln::packs {
 namespace {
 
-constexpr std::string_view kComment = "untrusted comment: ";
 constexpr std::size_t kPublicSize = 2 + 8 + 32;
 // Algorithm, key derivation, checksum algorithm, salt, its two limits; then what a password
 // encrypts: id, key, checksum.
@@ -31,25 +32,9 @@ std::uint64_t limit_at(const std::uint8_t *bytes) {
 
 // The line with the key: the second one behind a comment, else the first.
 std::string_view key_line(std::string_view text) {
-  if (text.substr(0, kComment.size()) == kComment) {
-    const std::size_t end = text.find('\n');
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  std::string_view line = text.substr(0, text.find('\n'));
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  return line;
-}
-
-bool from_base64(std::string_view line, std::uint8_t *out, std::size_t size) {
-  std::size_t got = 0;
-  return sodium_base642bin(out, size, line.data(), line.size(), nullptr, &got, nullptr,
-                           sodium_base64_VARIANT_ORIGINAL) == 0 &&
-         got == size;
-}
-
-void add_base64(View bytes, char *out) {
-  sodium_bin2base64(out, sodium_base64_encoded_len(bytes.size, sodium_base64_VARIANT_ORIGINAL),
-                    bytes.data, bytes.size, sodium_base64_VARIANT_ORIGINAL);
+  const std::string_view first = take_line(&text);
+  const bool titled = first.substr(0, kUntrustedComment.size()) == kUntrustedComment;
+  return titled ? take_line(&text) : first;
 }
 
 // BLAKE2b-256 over the algorithm, the id and the key.
@@ -118,14 +103,14 @@ std::string public_key_line(const PublicKey &key) {
   std::memcpy(bytes + 2, key.id.data(), key.id.size());
   std::memcpy(bytes + 10, key.key.data(), key.key.size());
   std::string line(sodium_base64_ENCODED_LEN(kPublicSize, sodium_base64_VARIANT_ORIGINAL), '\0');
-  add_base64({bytes, sizeof(bytes)}, line.data());
+  to_base64({bytes, sizeof(bytes)}, line.data());
   line.pop_back();  // the zero
   return line;
 }
 
 std::string public_key_file(const PublicKey &key) {
-  return concat(
-      {kComment, "minisign public key ", key_text(key.id), "\n", public_key_line(key), "\n"});
+  return concat({kUntrustedComment, "minisign public key ", key_text(key.id), "\n",
+                 public_key_line(key), "\n"});
 }
 
 void SecretKey::sign(View message, std::uint8_t *out) const {
@@ -193,7 +178,7 @@ std::unique_ptr<SecretText> secret_key_file(const SecretKey &key) {
   std::memcpy(secret + kHiddenAt + 8 + 64, sum.data(), sum.size());
   auto file = std::make_unique<SecretText>(kTitle.size() + kLine);
   std::memcpy(file->data(), kTitle.data(), kTitle.size());
-  add_base64(raw.bytes(), file->data() + kTitle.size());
+  to_base64(raw.bytes(), file->data() + kTitle.size());
   file->data()[file->size() - 1] = '\n';  // where the zero was
   return file;
 }

@@ -7,18 +7,16 @@
 #include <set>
 #include <tuple>
 
-#include <sodium.h>
-
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/soundness.hpp"
+#include "packs/minisign_text.hpp"
 
 namespace kiln::packs {
 namespace {
 
 constexpr std::size_t kCopied = 1u << 20;  // bytes in memory at once
-constexpr std::string_view kUntrusted = "untrusted comment: ";
 constexpr std::string_view kTrusted = "trusted comment: ";
 
 View view_of(std::string_view text) {
@@ -27,25 +25,9 @@ View view_of(std::string_view text) {
 
 std::string base64(View bytes) {
   std::string text(sodium_base64_encoded_len(bytes.size, sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(text.data(), text.size(), bytes.data, bytes.size,
-                    sodium_base64_VARIANT_ORIGINAL);
+  to_base64(bytes, text.data());
   text.pop_back();  // the zero
   return text;
-}
-
-bool decode_base64(std::string_view line, std::uint8_t *out, std::size_t size) {
-  std::size_t got = 0;
-  return sodium_base642bin(out, size, line.data(), line.size(), nullptr, &got, nullptr,
-                           sodium_base64_VARIANT_ORIGINAL) == 0 &&
-         got == size;
-}
-
-std::string_view take_line(std::string_view *text) {
-  const std::size_t end = std::min(text->find('\n'), text->size());
-  std::string_view line = text->substr(0, end);
-  text->remove_prefix(std::min(end + 1, text->size()));
-  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  return line;
 }
 
 Status detached_fault(std::string_view what) {
@@ -74,10 +56,10 @@ Status read_revision(std::string_view text, std::uint64_t *out) {
 Status read_minisig(std::string_view text, Signature *out) {
   std::uint8_t bytes[2 + 8 + 64];
   std::uint8_t whole[64];
-  const bool titled = take_line(&text).substr(0, kUntrusted.size()) == kUntrusted;
-  if (!titled || !decode_base64(take_line(&text), bytes, sizeof(bytes)) ||
+  const bool titled = take_line(&text).substr(0, kUntrustedComment.size()) == kUntrustedComment;
+  if (!titled || !from_base64(take_line(&text), bytes, sizeof(bytes)) ||
       take_line(&text).substr(0, kTrusted.size()) != kTrusted ||
-      !decode_base64(take_line(&text), whole, sizeof(whole))) {
+      !from_base64(take_line(&text), whole, sizeof(whole))) {
     return detached_fault("its four lines are not minisign's");
   }
   if (std::memcmp(bytes, "ED", 2) != 0) return detached_fault("it is not of the prehashed form");
@@ -211,10 +193,10 @@ Detached sign_detached(const Pack &pack, const SecretKey &key, std::uint64_t rev
   commented.insert(commented.end(), comment.begin(), comment.end());
   std::uint8_t whole[64];
   key.sign({commented.data(), commented.size()}, whole);
-  return {
-      statement(pack.superblock(), root_name(pack), revision),
-      concat({kUntrusted, "signature by the key ", id, "\n", base64({bytes.data(), bytes.size()}),
-              "\n", kTrusted, comment, "\n", base64({whole, sizeof(whole)}), "\n"})};
+  return {statement(pack.superblock(), root_name(pack), revision),
+          concat({kUntrustedComment, "signature by the key ", id, "\n",
+                  base64({bytes.data(), bytes.size()}), "\n", kTrusted, comment, "\n",
+                  base64({whole, sizeof(whole)}), "\n"})};
 }
 
 Status read_detached(const Pack &pack, const Detached &texts, Signature *out) {

@@ -26,13 +26,16 @@ constexpr std::size_t kRounds = 15;
 
 struct Form {
   const char *name;
-  std::optional<packs::PackProfile> purpose;
+  packs::Purpose purpose;
   bool compressed = true;
+  bool has_il = true;
 };
-const Form kForms[] = {{"startup", packs::PackProfile::startup},
-                       {"fleet", packs::PackProfile::fleet},
-                       {"archive", packs::PackProfile::archive},
-                       {"uncompressed", packs::PackProfile::startup, false}};
+const Form kForms[] = {{"startup", packs::Purpose::startup},
+                       {"fleet", packs::Purpose::fleet},
+                       {"archive", packs::Purpose::archive},
+                       {"uncompressed", packs::Purpose::startup, false},
+                       // Without IL and dictionaries each binary is by itself.
+                       {"level 19", packs::Purpose::fleet, true, false}};
 
 Result<packs::Contents> read_all(const std::vector<std::string> &paths) {
   packs::Contents all;
@@ -176,6 +179,15 @@ Result<double> delta_ratio(const std::string &path, std::size_t target, const st
   return own == 0 ? 0 : static_cast<double>(facts.delta_size) / own;
 }
 
+void drop_il(packs::Contents *contents) {
+  for (packs::Program &program : contents->programs) {
+    for (packs::Variant &each : program.variants) {
+      each.il32.reset();
+      each.il64.reset();
+    }
+  }
+}
+
 double file_size(const std::string &path) {
   std::error_code error;
   return static_cast<double>(std::filesystem::file_size(path, error));
@@ -224,17 +236,19 @@ Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
   for (const Form &form : kForms) {
     const std::string path = folder->path() + "/" + form.name;
     packs::WriteOptions options;
-    options.profile = form.purpose;
-    options.train = packs::train_dictionary;
+    options.purpose = form.purpose;
+    if (form.has_il) options.train = packs::train_dictionary;
     options.compress_binaries = form.compressed;
-    if (auto s = packs::write_pack(*contents, path, options); !s.ok()) return Status(s);
+    packs::Contents stored_contents = *contents;
+    if (!form.has_il) drop_il(&stored_contents);
+    if (auto s = packs::write_pack(stored_contents, path, options); !s.ok()) return Status(s);
     std::shared_ptr<const packs::Pack> pack;
     if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
     const auto stored = stored_sizes(*pack);
     if (!stored.ok()) return stored.status();
     double other = file_size(path);
     for (const auto &[name, size] : *stored) other -= size;
-    add_sizes(form.name, file_size(path), other, *plain, &figures);
+    if (form.has_il) add_sizes(form.name, file_size(path), other, *plain, &figures);
     const auto times = decode_times(path);
     if (!times.ok()) return times.status();
     add_times(form.name, *times, &figures);

@@ -9,10 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/open_files.hpp"
 #include "builder/bench/pack_figures.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
 #include "kiln/packs/signing.hpp"
+#include "kiln/packs/soundness.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::builder {
@@ -108,43 +111,42 @@ Status write_parts(const std::string &folder, const PackScale &scale, std::size_
 
 // As `kiln merge` does it.
 Json merge_parts(const std::string &folder, std::size_t count, const std::string &output) {
-  rlimit files{};
-  getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
+  allow_many_files();
   const auto start = Clock::now();
   packs::Contents merged;
   for (std::size_t i = 0; i < count; ++i) {
     std::shared_ptr<const packs::Pack> pack;
     packs::Contents contents;
     if (auto s = packs::Pack::open_file(part_path(folder, i).c_str(), &pack); !s.ok())
-      return s.message;
-    if (auto s = packs::read_contents(pack, &contents); !s.ok()) return s.message;
-    if (auto s = packs::merge(contents, &merged); !s.ok()) return s.message;
+      return to_json(Status(s));
+    if (auto s = packs::read_contents(pack, &contents); !s.ok()) return to_json(Status(s));
+    if (auto s = packs::check_variant_hashes(contents); !s.ok()) return to_json(Status(s));
+    if (auto s = packs::merge(contents, &merged); !s.ok()) return to_json(Status(s));
   }
-  if (auto s = packs::write_pack(merged, output); !s.ok()) return s.message;
+  if (auto s = packs::write_pack(merged, output); !s.ok()) return to_json(Status(s));
   return {{"seconds", seconds_since(start)}, {"peak", peak_memory()}};
 }
 
-// The median of microseconds in which the pack is opened and its signature checked.
+// The median of microseconds in which the pack is opened and its signature checked, as "trusted".
 Json trusted_openings(const std::string &path) {
   std::shared_ptr<const packs::Pack> pack;
   packs::SecretKey key;
   const std::string is_signed = path + ".signed";
-  if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s.message;
-  if (auto s = packs::make_secret_key(&key); !s.ok()) return s.message;
+  if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return to_json(Status(s));
+  if (auto s = packs::make_secret_key(&key); !s.ok()) return to_json(Status(s));
   const auto written = packs::write_signed(*pack, {packs::sign(*pack, key, 1)}, is_signed);
-  if (!written.ok()) return written.message;
+  if (!written.ok()) return to_json(Status(written));
   const packs::Demand demand{{key.public_key()}, 1};
   std::vector<double> openings;
   for (std::size_t i = 0; i < kOpenings; ++i) {
     std::shared_ptr<const packs::Pack> trusted;
     const auto start = Clock::now();
-    if (auto s = packs::Pack::open_file(is_signed.c_str(), &pack); !s.ok()) return s.message;
-    if (auto s = packs::open_trusted(*pack, demand, &trusted); !s.ok()) return s.message;
+    if (auto s = packs::Pack::open_file(is_signed.c_str(), &pack); !s.ok())
+      return to_json(Status(s));
+    if (auto s = packs::open_trusted(*pack, demand, &trusted); !s.ok()) return to_json(Status(s));
     openings.push_back(seconds_since(start) * 1e6);
   }
-  return median(openings);
+  return {{"trusted", median(openings)}};
 }
 
 // Opening, and exact hits and misses in an open pack, microseconds.
@@ -154,21 +156,19 @@ Json search(const std::string &path, const PackScale &scale, std::size_t targets
   const double before = resident_memory();
   for (std::size_t i = 0; i < kOpenings; ++i) {
     const auto start = Clock::now();
-    if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s.message;
+    if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return to_json(Status(s));
     openings.push_back(seconds_since(start) * 1e6);
   }
-  const auto trusted = trusted_openings(path);
-  if (trusted.is_string()) return trusted;
   const packs::Program program = program_of(scale.variants);
   packs::TargetRef target;
   std::vector<std::string> keys;
   for (std::size_t t = 0; t < targets; ++t) keys.push_back(key_of(t));
   const auto first = Clock::now();
-  if (auto s = pack->find_target(keys[targets / 2], &target); !s.ok()) return s.message;
+  if (auto s = pack->find_target(keys[targets / 2], &target); !s.ok()) return to_json(Status(s));
   const double first_hit = seconds_since(first) * 1e6;
   const double grown = resident_memory() - before;
   for (const std::string &key : keys) {
-    if (auto s = pack->find_target(key, &target); !s.ok()) return s.message;
+    if (auto s = pack->find_target(key, &target); !s.ok()) return to_json(Status(s));
   }
   std::size_t found = 0;
   auto start = Clock::now();
@@ -177,27 +177,25 @@ Json search(const std::string &path, const PackScale &scale, std::size_t targets
     found += target.find_binary(program.variants[i % scale.variants].hash).blob ? 1 : 0;
   }
   const double hit = seconds_since(start) * 10;
-  if (found != 100'000) return "a binary was not found";
+  if (found != 100'000) return to_json(Status(Code::failed, "a binary was not found"));
   start = Clock::now();
   for (std::size_t i = 0; i < 100'000; ++i) {
     (void)pack->find_target(program.variants[i % scale.variants].name, &target);
     found += target ? 1 : 0;
   }
   const double miss = seconds_since(start) * 10;
-  if (found != 100'000) return "a key was found that no target has";
+  if (found != 100'000) return to_json(Status(Code::failed, "a key was found that no target has"));
   return {{"open", median(openings)},
-          {"trusted", trusted},
           {"first", first_hit},
           {"hit", hit},
           {"miss", miss},
           {"grown", grown}};
 }
 
-// The answer of `work` in a process of its own; a text is why there is none.
+// The answer of `work` in a process of its own.
 Result<Json> in_child(const std::function<Json()> &work) {
   const ChildResult child = fork_call(work, kLongest);
-  if (!child.ok()) return child.status();
-  if (child.answer.is_string()) return Status(Code::failed, child.answer.get<std::string>());
+  if (Status s = child.status(); !s.ok()) return s;
   return child.answer;
 }
 
@@ -212,6 +210,40 @@ void add_search(const std::string &what, const Json &answer, bool large, PackFig
   figures->push_back({what + ": memory of an open pack", value("grown"), "KB"});
 }
 
+// The pack of all targets, merged from `count` packs into `output`.
+Status measure_merging(const PackScale &scale, const std::string &folder, std::size_t count,
+                       const std::string &output, PackFigures *figures) {
+  const auto written = in_child([&] { return to_json(write_parts(folder, scale, count)); });
+  if (!written.ok()) return written.status();
+  const auto merged = in_child([&] { return merge_parts(folder, count, output); });
+  if (!merged.ok()) return merged.status();
+  const double seconds = merged->at("seconds").get<double>();
+  const double megabytes = static_cast<double>(scale.targets * scale.variants * kBinarySize) / 1e6;
+  const std::string what = fmt::format("merging {} packs", count);
+  const bool many = count == scale.targets;
+  const auto goal = [](bool has, double value) {
+    return has ? std::optional(value) : std::nullopt;
+  };
+  figures->push_back({what, seconds, "s", goal(many, 60)});
+  figures->push_back({what + ": decoded blobs", megabytes / seconds, "MB/s", {}, goal(!many, 200)});
+  figures->push_back({what + ": memory", merged->at("peak").get<double>(), "MB", goal(!many, 256)});
+  return {};
+}
+
+// Of a pack of that many targets.
+Status measure_searching(const PackScale &scale, const std::string &pack, std::size_t targets,
+                         PackFigures *figures) {
+  const auto found = in_child([&] { return search(pack, scale, targets); });
+  if (!found.ok()) return found.status();
+  const auto trusted = in_child([&] { return trusted_openings(pack); });
+  if (!trusted.ok()) return trusted.status();
+  Json both = *found;
+  both.update(*trusted);
+  const std::string what = fmt::format("{} binaries", targets * scale.variants);
+  add_search(what, both, targets == scale.targets, figures);
+  return {};
+}
+
 }  // namespace
 
 Result<PackFigures> measure_scale(const PackScale &scale) {
@@ -221,39 +253,13 @@ Result<PackFigures> measure_scale(const PackScale &scale) {
   const std::string large = folder->path() + "/large.kiln";
   const std::string small = folder->path() + "/small.kiln";
   for (const std::size_t count : {scale.packs, scale.targets}) {
-    const auto written = in_child([&]() -> Json {
-      const auto start = Clock::now();
-      const Status s = write_parts(folder->path(), scale, count);
-      if (!s.ok()) return s.message;
-      return {{"seconds", seconds_since(start)}, {"peak", peak_memory()}};
-    });
-    if (!written.ok()) return written.status();
-    const auto merged = in_child([&] { return merge_parts(folder->path(), count, large); });
-    if (!merged.ok()) return merged.status();
-    const double seconds = merged->at("seconds").get<double>();
-    const double megabytes =
-        static_cast<double>(scale.targets * scale.variants * kBinarySize) / 1e6;
-    const std::string what = fmt::format("merging {} packs", count);
-    const bool many = count == scale.targets;
-    figures.push_back({what, seconds, "s", many ? std::optional(60.0) : std::nullopt});
-    figures.push_back({what + ": decoded blobs",
-                       megabytes / seconds,
-                       "MB/s",
-                       {},
-                       many ? std::nullopt : std::optional(200.0)});
-    figures.push_back({what + ": memory", merged->at("peak").get<double>(), "MB",
-                       many ? std::nullopt : std::optional(256.0)});
+    Status s = measure_merging(scale, folder->path(), count, large, &figures);
+    if (!s.ok()) return s;
   }
-  const auto wrote = packs::write_pack(contents_of(scale, 0, 1), small);
-  if (!wrote.ok()) return Status(wrote);
-  const std::size_t binaries = scale.targets * scale.variants;
-  for (const bool is_large : {false, true}) {
-    const auto answer = in_child(
-        [&] { return search(is_large ? large : small, scale, is_large ? scale.targets : 1); });
-    if (!answer.ok()) return answer.status();
-    add_search(fmt::format("{} binaries", is_large ? binaries : scale.variants), *answer, is_large,
-               &figures);
-  }
+  const auto written = packs::write_pack(contents_of(scale, 0, 1), small);
+  if (!written.ok()) return Status(written);
+  if (Status s = measure_searching(scale, small, 1, &figures); !s.ok()) return s;
+  if (Status s = measure_searching(scale, large, scale.targets, &figures); !s.ok()) return s;
   return figures;
 }
 

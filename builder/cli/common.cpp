@@ -262,15 +262,15 @@ void add_write_options(CLI::App &command, packs::WriteOptions *options) {
 }
 
 void add_purpose_option(CLI::App &command, packs::WriteOptions *options) {
-  static const std::map<std::string, packs::PackProfile> kPurposes = {
-      {"startup", packs::PackProfile::startup},
-      {"fleet", packs::PackProfile::fleet},
-      {"archive", packs::PackProfile::archive}};
+  static const std::map<std::string, packs::Purpose> kPurposes = {
+      {"startup", packs::Purpose::startup},
+      {"fleet", packs::Purpose::fleet},
+      {"archive", packs::Purpose::archive}};
   command
       .add_option_function<std::string>(
           "--for",
           [options](const std::string &purpose) {
-            options->profile = kPurposes.at(purpose);
+            options->purpose = kPurposes.at(purpose);
             options->train = packs::train_dictionary;
           },
           "Store all blobs anew: decoded fast, small and fit to be cut, or smallest")

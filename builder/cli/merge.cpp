@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln merge: the union of packs.
-#include <sys/resource.h>
-
 #include <fmt/format.h>
 
+#include "builder/base/open_files.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/merge_report.hpp"
 #include "kiln/packs/soundness.hpp"
@@ -31,14 +30,6 @@ Result<packs::Contents> read_checked(const std::string &path) {
   const Status status = packs::check_variant_hashes(pack->contents);
   if (!status.ok()) return in_pack(path, status);
   return std::move(pack->contents);
-}
-
-// Each input is open until the output is written, and shells allow a process 1,024 files.
-void allow_many_files() {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
 // Adds each pack to `merged`, and what was chosen to `report`.
@@ -69,7 +60,7 @@ int run(const MergeArguments &options) {
     if (Status s = read_checked(options.base).move_to(&merged); !s.ok()) return fail(s);
   }
   builder::MergeReport report;
-  allow_many_files();
+  builder::allow_many_files();  // each input is open until the output is written
   if (Status s = merge_inputs(options, &merged, &report); !s.ok()) return fail(s);
   if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {

@@ -124,7 +124,7 @@ void add_publish(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "publish", "Add a pack to an OCI image layout: its programs, and a delta for each target");
   sub->add_option("pack", options->pack, "Pack to publish")->required();
-  sub->add_option("--to", options->to, "Folder of the layout, made where there is none")
+  sub->add_option("--to", options->to, "Folder of the layout; made if it does not exist")
       ->type_name("oci:FOLDER")
       ->required();
   sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest");

@@ -27,7 +27,7 @@ std::size_t binaries_of(const packs::Contents &contents) {
 int run_slice(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
   if (request.targets.empty() && request.families.empty() && request.profiles.empty() &&
-      request.programs.empty() && !options.write.profile) {
+      request.programs.empty() && !options.write.purpose) {
     return fail({Code::bad_argument,
                  "slice needs one of --target, --family, --profile, --program and --for"});
   }

@@ -19,10 +19,10 @@ class OciFolder {
   // For reading. Fails with Code::not_found where the folder or its index is missing, and with
   // another code of a damaged file where they are no layout; the message has the file's name.
   static Result<OciFolder> open(const std::string &path);
-  // For adding to it: makes the folder where there is none, holds its lock (`waiting` as FolderLock
-  // has it), and makes an empty folder for work, scratch(). Checks each manifest that the index
-  // has, and that its layers are there with their sizes. Code::bad_argument: a folder of other
-  // files.
+  // For adding to it: makes the folder if it does not exist, holds its lock (`waiting` as
+  // FolderLock has it), and makes an empty folder for work, scratch(). Checks each manifest that
+  // the index has, and that its layers are there with their sizes. Code::bad_argument: a folder of
+  // other files.
   static Result<OciFolder> open_to_add(const std::string &path,
                                        const packs::FolderLock::Waiting &waiting);
   OciFolder(OciFolder &&) = default;

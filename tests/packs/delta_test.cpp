@@ -275,6 +275,16 @@ TEST_CASE("a forged delta is refused by its own fault", "[delta]") {
     Code fault;
     const char *message;
   };
+  const auto check = [](const Forged &forged, void (*rehash)(Bytes *)) {
+    CAPTURE(forged.at, forged.value);
+    Bytes delta = sample_delta();
+    set_number(&delta, forged.at, forged.value, forged.size);
+    rehash(&delta);
+    Bytes made;
+    const Status status = applied(old_sample(), delta, &made);
+    CHECK(status.code == forged.fault);
+    if (*forged.message != 0) CHECK(status.message == forged.message);
+  };
   const std::uint64_t all = ~std::uint64_t{0};
   const Forged header[] = {
       {8, 2, 4, Code::newer_version, "the delta has format version 2, this reader knows version 1"},
@@ -284,16 +294,7 @@ TEST_CASE("a forged delta is refused by its own fault", "[delta]") {
       {64, 0, 8, Code::section_malformed,
        "the delta makes a file that does not have the BLAKE2b hash in it"},
       {96, 112, 8, Code::section_malformed, ""}};
-  for (const Forged &forged : header) {
-    CAPTURE(forged.at, forged.value);
-    Bytes delta = sample_delta();
-    set_number(&delta, forged.at, forged.value, forged.size);
-    rehash_header(&delta);
-    Bytes made;
-    const Status status = applied(old_sample(), delta, &made);
-    CHECK(status.code == forged.fault);
-    if (*forged.message != 0) CHECK(status.message == forged.message);
-  }
+  for (const Forged &forged : header) check(forged, rehash_header);
   std::uint32_t ranges = 0;
   std::memcpy(&ranges, sample_delta().data() + 120, 4);
   REQUIRE(ranges > 0);
@@ -315,16 +316,7 @@ TEST_CASE("a forged delta is refused by its own fault", "[delta]") {
       {operations + 8, 1, 8, Code::section_malformed,
        "the delta has literal bytes that it does not use"},
       {operations + 16, 1, 8, Code::section_malformed, "the delta has a false literal operation"}};
-  for (const Forged &forged : part) {
-    CAPTURE(forged.at, forged.value);
-    Bytes delta = sample_delta();
-    set_number(&delta, forged.at, forged.value, forged.size);
-    rehash_part(&delta);
-    Bytes made;
-    const Status status = applied(old_sample(), delta, &made);
-    CHECK(status.code == forged.fault);
-    if (*forged.message != 0) CHECK(status.message == forged.message);
-  }
+  for (const Forged &forged : part) check(forged, rehash_part);
 }
 
 TEST_CASE("bytes behind a delta are refused", "[delta]") {

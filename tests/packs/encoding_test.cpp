@@ -34,9 +34,9 @@ PackPointer lasting(Bytes bytes) {
   return {both, both->pack.get()};
 }
 
-Bytes packed_for(const Contents &contents, PackProfile profile) {
+Bytes packed_for(const Contents &contents, Purpose purpose) {
   WriteOptions options;
-  options.profile = profile;
+  options.purpose = purpose;
   options.train = train_dictionary;
   return packed(contents, options);
 }
@@ -91,13 +91,13 @@ bool is_dictionary(const Pack &pack, BlobRef blob) {
   return raw.size > 4 && Bytes(raw.data, raw.data + 4) == Bytes{0x37, 0xa4, 0x30, 0xec};
 }
 
-constexpr PackProfile kAll[] = {PackProfile::startup, PackProfile::fleet, PackProfile::archive};
+constexpr Purpose kAll[] = {Purpose::startup, Purpose::fleet, Purpose::archive};
 
 }  // namespace
 
 TEST_CASE("every purpose gives the blobs back, and the same bytes each time", "[encoding]") {
   const Contents contents = alike_sample(6, 5);
-  for (const PackProfile purpose : kAll) {
+  for (const Purpose purpose : kAll) {
     const Bytes bytes = packed_for(contents, purpose);
     CHECK(bytes == packed_for(contents, purpose));
     const PackPointer pack = lasting(bytes);
@@ -112,9 +112,9 @@ TEST_CASE("every purpose gives the blobs back, and the same bytes each time", "[
 TEST_CASE("a start decodes nothing but the binary itself, a fleet's pack its IL, too",
           "[encoding]") {
   const Contents contents = alike_sample(6, 5);
-  const Bytes startup = packed_for(contents, PackProfile::startup);
-  const Bytes fleet = packed_for(contents, PackProfile::fleet);
-  const Bytes archive = packed_for(contents, PackProfile::archive);
+  const Bytes startup = packed_for(contents, Purpose::startup);
+  const Bytes fleet = packed_for(contents, Purpose::fleet);
+  const Bytes archive = packed_for(contents, Purpose::archive);
   CHECK(most_bases(*lasting(startup)) == 0);
   CHECK(startup == packed(contents, {}));
   CHECK(lasting(startup)->superblock().incompat == 0);
@@ -144,21 +144,21 @@ TEST_CASE("a dictionary is stored once, and only where it saves more than it tak
     each.source = BlobSource(std::move(text));
     contents.programs.push_back({each.name, "", {each}});
   }
-  const PackPointer many = lasting(packed_for(contents, PackProfile::fleet));
+  const PackPointer many = lasting(packed_for(contents, Purpose::fleet));
   check_all_blobs(*many);
   std::set<std::uint32_t> bases;
   for (const BlobRef blob : all_blobs(*many)) bases.insert(blob.base());
   bases.erase(0);
   CHECK(bases.size() == 1);
   // Merging keeps its frames; a pack of few programs has no dictionary.
-  CHECK(packed(contents_of(many), {}) == packed_for(contents, PackProfile::fleet));
+  CHECK(packed(contents_of(many), {}) == packed_for(contents, Purpose::fleet));
   contents.programs.resize(2);
-  CHECK(most_bases(*lasting(packed_for(contents, PackProfile::fleet))) == 0);
+  CHECK(most_bases(*lasting(packed_for(contents, Purpose::fleet))) == 0);
 }
 
 TEST_CASE("targets are cut out of a fleet's pack without coding anything anew", "[encoding]") {
   const Contents contents = alike_sample(4, 3);
-  const PackPointer whole = lasting(packed_for(contents, PackProfile::fleet));
+  const PackPointer whole = lasting(packed_for(contents, Purpose::fleet));
   Contents cut = contents_of(whole);
   cut.targets.erase(cut.targets.begin(), cut.targets.end() - 1);
   const PackPointer slice = lasting(packed(cut, {}));
@@ -178,7 +178,7 @@ TEST_CASE("targets are cut out of a fleet's pack without coding anything anew", 
 
 TEST_CASE("what loses its base when an archive is cut or merged is coded anew", "[encoding]") {
   const Contents contents = alike_sample(4, 5);
-  const PackPointer archive = lasting(packed_for(contents, PackProfile::archive));
+  const PackPointer archive = lasting(packed_for(contents, Purpose::archive));
   CHECK(most_bases(*archive) >= 2);
   Contents cut = contents_of(archive);
   cut.targets.erase(cut.targets.begin(), cut.targets.end() - 2);
@@ -187,7 +187,7 @@ TEST_CASE("what loses its base when an archive is cut or merged is coded anew", 
   check_all_blobs(*slice);
   // Nothing of what was cut out is kept as a base.
   std::set<Digest> known;
-  const PackPointer plain = lasting(packed_for(cut, PackProfile::startup));
+  const PackPointer plain = lasting(packed_for(cut, Purpose::startup));
   for (const BlobRef blob : all_blobs(*plain)) known.insert(blob.name());
   for (const BlobRef blob : all_blobs(*slice)) CHECK(known.count(blob.name()) == 1);
   CHECK(raw_of(*slice) == raw_of(*plain));
@@ -208,8 +208,8 @@ TEST_CASE("blobs that are each other's base in two archives are read from one pa
   one.programs = {program("a", shared), program("c", other)};
   Contents two;
   two.programs = {program("c", other), program("d", shared)};
-  const PackPointer first = lasting(packed_for(one, PackProfile::archive));
-  const PackPointer second = lasting(packed_for(two, PackProfile::archive));
+  const PackPointer first = lasting(packed_for(one, Purpose::archive));
+  const PackPointer second = lasting(packed_for(two, Purpose::archive));
   REQUIRE(most_bases(*first) == 1);
   REQUIRE(most_bases(*second) == 1);
   // Each blob in the form that has the other as its base.
@@ -235,8 +235,8 @@ TEST_CASE("a blob whose base comes late is not kept, since it may be too deep by
   deep.programs = {program("a0", 0), program("a1", 1), program("a2", 2), program("c", 3)};
   Contents late;
   late.programs = {program("c", 3), program("d", 4), program("e", 5), program("z", 4)};
-  const PackPointer first = lasting(packed_for(deep, PackProfile::archive));
-  const PackPointer second = lasting(packed_for(late, PackProfile::archive));
+  const PackPointer first = lasting(packed_for(deep, Purpose::archive));
+  const PackPointer second = lasting(packed_for(late, Purpose::archive));
   REQUIRE(most_bases(*first) == 3);
   REQUIRE(most_bases(*second) == 2);
   // "e" has the text of "z" as its base, and that the text of "c", which has three here.
@@ -250,7 +250,7 @@ TEST_CASE("a blob whose base comes late is not kept, since it may be too deep by
 
 TEST_CASE("a pack with bases cut anywhere or with any byte changed gives no wrong bytes",
           "[encoding]") {
-  const Bytes good = packed_for(alike_sample(2, 2), PackProfile::archive);
+  const Bytes good = packed_for(alike_sample(2, 2), Purpose::archive);
   const std::vector<Variant> variants = alike_sample(2, 0).programs[0].variants;
   const std::map<Digest, Bytes> right = raw_of(*lasting(good));
   for (std::size_t i = 0; i < good.size(); ++i) {

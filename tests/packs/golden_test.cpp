@@ -278,7 +278,7 @@ TEST_CASE("today's writer makes the golden pack with final binaries", "[golden]"
 
 TEST_CASE("today's writer makes the golden pack with bases", "[golden]") {
   WriteOptions options;
-  options.profile = PackProfile::archive;
+  options.purpose = Purpose::archive;
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "bases.kiln").string();
   REQUIRE(write_pack(alike_sample(2, 3), path, options).ok());

@@ -12,7 +12,7 @@ namespace kiln::packs {
 // Reads a file of at most 4 KiB into memory that is overwritten when it goes. One that others than
 // its owner may read or write, or a link, is refused with what to do: Code::bad_argument.
 Status read_secret_file(const std::string &path, std::unique_ptr<SecretText> *out);
-// A public key's file, or where there is none of that name, its line itself.
+// A public key, from its file, or from the key's own line if no file has that name.
 Status read_public_key(const std::string &path_or_line, PublicKey *out);
 
 // Writes NAME.key, for its owner alone, and NAME.pub. Both must be new, unless `force`, which

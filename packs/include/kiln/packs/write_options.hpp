@@ -10,8 +10,8 @@
 
 namespace kiln::packs {
 
-// What the stored form of blobs is chosen for.
-enum class PackProfile : std::uint8_t {
+// What a pack is for, which its blobs' stored form is chosen by.
+enum class Purpose : std::uint8_t {
   startup,  // binaries are decoded fast, each by itself
   fleet,  // small: with dictionaries, and binaries with their variant's IL. Targets can be cut out
   archive,  // smallest: with any blob that is like it
@@ -24,7 +24,7 @@ struct WriteOptions {
   // None: blobs that come from packs stay in their form where what they are coded with is in the
   // pack, too (else as in `fleet`), and new ones are stored as in `startup`. Otherwise all of them
   // are stored anew.
-  std::optional<PackProfile> profile{};
+  std::optional<Purpose> purpose{};
   // How `fleet` makes dictionaries: train_dictionary(); null: it has none.
   Status (*train)(const std::vector<BlobSource> &sources, Bytes *out) = nullptr;
 };
