@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "builder/build/job.hpp"
+#include "builder/build/job_runner.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
@@ -117,12 +118,21 @@ void end_task(Task *task, const WorkerPool::Done &done) {
   if (task->status.ok()) task->result = job_result(task->variant, *done.answer);
 }
 
-void run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress) {
-  WorkerPool pool(std::clamp<std::size_t>(options.jobs, 1, tasks.size()), [&](std::size_t place) {
+// Fails with Code::failed if there is no place for the drivers' caches.
+Status run_tasks(std::vector<Task> &tasks, const BuildOptions &options,
+                 const JobProgress &progress) {
+  if (tasks.empty()) return {};
+  const auto folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.status();
+  const auto request = [&](std::size_t place) -> JobRequest {
     const Task &task = tasks[place];
-    return run_job({task.device, task.program, task.variant, options.timeout, options.finish,
-                    task.tuned, options.also, task.opening});
-  });
+    return {task.device,    task.program, task.variant, {options.timeout, options.memory},
+            options.finish, task.tuned,   options.also, task.opening};
+  };
+  JobRunner runner(request, folder->path());  // each of the pool's processes has a copy of it
+  WorkerPool pool(
+      std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
+      [&](std::size_t place) { return runner.run(place); }, [&] { return runner.is_well(); });
   for (std::size_t done = 0; done < tasks.size(); ++done) {
     while (pool.has_idle()) {
       Task *task = next_task(tasks);
@@ -130,11 +140,12 @@ void run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobP
       task->state = Task::State::running;
       pool.start(static_cast<std::size_t>(task - tasks.data()));
     }
-    if (!pool.has_busy()) return;  // no worker is left
+    if (!pool.has_busy()) break;  // no worker is left
     tell(tasks, done, progress);
     const WorkerPool::Done piece = pool.wait();
     end_task(&tasks[piece.piece], piece);
   }
+  return {};
 }
 
 class Collector {
@@ -243,7 +254,9 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                 {options.finish, records.tunings, options.also, options.preferred});
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, plan);
-  if (!tasks.empty()) run_tasks(tasks, options, progress);
+  if (const Status s = run_tasks(tasks, options, progress); !s.ok()) {
+    for (Task &task : tasks) task.status = s;
+  }
   Collector collector(devices, earlier.targets, &result);
   auto task = tasks.begin();
   for (const Job &job : plan) {

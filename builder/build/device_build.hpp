@@ -12,7 +12,8 @@
 namespace kiln::builder {
 
 struct BuildOptions {
-  std::chrono::milliseconds timeout{120'000};  // for each process of a job, from its start
+  std::chrono::milliseconds timeout{120'000};  // for each step of a job that a driver does
+  std::uint64_t memory = 0;                    // bytes that a process may hold; 0: any
   std::size_t jobs = 1;                        // that run in parallel
   bool finish = true;                          // or leave the driver's binaries as they are
   // NVIDIA's compute capabilities, 1000 for 10.0, to make code for, besides the device's own.
@@ -48,8 +49,9 @@ void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
 //
 // For each job that compiles, a child process builds the program from its source (from IL if the
 // device takes no source), creates the kernels, reads the driver's binary and finishes it; another
-// child loads and launches the result. Each has empty driver caches. A crash, a hang or an error
-// fails that one job, and in a finisher costs only finality: the driver's own binary is packed.
+// child loads and launches the result. Both do one job after another, with caches of the driver
+// that were empty at their start, and are replaced after a death. A crash, a hang or an error fails
+// that one job, and in a finisher costs only finality: the driver's own binary is packed.
 // `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles one variant with the driver in a child process, and brings back what it made.
+// Compiles one variant with the driver, and reads back what was made.
 #include "builder/build/job.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "builder/base/build_log.hpp"
-#include "builder/device/driver_caches.hpp"
-#include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
@@ -42,47 +37,6 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
           kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
 }
 
-// In the child: what make_binaries() says, with "log" and "kernels"; or a failed status, with
-// "log" where the driver gave one.
-json compile_job(const JobRequest &request, const std::string &caches) {
-  const packs::Variant &variant = request.variant;
-  const packs::BlobSource *input = job_input(variant, request.device);
-  if (input == nullptr) {
-    return to_json(
-        Status(Code::requirement, "the device takes neither the variant's source nor its IL"));
-  }
-  packs::Bytes bytes;
-  if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
-  use_driver_caches(caches);
-  const bool is_source = variant.source && input == &*variant.source;
-  OpenedDevice child;
-  if (const Status s = child.open(request.device); !s.ok()) return to_json(s);
-  const auto build = [&] {
-    return runtime::build_program(*child.device, child.context.get(),
-                                  is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
-                                  variant.options, expected(variant));
-  };
-  const runtime::BuildOutcome outcome = build();
-  json answer = to_json(outcome.error);
-  if (outcome.error.ok()) answer = make_binaries(*child.device, request, outcome.built, build);
-  answer["log"] = outcome.log;
-  if (!outcome.error.ok()) return answer;
-  answer["kernels"] = json::array();
-  for (const auto &kernel : outcome.built.kernels) {
-    answer["kernels"].push_back(kernel_facts(*child.device, kernel.get()));
-  }
-  return answer;
-}
-
-// The child's status, with the driver's log in the message.
-Status with_log(const ChildResult &child) {
-  Status status = child.status();
-  if (status.ok() || !child.ok()) return status;
-  const std::string log = child.answer.value("log", "");
-  if (!log.empty()) status.message += "\n" + log;
-  return status;
-}
-
 }  // namespace
 
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device) {
@@ -94,44 +48,31 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
   return il && takes_il ? &*il : nullptr;
 }
 
-json run_job(const JobRequest &request) {
-  const auto caches = TemporaryFolder::make();
-  if (!caches.ok()) return to_json(caches.status());
-  const auto compile = [&](const JobRequest &how) {
-    return fork_call([&] { return compile_job(how, caches->path()); }, how.timeout);
+json compile_job(const JobRequest &request, const OpenedDevice &opened) {
+  const packs::Variant &variant = request.variant;
+  const packs::BlobSource *input = job_input(variant, request.device);
+  if (input == nullptr) {
+    return to_json(
+        Status(Code::requirement, "the device takes neither the variant's source nor its IL"));
+  }
+  packs::Bytes bytes;
+  if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
+  const bool is_source = variant.source && input == &*variant.source;
+  const auto build = [&] {
+    return runtime::build_program(*opened.device, opened.context.get(),
+                                  is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
+                                  variant.options, expected(variant));
   };
-  JobRequest how = request;
-  ChildResult made = compile(how);
-  std::string also_died;
-  if (!made.ok() && !how.also.empty()) {
-    // What may have died is the work for other devices.
-    also_died = made.reason();
-    how.also.clear();
-    made = compile(how);
+  const runtime::BuildOutcome outcome = build();
+  json answer = to_json(outcome.error);
+  if (outcome.error.ok()) answer = make_binaries(*opened.device, request, outcome.built, build);
+  answer["log"] = outcome.log;
+  if (!outcome.error.ok()) return answer;
+  answer["kernels"] = json::array();
+  for (const auto &kernel : outcome.built.kernels) {
+    answer["kernels"].push_back(kernel_facts(*opened.device, kernel.get()));
   }
-  if (!made.ok() && how.finish && how.variant.launches) {
-    // What may have died is a kernel, on memory that holds zeros.
-    how.repeat_launches = false;
-    made = compile(how);
-  }
-  if (!made.ok() && how.finish) {
-    // What may have died is the finisher: without it there may still be a binary.
-    const std::string death = made.reason();
-    how.finish = false;
-    made = compile(how);
-    if (made.status().ok()) {
-      made.answer["finisher_died"] = "the process that finished it ended: " + death;
-    }
-  }
-  if (const Status s = with_log(made); !s.ok()) return to_json(s);
-  for (const std::uint32_t compute_capability : request.also) {
-    if (also_died.empty()) break;
-    json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
-    also["compute_capability"] = compute_capability;
-    made.answer["also"].push_back(std::move(also));
-  }
-  const auto proven = prove_binaries(request, std::move(made.answer));
-  return proven.ok() ? *proven : to_json(proven.status());
+  return answer;
 }
 
 JobResult job_result(const packs::Variant &variant, const json &answer) {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One job of a build: a child process that compiles and finishes, then others that prove the
-// binary.
+// What one job of a build makes of a variant with an open device.
 #pragma once
 
-#include <chrono>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/job_request.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -21,9 +19,9 @@ namespace kiln::builder {
 // null if it takes neither.
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
 
-// The job's answer: a failed status (status_json.hpp), or what job_result() takes. As fork_call
-// asks, the caller is single-threaded and has loaded no driver.
-nlohmann::json run_job(const JobRequest &request);
+// In a process that may die: a failed status (status_json.hpp), or what make_binaries() says and
+// "kernels"; with "log" where the driver gave one.
+nlohmann::json compile_job(const JobRequest &request, const OpenedDevice &opened);
 
 // What a job made: the final binary, or the driver's own if finishing failed. If the driver's own
 // form is compiled at each load (NVIDIA's PTX) it is the intermediate, with or without a binary.

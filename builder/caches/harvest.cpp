@@ -8,6 +8,7 @@
 #include "builder/caches/export.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/process/fork_call.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
 namespace kiln::builder {
@@ -45,9 +46,12 @@ Harvested why_absent(const Status &status) {
 
 Status take(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
             std::chrono::milliseconds timeout, packs::Bytes bytes, packs::Target *target) {
-  JobRequest request{device, program, variant, timeout};
+  const auto folder = TemporaryFolder::make();
+  if (!folder.ok()) return folder.status();
+  JobRequest request{device, program, variant, {timeout}};
   request.finish = false;
-  const auto proven = prove_binaries(request, as_made(variant, device, std::move(bytes)));
+  Prover prover(device, request.limits, folder->path());
+  const auto proven = prove_binaries(request, &prover, as_made(variant, device, std::move(bytes)));
   if (!proven.ok()) return proven.status();
   JobResult result = job_result(variant, *proven);
   if (result.binary) target->binaries.push_back(*std::move(result.binary));

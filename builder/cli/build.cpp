@@ -22,7 +22,8 @@ struct BuildArguments {
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
-  std::optional<std::size_t> jobs;  // that run in parallel; none: one for each CPU
+  std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
+  std::optional<std::size_t> jobs;                // that run in parallel; none: one for each CPU
   bool fresh = false;
   bool no_finish = false;
   bool preferred = false;
@@ -97,6 +98,7 @@ void summarise(const BuildArguments &options, const builder::BuildResult &result
 builder::BuildOptions build_options(const BuildArguments &options) {
   builder::BuildOptions build;
   build.timeout = in_milliseconds(options.timeout_seconds);
+  build.memory = options.memory;
   build.finish = !options.no_finish;
   build.preferred = options.preferred;
   for (const std::string &architecture : options.also) {
@@ -173,10 +175,15 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")
       ->required();
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one job may take");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMaxJobs));
+  sub->add_option("--memory", options->memory,
+                  "Memory that a process of a job may hold, such as 512M or 8G; 0: any")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50, ""))
+      ->default_str("4G");
   add_job_flags(*sub, &options->preferred, &options->no_finish);
   sub->add_option(
          "--also", options->also,

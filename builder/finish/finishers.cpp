@@ -8,10 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
-#include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_recorded.hpp"
-#include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"
@@ -125,6 +122,7 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
                      const runtime::BuiltProgram &built, std::size_t unfinished_size,
                      const std::function<runtime::BuildOutcome()> &build) {
   const auto start = Clock::now();
+  unsetenv("POCL_BINARY_SPECIALIZE_WG");  // an earlier job's
   const auto sizes = sizes_to_have(device, request, built);
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
@@ -164,19 +162,34 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
   }
 }
 
-// Launches the binary in a process that fills Mesa's cache, and takes the entries.
-void add_shader_cache(const ProofRequest &request, const packs::Bytes &opening,
-                      packs::Binary *binary) {
-  auto entries = harvest_mesa(request, *binary, opening);
-  if (!entries.ok()) {
-    binary->finish.why_not = entries.status().message;
+// The place of Mesa's entries, which what it made at the opening names; empty if it made nothing.
+std::string_view mesa_place(const packs::Bytes &opening) {
+  const std::string_view text(reinterpret_cast<const char *>(opening.data()), opening.size());
+  return text.substr(0, std::min(text.find('\n'), text.size()));
+}
+
+// Launches the binary with nothing of it in Mesa's cache, and takes what Mesa compiled; `wanted`
+// gets the names of its files. llvmpipe numbers its functions by what the process compiled before,
+// so there was nothing.
+void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binary) {
+  ProofRequest request = *wanted;
+  if (request.place.empty()) {
+    binary->finish.why_not = "Mesa wrote no shader cache";
+    return;
+  }
+  request.by_itself = true;
+  Proof first = prover->prove(request, *binary, false);
+  const Status status = first.loaded.ok() ? first.launched : first.loaded;
+  if (!status.ok()) {
+    binary->finish.why_not = status.message;
     return;
   }
   binary->finish.finisher = kShaderCache;
   packs::Bytes bytes;
   (void)binary->blob.read(&bytes);
   binary->finish.unfinished_size = bytes.size();
-  binary->auxiliary = packs::BlobSource(*std::move(entries));
+  binary->auxiliary = packs::BlobSource(std::move(first.entries));
+  wanted->names = std::move(first.names);
 }
 
 // Of a finisher that ended its process: it is not run again for this binary.
@@ -188,45 +201,30 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
 }
 
 // Fails where the binary must not be packed.
-Status prove_binary(const JobRequest &request, packs::Binary *binary) {
-  ProofRequest proof_request{request.device, request.program, request.variant, request.timeout,
-                             request.tuned};
-  std::optional<MesaCache> cache;
+Status prove_binary(const JobRequest &request, Prover *prover, packs::Binary *binary) {
+  ProofRequest proof_request{request.program, request.variant, request.tuned};
+  proof_request.place = mesa_place(request.opening);
   if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
-    add_shader_cache(proof_request, request.opening, binary);
-    if (binary->auxiliary) {
-      std::vector<packs::BlobSource> all{*binary->auxiliary};
-      if (!request.opening.empty()) all.emplace_back(request.opening);
-      auto filled = MesaCache::make(all);
-      if (!filled.ok()) return filled.status();
-      cache.emplace(*std::move(filled));
-      proof_request.cache = cache->folder();
-    }
+    add_shader_cache(prover, &proof_request, binary);
   }
-  Proof proof = cache ? prove(proof_request, *binary, false) : prove_final(proof_request, *binary);
+  Proof proof = prover->prove_final(proof_request, *binary);
   if (proof.loaded.code == Code::process && request.variant.launches) {
     // What kernels do with zeros is no fault of the binary.
     const Status death = proof.loaded;
     proof_request.launch = false;
-    proof = prove(proof_request, *binary, false);
+    proof = prover->prove(proof_request, *binary, false);
     proof.launched = {death.code, "repeating a recorded launch: " + death.message};
   }
   if (!proof.loaded.ok()) return proof.loaded;
-  // What Mesa compiled it wrote to its cache, which tells more than the clock; without entries for
-  // that cache there is no final code.
-  if (request.device.description.finishing == runtime::Finishing::shader_cache) {
-    proof.launch.compiled = !cache || compiled_bytes(cache->folder()) > 0;
-  }
   note(proof, &binary->finish, *binary);
   // A later build looks at launches again only where they are others.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
   return {};
 }
 
-Status prove_intermediate(const JobRequest &request, const packs::Binary &intermediate) {
-  const ProofRequest proof_request{
-      request.device, request.program, request.variant, request.timeout, {}, false};
-  return prove(proof_request, intermediate, true).loaded;
+Status prove_intermediate(const JobRequest &request, Prover *prover,
+                          const packs::Binary &intermediate) {
+  return prover->prove({request.program, request.variant, {}, false}, intermediate, true).loaded;
 }
 
 }  // namespace
@@ -284,11 +282,11 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
   return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
 }
 
-Result<json> prove_binaries(const JobRequest &request, json answer) {
+Result<json> prove_binaries(const JobRequest &request, Prover *prover, json answer) {
   Status status;  // the first failure
   if (answer.contains("binary")) {
     packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    status = prove_binary(request, &binary);
+    status = prove_binary(request, prover, &binary);
     if (status.ok()) {
       note_death(request, answer, &binary.finish);
       answer["binary"] = to_json(binary);
@@ -301,7 +299,7 @@ Result<json> prove_binaries(const JobRequest &request, json answer) {
     packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
     if (!status.ok()) intermediate.finish.why_not = status.message;
     note_death(request, answer, &intermediate.finish);
-    const Status refused = prove_intermediate(request, intermediate);
+    const Status refused = prove_intermediate(request, prover, intermediate);
     answer["intermediate"] = to_json(intermediate);
     if (!refused.ok()) {
       answer.erase("intermediate");

@@ -9,6 +9,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
+#include "builder/finish/proof.hpp"
 #include "runtime/load/build.hpp"
 
 namespace kiln::builder {
@@ -27,9 +28,10 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);
 
-// Proves each binary of make_binaries() in a child process and records the outcome in it. The
-// caller must not have loaded a driver. `answer` has log and kernels. Fails with the first proof's
-// status if no binary is left, and with Code::failed where none was made.
-Result<nlohmann::json> prove_binaries(const JobRequest &request, nlohmann::json answer);
+// Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
+// kernels. Fails with the first proof's status if no binary is left, and with Code::failed where
+// none was made.
+Result<nlohmann::json> prove_binaries(const JobRequest &request, Prover *prover,
+                                      nlohmann::json answer);
 
 }  // namespace kiln::builder

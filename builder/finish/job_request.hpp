@@ -2,12 +2,12 @@
 // What one job of a build is to make: a variant for a device.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "builder/device/device_info.hpp"
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/process/serving_child.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -16,9 +16,9 @@ struct JobRequest {
   const DeviceInfo &device;
   const packs::Program &program;
   const packs::Variant &variant;
-  std::chrono::milliseconds timeout;  // for each child, from its start
-  bool finish = true;                 // or leave the driver's binary as it is
-  TunedSizes tuned{};                 // for the work-group sizes to finish for
+  CallLimits limits;   // of each step in a process
+  bool finish = true;  // or leave the driver's binary as it is
+  TunedSizes tuned{};  // for the work-group sizes to finish for
   // Compute capabilities, 1000 for 10.0, that NVIDIA's linker is to make code for, too.
   std::vector<std::uint32_t> also{};
   packs::Bytes opening{};       // as harvest_opening() gives it, for drivers with such a cache

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a device, or proves a binary, with an empty cache, and takes what Mesa put there.
+// Opens a device with an empty cache, and takes what Mesa put there.
 #include "builder/finish/mesa_harvest.hpp"
 
 #include <filesystem>
@@ -22,20 +22,15 @@ packs::Bytes file_bytes(const fs::path &path) {
   return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// The one database below `caches` as a blob, without what `known` holds.
-Result<packs::Bytes> take_entries(const std::string &caches, const packs::Bytes &known) {
+// The one database below `caches` as a blob.
+Result<packs::Bytes> take_entries(const std::string &caches) {
   const std::vector<fs::path> found = mesa_databases(caches);
   if (found.size() != 1) return Status(Code::failed, "Mesa wrote no shader cache");
-  runtime::MesaBlob opening;
-  if (!known.empty()) {
-    Status status = parse_mesa_blob({known.data(), known.size()}, &opening);
-    if (!status.ok()) return status;
-  }
   const packs::Bytes foz = file_bytes(found[0]);
   const std::string place =
       fs::relative(found[0].parent_path(), fs::path(caches) / kMesaRoot).generic_string();
   packs::Bytes entries;
-  Status status = runtime::split_foz(place, {foz.data(), foz.size()}, opening.entries, &entries);
+  Status status = runtime::split_foz(place, {foz.data(), foz.size()}, {}, &entries);
   if (status.ok()) return entries;
   status.message = "Mesa's shader cache: " + status.message;
   return status;
@@ -56,19 +51,7 @@ Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::mill
       },
       timeout);
   if (Status s = child.status(); !s.ok()) return s;
-  return take_entries(caches->path(), {});
-}
-
-Result<packs::Bytes> harvest_mesa(const ProofRequest &request, const packs::Binary &binary,
-                                  const packs::Bytes &opening) {
-  const auto caches = TemporaryFolder::make();
-  if (!caches.ok()) return caches.status();
-  ProofRequest launch = request;
-  launch.cache = caches->path();
-  const Proof proof = prove(launch, binary, false);
-  if (!proof.loaded.ok()) return proof.loaded;
-  if (!proof.launched.ok()) return Status(Code::failed, proof.launched.message);
-  return take_entries(caches->path(), opening);
+  return take_entries(caches->path());
 }
 
 }  // namespace kiln::builder

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a pack of one binary, and loads and launches it in a child process without caches.
+// Writes packs of one binary each, and loads and launches them in a child process.
 #include "builder/finish/proof.hpp"
+
+#include <filesystem>
+
+#include <unistd.h>
 
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_recorded.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
@@ -17,17 +20,18 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostOrders = 64;  // of one process
+
 // The variant alone, without source and IL: nothing but the binary can be loaded.
-Status write_proof(const ProofRequest &request, const packs::Binary &binary, bool intermediate,
-                   const std::string &path) {
+Status write_proof(const DeviceInfo &device, const ProofRequest &request,
+                   const packs::Binary &binary, bool intermediate, const std::string &path) {
   packs::Contents contents;
   packs::Program program = request.program;
   program.variants = {request.variant};
   program.variants[0].source.reset();
   program.variants[0].il32.reset();
   program.variants[0].il64.reset();
-  program.variants[0].launches.reset();
-  packs::Target target = make_target(request.device);
+  packs::Target target = make_target(device);
   (intermediate ? target.intermediates : target.binaries) = {binary};
   contents.programs = {std::move(program)};
   contents.targets = {std::move(target)};
@@ -36,49 +40,104 @@ Status write_proof(const ProofRequest &request, const packs::Binary &binary, boo
   return packs::write_pack(contents, path, options);
 }
 
-Status launch(OpenedPack &bench, const kiln::Program &loaded, const ProofRequest &request,
-              FirstLaunch *out) {
-  if (request.variant.launches) {
-    const auto launches = recorded_launches(request.variant);
+Status launch(OpenedPack &bench, const kiln::Program &loaded, const OpenedPack::Found &found,
+              const TunedSizes &tuned, FirstLaunch *out) {
+  if (found.variant->launches) {
+    const auto launches = recorded_launches(*found.variant);
     if (!launches.ok()) return launches.status();
     return launch_recorded(*bench.child.device, loaded.cl(), *launches,
-                           tuned_launches(*launches, request.tuned), out);
+                           tuned_launches(*launches, tuned), out);
   }
   const auto workload =
-      plan_workload(request.program, request.variant, small_problem(request.program), {});
+      plan_workload(*found.program, *found.variant, small_problem(*found.program), {});
   if (!workload.ok()) return workload.status();
   Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
   Session session(bench.cl(), bench.loader, bench.queue);
-  if (status.ok()) status = session.load(loaded, request.variant);
+  if (status.ok()) status = session.load(loaded, *found.variant);
   if (status.ok()) status = session.bind(*workload);
-  return status.ok() ? launch_twice(request.program, request.variant, &session, out) : status;
+  return status.ok() ? launch_twice(*found.program, *found.variant, &session, out) : status;
 }
+
+// Tells whether launches since begin() compiled something, where the driver keeps that on disk.
+class Watch {
+ public:
+  Watch(runtime::Finishing finishing, const std::string &caches, const MesaFiles *mesa)
+      : finishing_(finishing), caches_(caches), mesa_(mesa) {}
+
+  void begin() { before_ = bytes(); }
+
+  std::optional<bool> compiled() const {
+    await_mesa();
+    if (mesa_ != nullptr) return !mesa_->new_names().empty();
+    if (!keeps_compiled(finishing_)) return std::nullopt;
+    return bytes() > before_;
+  }
+
+ private:
+  std::uintmax_t bytes() const {
+    return finishing_ == runtime::Finishing::launches ? compiled_bytes(caches_) : 0;
+  }
+
+  runtime::Finishing finishing_;
+  const std::string &caches_;
+  const MesaFiles *mesa_;
+  std::uintmax_t before_ = 0;
+};
 
 // In the child: a failed status, {} for a load alone, {"not_launched"}, which is a failed status,
 // or {"first", "second", "compiles", "executes"}.
-json load_and_launch(const ProofRequest &request, const std::string &pack,
-                     const std::string &caches, kiln_rung rung) {
-  OpenedPack bench;
-  if (Status s = bench.open(request.device, pack); !s.ok()) return to_json(s);
-  kiln::Loaded loaded = bench.loader.load(request.program.name, request.variant.name);
+json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
+  const auto found = bench.find(order["program"], order["variant"]);
+  if (!found.ok()) return to_json(found.status());
+  kiln::Loaded loaded = bench.loader.load(found->program->name, found->variant->name);
   if (!loaded.program) {
     Status status = status_of(loaded.program.error());
+    const auto rung = order["intermediate"].get<bool>() ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT;
     const char *why = kiln_report_reason(loaded.report.get(), rung, nullptr);
     if (why != nullptr) status.message = why;
     return to_json(status);
   }
-  if (!request.launch) return json::object();
+  if (!order["launch"].get<bool>()) return json::object();
   FirstLaunch out;
-  const std::uintmax_t before = compiled_bytes(caches);
-  const Status status = launch(bench, *loaded.program, request, &out);
-  if (keeps_compiled(request.device.description.finishing)) {
-    out.compiled = compiled_bytes(caches) > before;
-  }
+  const auto tuned = order["tuned"].get<TunedSizes>();
+  watch.begin();
+  const Status status = launch(bench, *loaded.program, *found, tuned, &out);
+  out.compiled = watch.compiled();
   if (!status.ok()) return {{"not_launched", to_json(status)}};
   return {{"first", out.first},
           {"second", out.second},
           {"executes", out.executes},
           {"compiles", out.compiles()}};
+}
+
+// The auxiliary blob of the pack's one binary; empty if it has none.
+packs::Bytes auxiliary_of(const packs::Contents &contents) {
+  packs::Bytes bytes;
+  for (const packs::Target &target : contents.targets) {
+    for (const packs::Binary &binary : target.binaries) {
+      if (binary.auxiliary) (void)binary.auxiliary->read(&bytes);
+    }
+  }
+  return bytes;
+}
+
+Proof proof_of(const ChildResult &child) {
+  Proof proof;
+  proof.loaded = child.status();
+  if (!proof.loaded.ok()) return proof;
+  const json &answer = child.answer;
+  if (answer.contains("entries")) {
+    proof.entries = answer["entries"].get_binary();
+    proof.names = answer["names"];
+  }
+  if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
+  if (!answer.contains("first")) return proof;
+  proof.launch = {answer["first"], answer["second"], answer["executes"],
+                  answer["compiles"].get<bool>()};
+  if (!proof.launch.executes) {
+    proof.launched = {Code::failed, "the device does nothing here when a kernel is launched"};
+  }
+  return proof;
 }
 
 }  // namespace
@@ -87,44 +146,98 @@ packs::Target make_target(const DeviceInfo &device) {
   return runtime::target_of(device.identity, device.description);
 }
 
-Proof prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate) {
-  const auto folder = TemporaryFolder::make();
-  Proof proof;
-  proof.loaded = folder.status();
-  if (!proof.loaded.ok()) return proof;
-  const std::string pack = folder->path() + "/proof.kiln";
-  proof.loaded = write_proof(request, binary, intermediate, pack);
-  if (!proof.loaded.ok()) return proof;
-  const std::string caches = request.cache.empty() ? folder->path() + "/cache" : request.cache;
-  const ChildResult child = fork_call(
-      [&] {
-        use_driver_caches(caches);
-        json answer = load_and_launch(request, pack, caches,
-                                      intermediate ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT);
-        await_mesa();
-        return answer;
-      },
-      request.timeout);
-  proof.loaded = child.status();
-  if (!proof.loaded.ok()) return proof;
-  const json &answer = child.answer;
-  if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
-  if (answer.contains("first")) {
-    proof.launch = {answer["first"], answer["second"], answer["executes"],
-                    answer["compiles"].get<bool>()};
-    if (!proof.launch.executes) {
-      proof.launched = {Code::failed, "the device does nothing here when a kernel is launched"};
-    }
-  }
-  return proof;
+bool is_worn(const ServingChild &child, const CallLimits &limits) {
+  return child.answers() >= kMostOrders ||
+         (limits.memory > 0 && child.resident() > limits.memory / 2);
 }
 
-Proof prove_final(const ProofRequest &request, const packs::Binary &binary) {
-  const int tries = keeps_compiled(request.device.description.finishing) ? 1 : 6;
+Prover::Prover(const DeviceInfo &device, const CallLimits &limits, std::string folder)
+    : device_(device),
+      limits_(limits),
+      folder_(std::move(folder)),
+      child_([this](const json &order) { return prove_here(order); }) {}
+
+// In the child.
+Status Prover::open_here(const std::string &pack, const std::string &caches) {
+  if (opened_.child.device) return opened_.open_another(pack);
+  use_driver_caches(caches);
+  const auto finishing = device_.description.finishing;
+  if (finishing == runtime::Finishing::shader_cache) {
+    MesaFiles::use(caches);
+    mesa_.emplace(caches);
+  }
+  const Status status = opened_.open(device_, pack);
+  await_mesa();
+  if (mesa_) mesa_->keep();
+  return status;
+}
+
+json Prover::prove_here(const json &order) {
+  const std::string caches = order["caches"];
+  if (const Status s = open_here(order["pack"], caches); !s.ok()) return to_json(s);
+  if (mesa_) {
+    const packs::Bytes entries = auxiliary_of(opened_.contents);
+    mesa_->reset();
+    mesa_->put({entries.data(), entries.size()}, order["names"]);
+  }
+  const Watch watch(device_.description.finishing, caches, mesa_ ? &*mesa_ : nullptr);
+  json answer = load_and_launch(opened_, order, watch);
+  if (mesa_) {
+    answer["entries"] = json::binary(mesa_->take(order["place"].get<std::string>()));
+    answer["names"] = mesa_->new_names();
+  }
+  return answer;
+}
+
+ChildResult Prover::call(json order) {
+  if (is_worn(child_, limits_)) child_.end();
+  if (child_.answers() == 0) {
+    std::error_code ignored;
+    if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
+    caches_ = folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+  }
+  order["caches"] = caches_;
+  ChildResult result = child_.call(order, limits_);
+  if (!result.ok()) died_ = true;
+  return result;
+}
+
+Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bool intermediate) {
+  const std::string pack = folder_ + "/proof-" + std::to_string(getpid()) + ".kiln";
+  Proof proof;
+  proof.loaded = write_proof(device_, request, binary, intermediate, pack);
+  if (!proof.loaded.ok()) return proof;
+  json order{{"pack", pack},
+             {"program", request.program.name},
+             {"variant", request.variant.name},
+             {"tuned", request.tuned},
+             {"launch", request.launch},
+             {"place", request.place},
+             {"names", request.names},
+             {"intermediate", intermediate}};
+  if (request.by_itself) {
+    const auto folder = TemporaryFolder::make();
+    if (!folder.ok()) return Proof{folder.status()};
+    order["caches"] = folder->path();
+    ServingChild own([this](const json &to_do) { return prove_here(to_do); });
+    return proof_of(own.call(order, limits_));
+  }
+  const bool used = child_.answers() > 0;
+  ChildResult result = call(order);
+  if (used && result.end != ProcessEnd::timed_out && !result.status().ok()) {
+    child_.end();
+    result = call(order);
+  }
+  return proof_of(result);
+}
+
+Proof Prover::prove_final(ProofRequest request, const packs::Binary &binary) {
+  const int tries = keeps_compiled(device_.description.finishing) ? 1 : 6;
   Proof proof;
   for (int i = 0; i < tries; ++i) {
     proof = prove(request, binary, false);
     if (!proof.loaded.ok() || !proof.launched.ok() || !proof.launch.compiles()) break;
+    request.by_itself = true;  // a driver may remember what it compiled in this process
   }
   return proof;
 }

@@ -26,8 +26,14 @@ Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
   if (!status.ok()) return status;
   std::signal(SIGTERM, end_on_purpose);  // pass_on_interrupts() in the parent
   device = kiln::Device(new kiln_device{child.device});
+  return open_another(pack_path, options);
+}
+
+Status OpenedPack::open_another(const std::string &pack_path, kiln::LoaderOptions options) {
+  queue = {};
+  loader = {};
   options.context = child.context.get();
-  status = take(kiln::Pack::open_file(pack_path), &pack);
+  Status status = take(kiln::Pack::open_file(pack_path), &pack);
   if (status.ok()) status = take(kiln::Loader::create(device, pack, options), &loader);
   if (status.ok()) status = take(kiln::Queue::create(loader), &queue);
   if (!status.ok()) return status;

@@ -26,6 +26,8 @@ struct OpenedPack {
   // SIGTERM is no death in an overlay from then on.
   Status open(const DeviceInfo &info, const std::string &pack_path,
               kiln::LoaderOptions options = {});
+  // Another pack in place of the one that is open, if any, on the device that is.
+  Status open_another(const std::string &pack_path, kiln::LoaderOptions options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
   const packs::Pack &file() const;

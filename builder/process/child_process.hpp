@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fork_call, the worker pool and run_tool share: starting a child process, reading from it and
-// learning how it ended. POSIX.
+// What the serving child, the worker pool and run_tool share: starting a child process, reading
+// from it and learning how it ended. POSIX.
 //
 // Boost.Process and reproc start programs; a driver needs a fork without exec, whose function gives
 // an answer, and a process group that is killed before its leader's id is free again. Neither
@@ -23,6 +23,7 @@ enum class ProcessEnd {
   exited,        // code: the exit code
   signalled,     // code: the signal that ended it
   timed_out,     // was killed
+  over_memory,   // took more than it may and was killed
   output_limit,  // wrote more than was allowed and was killed
   not_started,   // code: errno
 };

@@ -6,25 +6,64 @@
 #include <csignal>
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace kiln::builder {
 namespace {
 
-// A worker's life: a process for each piece that it is ordered to do. Nothing here allocates: its
-// memory stays as it was.
-int serve(const WorkerPool::Work &work, int orders, const packs::Descriptor &answers) {
+// What a worker and the process that it forks share.
+struct Shared {
+  volatile bool in_piece = false;
+};
+
+struct Job {
+  const WorkerPool::Work &work;
+  const WorkerPool::Keeps &keeps;
+  const packs::Descriptor &orders;
+  const packs::Descriptor &answers;
+  Shared *shared;
+};
+
+bool tell_end(const packs::Descriptor &orders, const ProcessExit &exit) {
+  return send(orders.get(), &exit, sizeof(exit), MSG_NOSIGNAL) == sizeof(exit);
+}
+
+// Does pieces while it may; the exit code.
+int do_pieces(const Job &job) {
+  for (bool again = true; again; again = job.keeps && job.keeps()) {
+    std::size_t piece = 0;
+    const ssize_t n = packs::uninterrupted(
+        [&] { return recv(job.orders.get(), &piece, sizeof(piece), MSG_WAITALL); });
+    if (n != static_cast<ssize_t>(sizeof(piece))) return 0;
+    job.shared->in_piece = true;
+    const int code = write_answer(job.answers, [&] { return job.work(piece); });
+    if (code != 0) return code;
+    job.shared->in_piece = false;
+    if (!tell_end(job.orders, {ProcessEnd::exited, 0})) return 1;
+  }
+  return 0;
+}
+
+// A worker's life: a process for the next pieces whenever there is none. Nothing here allocates:
+// its memory stays as it was.
+int serve(const Job &job) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started the caller may have it ignored
   for (;;) {
-    std::size_t piece = 0;
-    const ssize_t n =
-        packs::uninterrupted([&] { return recv(orders, &piece, sizeof(piece), MSG_WAITALL); });
-    if (n != static_cast<ssize_t>(sizeof(piece))) return 0;
-    const pid_t pid =
-        fork_child([&] { return write_answer(answers, [&] { return work(piece); }); });
+    pollfd order{job.orders.get(), POLLIN, 0};
+    if (packs::uninterrupted([&] { return poll(&order, 1, -1); }) < 0) return 1;
+    char byte = 0;
+    if (recv(job.orders.get(), &byte, 1, MSG_PEEK) <= 0) return 0;  // no more orders
+    const pid_t pid = fork_child([&] { return do_pieces(job); });
     const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
-    if (send(orders, &exit, sizeof(exit), MSG_NOSIGNAL) < 0) return 1;
+    if (pid > 0 && !job.shared->in_piece) continue;
+    job.shared->in_piece = false;
+    if (pid < 0) {
+      std::size_t piece = 0;  // is not done
+      (void)recv(job.orders.get(), &piece, sizeof(piece), MSG_WAITALL);
+    }
+    if (!tell_end(job.orders, exit)) return 1;
   }
 }
 
@@ -35,9 +74,9 @@ void drain_all(const packs::Descriptor &from, std::string *to) {
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::size_t workers, const Work &work) {
+WorkerPool::WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps) {
   for (std::size_t i = 0; i < std::min(workers, kMost); ++i) {
-    if (!open(&workers_[i], work)) return;
+    if (!open(&workers_[i], work, keeps)) return;
   }
 }
 
@@ -45,17 +84,21 @@ WorkerPool::~WorkerPool() {
   for (Worker &worker : workers_) close(&worker);
 }
 
-bool WorkerPool::open(Worker *worker, const Work &work) {
+bool WorkerPool::open(Worker *worker, const Work &work, const Keeps &keeps) {
   int sockets[2];
   Pipe answers;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return false;
   packs::Descriptor mine(sockets[0]), its(sockets[1]);
   if (answers.open() != 0) return false;
+  void *const memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
   worker->pid = fork_child([&] {
     mine.close();
     answers.read.close();
-    return serve(work, its.get(), answers.write);
+    return serve({work, keeps, its, answers.write, new (memory) Shared});
   });
+  munmap(memory, sizeof(Shared));
   if (worker->pid < 0) return false;
   set_nonblocking(answers.read);
   worker->orders = std::move(mine);

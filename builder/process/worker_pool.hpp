@@ -14,23 +14,25 @@
 
 namespace kiln::builder {
 
-// The workers are forked with the pool, wait for orders, and fork again for each piece. So each
-// piece starts from the memory that the caller had when it made the pool, whatever was done before
-// and in which order: some compilers order by address, and give other bytes from other memory.
-// The caller must be single-threaded and must not have loaded a driver.
+// The workers are forked with the pool, wait for orders, and fork again for the pieces. So what
+// does pieces starts from the memory that the caller had when it made the pool: some compilers
+// order by address, and give other bytes from other memory. One such process does a piece, or many
+// where `keeps` says so. The caller must be single-threaded and must not have loaded a driver.
 class WorkerPool {
  public:
   static constexpr std::size_t kMost = 256;
 
   using Work = std::function<nlohmann::json(std::size_t piece)>;
+  // Asked after each piece, in the process that did it: whether that may do another.
+  using Keeps = std::function<bool()>;
   struct Done {
     std::size_t piece;
     std::optional<nlohmann::json> answer;  // none where the process died; see fork_call.hpp
   };
 
   // At most kMost workers, and fewer where the system gives no more. `work` is called in a process
-  // of its own, which may fork in turn.
-  WorkerPool(std::size_t workers, const Work &work);
+  // of its own, which may fork in turn; without `keeps` in one for each piece.
+  WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps = nullptr);
   WorkerPool(const WorkerPool &) = delete;
   // Ends the workers, and what they are at.
   ~WorkerPool();
@@ -54,7 +56,7 @@ class WorkerPool {
     std::string answer;
   };
 
-  bool open(Worker *worker, const Work &work);
+  bool open(Worker *worker, const Work &work, const Keeps &keeps);
   void close(Worker *worker);
   Worker *wait_for_end();
   Done finish(Worker *worker);

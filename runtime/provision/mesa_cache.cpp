@@ -148,6 +148,17 @@ Status parse_mesa_blob(packs::View blob, MesaBlob *out) {
   return {};
 }
 
+void append_mesa_entry(std::string_view key, packs::View payload, packs::Bytes *out) {
+  std::uint8_t header[kMesaHeaderSize] = {};
+  put(header, payload.size, 4);
+  put(header + 4, kNotCompressed, 4);
+  put(header + 8, checksum(payload), 4);
+  put(header + 12, payload.size, 4);
+  append(out, key.data(), key.size());
+  append(out, header, sizeof(header));
+  append(out, payload);
+}
+
 Status parse_foz(packs::View foz, std::vector<MesaEntry> *out) {
   if (foz.size < kFozMagicSize) {
     return Status::error(Code::truncated, "the Fossilize database is cut off");

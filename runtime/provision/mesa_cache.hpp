@@ -31,6 +31,10 @@ struct MesaEntry {
   std::string_view key() const {
     return {reinterpret_cast<const char *>(bytes.data), kMesaKeySize};
   }
+  packs::View payload() const {
+    constexpr std::size_t kFrame = kMesaKeySize + kMesaHeaderSize;
+    return {bytes.data + kFrame, bytes.size - kFrame};
+  }
 };
 
 // Views into the blob that was parsed.
@@ -47,6 +51,9 @@ bool is_mesa_place(std::string_view place);
 // kMaxMesaPlaceSize), bad_argument (the place), bad_magic (a key), unknown_feature (the payload's
 // format), blob_corrupt (a checksum), conflict (keys that do not rise).
 packs::Status parse_mesa_blob(packs::View blob, MesaBlob *out);
+
+// Adds an entry to a blob or a database; `key` has kMesaKeySize digits.
+void append_mesa_entry(std::string_view key, packs::View payload, packs::Bytes *out);
 
 // The entries of a .foz file in the file's order, checked like a blob's; a key may come twice.
 packs::Status parse_foz(packs::View foz, std::vector<MesaEntry> *out);

@@ -167,6 +167,34 @@ TEST_CASE("each piece starts from the same memory, whatever was done before it")
   for (const json &answer : answers) CHECK(answer == answers[0]);
 }
 
+TEST_CASE("where the pool keeps processes, one does piece after piece until it dies") {
+  int done = 0;
+  bool keeps = true;
+  WorkerPool pool(
+      1,
+      [&](std::size_t piece) -> json {
+        if (piece == 2) std::raise(SIGKILL);
+        if (piece == 5) keeps = false;
+        return {{"pid", getpid()}, {"done", ++done}};
+      },
+      [&] { return keeps; });
+  std::vector<json> answers;
+  for (std::size_t piece = 0; piece < 8; ++piece) {
+    pool.start(piece);
+    const WorkerPool::Done answer = pool.wait();
+    CHECK(answer.piece == piece);
+    answers.push_back(answer.answer.value_or(nullptr));
+  }
+  CHECK(answers[1] == json{{"pid", answers[0]["pid"]}, {"done", 2}});
+  CHECK(answers[2] == nullptr);
+  CHECK(answers[3]["done"] == 1);
+  CHECK(answers[3]["pid"] != answers[0]["pid"]);
+  CHECK(answers[5] == json{{"pid", answers[3]["pid"]}, {"done", 3}});
+  CHECK(answers[6]["done"] == 1);
+  CHECK(answers[7] == json{{"pid", answers[6]["pid"]}, {"done", 2}});
+  CHECK(done == 0);
+}
+
 #ifdef __linux__
 TEST_CASE("when the pool goes, its workers and what they run go with it") {
   Channel ready;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders to the process that compiles, what is tried after a death, and the proof.
+#include "builder/build/job_runner.hpp"
+
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "builder/build/job.hpp"
+#include "builder/device/driver_caches.hpp"
+#include "builder/finish/finishers.hpp"
+#include "builder/process/status_json.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+// The child's status, with the driver's log in the message.
+Status with_log(const ChildResult &child) {
+  Status status = child.status();
+  if (status.ok() || !child.ok()) return status;
+  const std::string log = child.answer.value("log", "");
+  if (!log.empty()) status.message += "\n" + log;
+  return status;
+}
+
+// Whether the same may go better in a fresh process.
+bool may_be_tired(const ChildResult &result) {
+  if (!result.ok()) return result.end != ProcessEnd::timed_out;
+  return !result.status().ok() && result.answer.value("log", "").empty();
+}
+
+// Says of each binary for another device that the process which made it ended.
+void add_deaths(const JobRequest &request, const std::string &also_died, json *answer) {
+  for (const std::uint32_t compute_capability : request.also) {
+    json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
+    also["compute_capability"] = compute_capability;
+    (*answer)["also"].push_back(std::move(also));
+  }
+}
+
+}  // namespace
+
+JobRunner::JobRunner(Requests requests, std::string folder)
+    : requests_(std::move(requests)),
+      folder_(std::move(folder)),
+      compiler_([this](const json &order) { return compile_here(order); }) {}
+
+json JobRunner::compile_here(const json &order) {
+  JobRequest request = requests_(order["job"]);
+  request.finish = order["finish"];
+  request.repeat_launches = order["repeat_launches"];
+  if (!order["also"].get<bool>()) request.also.clear();
+  if (!opened_.device) {
+    use_driver_caches(order["caches"]);
+    if (const Status s = opened_.open(request.device); !s.ok()) return to_json(s);
+  }
+  return compile_job(request, opened_);
+}
+
+ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
+  if (device_ != how.device.index || is_worn(compiler_, how.limits)) compiler_.end();
+  if (compiler_.answers() == 0) {
+    std::error_code ignored;
+    if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
+    caches_ = folder_ + "/compile-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+    device_ = how.device.index;
+  }
+  return compiler_.call({{"job", job},
+                         {"finish", how.finish},
+                         {"repeat_launches", how.repeat_launches},
+                         {"also", !how.also.empty()},
+                         {"caches", caches_}},
+                        how.limits);
+}
+
+ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
+  const std::size_t before = compiler_.answers();
+  ChildResult made = call(job, how);
+  if (before > 0 && may_be_tired(made)) {
+    compiler_.end();
+    made = call(job, how);
+  }
+  if (!made.ok()) died_ = true;
+  return made;
+}
+
+json JobRunner::run(std::size_t job) {
+  const JobRequest request = requests_(job);
+  JobRequest how = request;
+  ChildResult made = compile(job, how);
+  std::string also_died;
+  if (!made.ok() && !how.also.empty()) {
+    // What may have died is the work for other devices.
+    also_died = made.reason();
+    how.also.clear();
+    made = compile(job, how);
+  }
+  if (!made.ok() && how.finish && how.variant.launches) {
+    // What may have died is a kernel, on memory that holds zeros.
+    how.repeat_launches = false;
+    made = compile(job, how);
+  }
+  if (!made.ok() && how.finish) {
+    // What may have died is the finisher: without it there may still be a binary.
+    const std::string death = made.reason();
+    how.finish = false;
+    made = compile(job, how);
+    if (made.status().ok()) {
+      made.answer["finisher_died"] = "the process that finished it ended: " + death;
+    }
+  }
+  if (const Status s = with_log(made); !s.ok()) return to_json(s);
+  if (!also_died.empty()) add_deaths(request, also_died, &made.answer);
+  if (!prover_ || &prover_->device() != &request.device) {
+    prover_.emplace(request.device, request.limits, folder_);
+  }
+  const auto proven = prove_binaries(request, &*prover_, std::move(made.answer));
+  if (prover_->has_died()) died_ = true;
+  return proven.ok() ? *proven : to_json(proven.status());
+}
+
+}  // namespace kiln::builder

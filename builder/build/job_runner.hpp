@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does jobs of a build one after another: in a process that compiles and finishes, and in others
+// that prove the binaries.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/device/opened_device.hpp"
+#include "builder/finish/job_request.hpp"
+#include "builder/finish/proof.hpp"
+#include "builder/process/serving_child.hpp"
+
+namespace kiln::builder {
+
+// As ServingChild asks, the caller is single-threaded and has loaded no driver.
+class JobRunner {
+ public:
+  // The request of the job with that number; what it refers to outlives the runner.
+  using Requests = std::function<JobRequest(std::size_t job)>;
+
+  // `folder`, which exists, is for the drivers' caches; what is left there is the caller's to
+  // remove.
+  JobRunner(Requests requests, std::string folder);
+
+  // The job's answer: a failed status (status_json.hpp), or what job_result() takes. A job that
+  // fails in a process that did others before is done again in a fresh one, unless the fault is the
+  // program's or it took all of its time.
+  nlohmann::json run(std::size_t job);
+
+  // Whether every process of the runner is well. If not, a runner that is forked anew starts its
+  // processes from memory as this one did.
+  bool is_well() const { return !died_; }
+
+ private:
+  ChildResult compile(std::size_t job, const JobRequest &how);
+  ChildResult call(std::size_t job, const JobRequest &how);
+  nlohmann::json compile_here(const nlohmann::json &order);
+
+  Requests requests_;
+  std::string folder_;
+  ServingChild compiler_;
+  std::size_t started_ = 0;  // processes that compile
+  std::string caches_;       // of the one that does
+  std::size_t device_ = 0;   // the index of its device
+  std::optional<Prover> prover_;
+  bool died_ = false;
+  OpenedDevice opened_;  // in the child alone
+};
+
+}  // namespace kiln::builder

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child process that answers one order after another, so that what it loads is loaded once; and
+// how a call of a child ended. POSIX.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/base/builder_status.hpp"
+#include "builder/process/child_process.hpp"
+
+namespace kiln::builder {
+
+// A child that gave no answer has exited, was signalled or killed, or was never started.
+struct ChildResult : ProcessExit {
+  bool answered = false;
+  nlohmann::json answer;  // what the function returned
+  std::string output;     // the last 64 KiB of what it wrote to standard output and error
+
+  // Whether there is an answer, which may still report a failure.
+  bool ok() const { return answered; }
+  // Of a child without an answer: "crashed with signal 11 (Segmentation fault)", with the end of
+  // its output, if any.
+  std::string reason() const;
+  // Fails with Code::process and the reason if there is no answer, else with the status that is in
+  // the answer, if any (status_json.hpp).
+  Status status() const;
+};
+
+// What one call may take. A child that takes more is killed.
+struct CallLimits {
+  std::chrono::milliseconds timeout;
+  std::uint64_t memory = 0;  // bytes in memory, looked at ten times a second; 0: any
+};
+
+// The process is forked from this one when it is first called, and again after it has ended. It
+// leaves by _exit, so no driver's exit handler runs. The caller must be single-threaded and must
+// not have loaded a driver: then each child is as fresh as a new process.
+class ServingChild {
+ public:
+  // Called in the child. Binary data travels as nlohmann::json::binary.
+  using Work = std::function<nlohmann::json(const nlohmann::json &order)>;
+
+  explicit ServingChild(Work work) : work_(std::move(work)) {}
+  ServingChild(const ServingChild &) = delete;
+  ~ServingChild() { end(); }
+
+  // Without an answer the process is over: the next call starts another.
+  ChildResult call(const nlohmann::json &order, const CallLimits &limits);
+
+  // How many orders the process that is there has answered; 0: none, or there is no process.
+  std::size_t answers() const { return answers_; }
+  // Bytes of it in memory; 0 where there is no process or the system does not tell.
+  std::uint64_t resident() const;
+  // Ends the process, if there is one, and all that its driver may have started.
+  ProcessExit end();
+
+ private:
+  bool start();
+
+  Work work_;
+  pid_t pid_ = -1;
+  packs::Descriptor socket_;  // orders out, answers back
+  packs::Descriptor output_;  // a pipe: what it prints
+  std::size_t answers_ = 0;
+};
+
+// SIGINT, SIGTERM and SIGHUP, unless who started this process ignores them, are given to the child
+// that is called as SIGTERM before they end this process; the child has 100 ms to clear its
+// markers.
+void pass_on_interrupts();
+
+}  // namespace kiln::builder
