@@ -56,7 +56,9 @@ json JobRunner::compile_here(const json &order) {
     use_driver_caches(order["caches"]);
     if (const Status s = opened_.open(request.device); !s.ok()) return to_json(s);
   }
-  return compile_job(request, opened_);
+  json answer = compile_job(request, opened_);
+  answer["last"] = is_spent();
+  return answer;
 }
 
 ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
@@ -82,6 +84,7 @@ ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
     compiler_.end();
     made = call(job, how);
   }
+  if (made.ok() && made.answer.value("last", false)) compiler_.end();
   if (!made.ok()) died_ = true;
   return made;
 }

@@ -182,7 +182,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("--memory", options->memory,
                   "Memory that a process of a job may hold, such as 512M or 8G; 0: any")
       ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50, ""))
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->default_str("4G");
   add_job_flags(*sub, &options->preferred, &options->no_finish);
   sub->add_option(

@@ -24,6 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr char kLinker[] = "nvidia-linker 1";
 constexpr char kWorkGroups[] = "pocl-work-groups 1";
 constexpr char kShaderCache[] = "mesa-shader-cache 1";
+constexpr char kPoclSizes[] = "POCL_BINARY_SPECIALIZE_WG";
 constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
 std::uint64_t microseconds_since(Clock::time_point start) {
@@ -103,7 +104,7 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
     std::vector<RecordedLaunch> all = *recorded;
     all.insert(all.end(), tuned.begin(), tuned.end());
     const auto sizes = recorded_sizes(all);
-    if (!s.ok()) setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
+    if (!s.ok()) setenv(kPoclSizes, pocl_sizes(sizes).c_str(), 1);
     return sizes;
   }
   std::vector<runtime::WorkGroupLimits> limits;
@@ -111,18 +112,18 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
     limits.push_back(runtime::query_limits(device, kernel.get()));
   }
   const auto sizes = launch_sizes(request.program, request.variant, limits, request.tuned);
-  setenv("POCL_BINARY_SPECIALIZE_WG", pocl_sizes(sizes).c_str(), 1);
+  setenv(kPoclSizes, pocl_sizes(sizes).c_str(), 1);
   return sizes;
 }
 
 // PoCL reads POCL_BINARY_SPECIALIZE_WG when a program is first asked for its binary, and adds the
 // code for those work-group sizes. The program that gave the sizes was asked already, so the
-// binary is taken from a second one.
+// binary is taken from a second one. A process of PoCL's keeps the variable's first value:
+// is_spent().
 json make_with_sizes(const runtime::Device &device, const JobRequest &request,
                      const runtime::BuiltProgram &built, std::size_t unfinished_size,
                      const std::function<runtime::BuildOutcome()> &build) {
   const auto start = Clock::now();
-  unsetenv("POCL_BINARY_SPECIALIZE_WG");  // an earlier job's
   const auto sizes = sizes_to_have(device, request, built);
   const runtime::BuildOutcome again = build();
   packs::Bytes bytes;
@@ -265,6 +266,8 @@ packs::Binary binary_from(const packs::Variant &variant, const json &in) {
   }
   return binary;
 }
+
+bool is_spent() { return std::getenv(kPoclSizes) != nullptr; }
 
 json make_binaries(const runtime::Device &device, const JobRequest &request,
                    const runtime::BuiltProgram &built,

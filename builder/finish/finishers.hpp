@@ -28,6 +28,9 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);
 
+// Whether make_binaries() left this process so that it must make no others.
+bool is_spent();
+
 // Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
 // kernels. Fails with the first proof's status if no binary is left, and with Code::failed where
 // none was made.
