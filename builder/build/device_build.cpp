@@ -251,7 +251,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   packs::merge_records(earlier, &records);
   const std::vector<Job> plan =
       make_plan(base, devices, earlier.targets,
-                {options.finish, records.tunings, options.also, options.preferred});
+                {options.finish, records.tunings, options.also, options.preferred, options.shard});
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, plan);
   if (const Status s = run_tasks(tasks, options, progress); !s.ok()) {
@@ -262,6 +262,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   for (const Job &job : plan) {
     if (job.need == Need::skip) {
       ++result.skipped;
+    } else if (job.need == Need::other_shard) {
+      ++result.other_shards;
     } else if (job.need == Need::reuse) {
       collector.reuse(job, variant_of(base, job).hash);
     } else {

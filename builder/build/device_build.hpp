@@ -19,6 +19,7 @@ struct BuildOptions {
   // NVIDIA's compute capabilities, 1000 for 10.0, to make code for, besides the device's own.
   std::vector<std::uint32_t> also{};
   bool preferred = false;  // as PlanOptions has it
+  Shard shard{};           // as well
 };
 
 // A job that gave no binary: what the driver said, or how it died.
@@ -34,6 +35,7 @@ struct BuildResult {
   std::size_t compiled = 0;
   std::size_t reused = 0;
   std::size_t skipped = 0;
+  std::size_t other_shards = 0;  // jobs that are left to them
 };
 
 // Called whenever a job began or ended: the first job that is running, and how many have ended.

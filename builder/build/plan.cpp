@@ -171,7 +171,8 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
   std::vector<Job> jobs;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    if (!seen.insert(devices[d].description.key.text()).second) continue;
+    const std::string &key = devices[d].description.key.text();
+    if (!seen.insert(key).second) continue;
     std::set<packs::Digest> hashes;
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
@@ -181,6 +182,9 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
         const bool runs = job.need != Need::skip;
         const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;
         if (twin) job = {0, 0, 0, Need::skip, "another variant has the same source and options"};
+        if (!has_job(options.shard, key, base.programs[p].variants[v].hash)) {
+          job = {0, 0, 0, Need::other_shard, "another shard has it"};
+        }
         job.device = d;
         job.program = p;
         job.variant = v;

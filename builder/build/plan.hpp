@@ -7,15 +7,17 @@
 
 #include <optional>
 
+#include "builder/build/shard.hpp"
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
 
 enum class Need {
-  compile,  // there is no binary yet
-  reuse,    // an earlier pack has it
-  skip,     // the device cannot run the variant
+  compile,      // there is no binary yet
+  reuse,        // an earlier pack has it
+  skip,         // the device cannot run the variant
+  other_shard,  // another build does it
 };
 
 // program x variant x options x target.
@@ -32,6 +34,7 @@ struct PlanOptions {
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
   std::vector<std::uint32_t> also{};     // as BuildOptions has them
   bool preferred = false;                // of each program one variant alone: preferred_variant()
+  Shard shard{};                         // the jobs of others are left to other builds
 };
 
 // One job for each device and variant, in the order of devices, then programs and

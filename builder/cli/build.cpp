@@ -28,6 +28,7 @@ struct BuildArguments {
   bool no_finish = false;
   bool preferred = false;
   std::vector<std::string> also;  // "sm_100", ...
+  builder::Shard shard;
   packs::WriteOptions write;
   bool json = false;
 };
@@ -71,10 +72,11 @@ void summarise(const BuildArguments &options, const builder::BuildResult &result
   if (!options.json) {
     print(fmt::format(
         "{}: {}; binaries: {} compiled, {} reused, {} not for the device, "
-        "{} failed{}\n",
+        "{} failed{}{}\n",
         options.output, count(result.contents.targets.size(), "target"), result.compiled,
         result.reused, result.skipped, result.failures.size(),
-        result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size())));
+        result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
+        options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards)));
     return;
   }
   nlohmann::json failures = nlohmann::json::array();
@@ -91,6 +93,7 @@ void summarise(const BuildArguments &options, const builder::BuildResult &result
                        {"compiled", result.compiled},
                        {"reused", result.reused},
                        {"skipped", result.skipped},
+                       {"other_shards", result.other_shards},
                        {"failures", failures},
                        {"unfinished", unfinished}});
 }
@@ -101,6 +104,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.memory = options.memory;
   build.finish = !options.no_finish;
   build.preferred = options.preferred;
+  build.shard = options.shard;
   for (const std::string &architecture : options.also) {
     build.also.push_back(*parse_architecture(architecture));
   }
@@ -185,6 +189,7 @@ void add_build(CLI::App &app, Command *command) {
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->default_str("4G");
   add_job_flags(*sub, &options->preferred, &options->no_finish);
+  add_shard_option(*sub, &options->shard);
   sub->add_option(
          "--also", options->also,
          "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "

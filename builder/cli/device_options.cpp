@@ -32,6 +32,19 @@ void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish) {
       "Leave the drivers' binaries as they are, whatever a first launch then compiles");
 }
 
+void add_shard_option(CLI::App &command, builder::Shard *shard) {
+  const auto set = [shard](const std::string &text) {
+    const auto parsed = builder::parse_shard(text);
+    if (!parsed.ok()) throw CLI::ValidationError("--shard", parsed.status().message);
+    *shard = *parsed;
+  };
+  command
+      .add_option_function<std::string>(
+          "--shard", set,
+          "Only the I-th of N parts of all jobs; the packs of all parts merge to the whole")
+      ->type_name("I/N");
+}
+
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
                         const char *program) {
   command.add_option("--pack", options->pack, pack)->required();

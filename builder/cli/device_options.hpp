@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/build/shard.hpp"
 #include "builder/cli/common.hpp"
 
 namespace kiln::cli {
@@ -18,6 +19,9 @@ void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
 // --preferred and --no-finish, by which a build chooses its jobs and a plan shows them.
 void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish);
+
+// --shard, of which a build does the jobs and a plan shows them.
+void add_shard_option(CLI::App &command, builder::Shard *shard);
 
 // Of an option that takes seconds.
 inline std::chrono::milliseconds in_milliseconds(double seconds) {

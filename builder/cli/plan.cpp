@@ -16,6 +16,7 @@ struct PlanArguments {
   HostTools tools;
   bool no_finish = false;
   bool preferred = false;
+  builder::Shard shard;
   bool json = false;
 };
 
@@ -24,6 +25,7 @@ const char *need_name(builder::Need need) {
     case builder::Need::compile: return "compile";
     case builder::Need::reuse: return "reuse";
     case builder::Need::skip: return "skip";
+    case builder::Need::other_shard: break;  // not shown
   }
   return "";
 }
@@ -45,10 +47,15 @@ int run(const PlanArguments &options) {
   packs::Contents records;
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan =
-      builder::make_plan(base, *devices, earlier.targets,
-                         {!options.no_finish, records.tunings, {}, options.preferred});
+  const auto plan = builder::make_plan(
+      base, *devices, earlier.targets,
+      {!options.no_finish, records.tunings, {}, options.preferred, options.shard});
+  std::size_t other_shards = 0;
   for (const builder::Job &job : plan) {
+    if (job.need == builder::Need::other_shard) {
+      ++other_shards;
+      continue;
+    }
     const packs::Program &program = base.programs[job.program];
     if (options.json) {
       jobs.push_back({{"program", program.name},
@@ -61,7 +68,11 @@ int run(const PlanArguments &options) {
                         builder::job_name(base, *devices, job), job.reason));
     }
   }
-  if (options.json) print(nlohmann::json{{"schema", 1}, {"jobs", jobs}});
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1}, {"jobs", jobs}, {"other_shards", other_shards}});
+  } else if (options.shard.count != 1) {
+    print(fmt::format("{} of other shards\n", count(other_shards, "job")));
+  }
   return input->exit_code();
 }
 
@@ -76,6 +87,7 @@ void add_plan(CLI::App &app, Command *command) {
   sub->add_option("--have", options->output, "A pack that was built before");
   add_host_tools(*sub, &options->tools);
   add_job_flags(*sub, &options->preferred, &options->no_finish);
+  add_shard_option(*sub, &options->shard);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

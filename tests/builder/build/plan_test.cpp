@@ -106,6 +106,32 @@ TEST_CASE("a plan has a job for each device and variant, with its reason") {
   CHECK(builder::job_name(base, devices, plan[3]) == "blur/plain for : GPU (driver 2)");
 }
 
+TEST_CASE("the shards of a plan are all of it, each job once, whatever was built before") {
+  const auto base = two_variants();
+  const std::vector<DeviceInfo> devices = {device("1", true), device("2", true)};
+  packs::Target built = target_of(devices[0]);
+  built.binaries = {earlier_of(base, "")};
+  for (const auto &earlier : {std::vector<packs::Target>{}, {built}}) {
+    const auto whole = builder::make_plan(base, devices, earlier);
+    std::size_t mine = 0;
+    for (std::uint32_t index = 1; index <= 3; ++index) {
+      builder::PlanOptions options;
+      options.shard = {index, 3};
+      const auto part = builder::make_plan(base, devices, earlier, options);
+      REQUIRE(part.size() == whole.size());
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        if (part[i].need == Need::other_shard) continue;
+        ++mine;
+        CHECK(part[i].need == whole[i].need);
+        CHECK(part[i].reason == whole[i].reason);
+        CHECK(builder::has_job(options.shard, devices[part[i].device].description.key.text(),
+                               base.programs[0].variants[part[i].variant].hash));
+      }
+    }
+    CHECK(mine == whole.size());
+  }
+}
+
 TEST_CASE("launches that were recorded later are a reason, those of before are none") {
   auto base = two_variants();
   const DeviceInfo info = device("1", true);
