@@ -41,6 +41,8 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
               darktable"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq"
+# What spreads builds over machines, for the tests of docs/scaling.md.
+engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -105,6 +107,29 @@ install_packages() {
     $packages >"$log" 2>&1 ||
     { cat "$log" >&2; rm -f "$log"; die "cannot install: $packages"; }
   rm -f "$log"
+}
+
+# The tests start daemons of their own: those of the packages are neither started nor enabled.
+install_engines() {
+  local policy=/usr/sbin/policy-rc.d made='' units='' entry
+  # shellcheck disable=SC2086
+  [ -n "$(missing_packages $engines)" ] || return 0
+  for entry in openssh-server:ssh munge:munge slurmctld:slurmctld slurmd:slurmd; do
+    installed "${entry%%:*}" || units+="${entry##*:} "
+  done
+  if [ ! -e $policy ]; then
+    made=yes
+    trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
+    printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null
+    as_root chmod 755 $policy
+  fi
+  # shellcheck disable=SC2086
+  install_packages $engines
+  if [ -n "$made" ]; then
+    as_root rm -f $policy
+    trap - EXIT
+  fi
+  for entry in $units; do as_root systemctl --quiet disable "$entry" 2>/dev/null || true; done
 }
 
 # took WHAT SECONDS
@@ -191,6 +216,7 @@ case "${1:-}" in
     ;;
   test)
     install_packages $libraries $drivers $laboratory $applications $delivery
+    install_engines
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
     KILN_ARM64_ROOT=$(python3 tests/lab/lab.py path bookworm-arm64/dev)
@@ -203,6 +229,7 @@ case "${1:-}" in
     ;;
   check)
     install_packages $libraries $drivers $laboratory $applications $delivery
+    install_engines
     install_packages $(clang_runtime_packages)
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
     build clang

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/scaling/provision.yml: Ansible over ssh, with a host that is off and one that vanishes.
+
+    ansible_test.py KILN
+
+Each host is an sshd of the test's own at a port of loopback, with a folder and a driver of its own:
+Intel's as two GPUs, and PoCL. Exit codes: 0 passed, 1 failed, 77 there is no Ansible, no sshd or
+no driver, or it does not run as root.
+"""
+
+import concurrent.futures
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import common
+
+SSHD = """\
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/user_key.pub
+PidFile none
+StrictModes no
+UsePAM {use_pam}
+PasswordAuthentication no
+PermitRootLogin yes
+Subsystem sftp internal-sftp
+"""
+
+
+class Hosts(common.Scaling):
+    """Hosts by name, each with the port of its sshd."""
+
+    def setUp(self):
+        super().setUp()
+        Path("/run/sshd").mkdir(exist_ok=True)  # as the package's service does
+        for name in ("host_key", "user_key"):
+            self.run_command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", name)
+        # Without PAM sshd lets no one in whose password is locked, as root's may be.
+        locked = "root:!" in Path("/etc/shadow").read_text(encoding="utf-8")
+        (self.folder / "sshd_config").write_text(SSHD.format(
+            folder=self.folder, use_pam="yes" if locked else "no"), encoding="utf-8")
+        shutil.copy(common.RECIPES / "provision.yml", self.folder)
+        (self.folder / "kiln").symlink_to(common.KILN)
+        self.ports = {}
+        self.hosts = {}
+        self.environment.update(ANSIBLE_HOME=str(self.folder / "ansible"), ANSIBLE_NOCOLOR="1",
+                                ANSIBLE_SSH_CONTROL_PATH_DIR=str(self.folder / "c"))
+
+    def start_host(self, name, environment, **more):
+        """A host that is on. `more` are variables of the inventory."""
+        port = self.ports.setdefault(name, common.free_port())
+        sshd = self.daemon(shutil.which("sshd"), "-D", "-e", "-f", self.folder / "sshd_config",
+                           "-p", port)
+        common.wait_until(f"{name} answers", lambda: answers(port))
+        self.add_host(name, port, environment, **more)
+        return sshd
+
+    def add_host(self, name, port, environment, **more):
+        """A host of the inventory."""
+        self.hosts[name] = {"ansible_host": "127.0.0.1", "ansible_port": port,
+                            "kiln_folder": str(self.folder / name),
+                            "kiln_environment": environment, **more}
+
+    def provision(self):
+        """Runs the playbook; its exit code, and by host what its recap counts."""
+        inventory = {"all": {"hosts": self.hosts, "vars": {
+            "ansible_user": "root", "ansible_ssh_private_key_file": str(self.folder / "user_key"),
+            "ansible_pipelining": True,
+            "ansible_remote_tmp": str(self.folder / "remote"),
+            "ansible_python_interpreter": "/usr/bin/python3",
+            "ansible_ssh_common_args":
+                "-o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=no -o ConnectTimeout=2 "
+                "-o ServerAliveInterval=1 -o ServerAliveCountMax=1"}}}
+        (self.folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
+        done = subprocess.run(common.block("ansible-playbook").splitlines()[0].split(), cwd=self.folder,
+                              env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+        self.said = done.stdout
+        return done.returncode, {
+            name: {key: int(count) for key, count in re.findall(r"(\w+)=(\d+)", counts)}
+            for name, counts in re.findall(r"^(\S+) +: (ok=.*)$", self.said, re.MULTILINE)}
+
+    def test_a_dead_host_costs_itself_alone_and_the_next_run_goes_on(self):
+        self.start_host("skl", common.neo("skl"))
+        self.start_host("pocl", {"OCL_ICD_VENDORS": str(common.POCL)})
+        self.add_host("off", common.free_port(), {})
+        slow = self.folder / "slow"
+        slow.write_text("#!/bin/sh\n" + self.once("hung", "sleep infinity") +
+                        f"\nexec {common.KILN} \"$@\"\n", encoding="utf-8")
+        vanishing = self.start_host("tgllp", common.neo("tgllp"), kiln_program=str(slow))
+
+        with concurrent.futures.ThreadPoolExecutor() as background:
+            run = background.submit(self.provision)
+            common.wait_until("a host is building", (self.folder / "hung").exists)
+            # It keeps its connection and says nothing more, as after a power failure.
+            common.signal_each(common.descendants(vanishing.pid), signal.SIGSTOP)
+            code, recap = run.result()
+        self.check_lost({"off", "tgllp"}, code, recap)
+        self.assertEqual(self.packs(), {"skl", "pocl"})
+
+        self.end(vanishing)
+        self.start_host("tgllp", common.neo("tgllp"), kiln_program=str(slow))
+        code, recap = self.provision()
+        self.check_lost({"off"}, code, recap)
+        self.assertEqual({name for name in recap if recap[name]["changed"]}, {"tgllp"})
+        self.assertEqual(self.packs(), {"skl", "pocl", "tgllp"})
+        for gpu in ("skl", "tgllp"):
+            self.check_same(f"packs/{gpu}.kiln", self.whole(gpu))
+        self.run_command("sh", "-c", common.block("ansible-playbook").splitlines()[1])
+        self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS] * 3)
+
+    def check_lost(self, names, code, recap):
+        """Whether exactly these hosts were not there, or not until the end."""
+        self.assertNotEqual(code, 0)
+        self.assertEqual({name for name, counts in recap.items()
+                          if counts["unreachable"] or counts["failed"]}, names, self.said)
+
+    def packs(self):
+        """The hosts whose packs are here."""
+        return {path.stem for path in (self.folder / "packs").iterdir()}
+
+
+def answers(port):
+    """Whether an ssh server greets there."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 1) as connection:
+            return connection.recv(4) == b"SSH-"
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    if not common.POCL.exists():
+        common.skip("PoCL is not here")
+    common.main("ansible-playbook", "sshd", "ssh", "ssh-keygen", root=True)
