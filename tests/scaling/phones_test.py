@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/scaling/phones.sh and testspec.yml, with an adb that stands for phones: no phone was here.
+
+    phones_test.py KILN PHONE
+
+PHONE is docs/scaling/phone.cpp, built for this machine; it compiles with PoCL. Exit codes: 0 passed,
+1 failed, 77 there is no PoCL.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import common
+
+PHONE = Path(sys.argv[2]).resolve()
+FARM = Path("/usr/bin/python3")  # the one with PyYAML
+
+
+class Phones(common.Scaling):
+    """Phones by serial number, and an adb that reaches them."""
+
+    def setUp(self):
+        super().setUp()
+        self.phones = self.folder / "attached"
+        for serial in ("alpha", "beta"):
+            (self.phones / serial).mkdir(parents=True)
+        self.environment.update(OCL_ICD_VENDORS=str(common.POCL), PHONES=str(self.phones))
+        (self.tools / "adb").symlink_to(common.HERE / "fake_adb.py")
+        for name in ("phones.sh", "testspec.yml"):
+            shutil.copy(common.RECIPES / name, self.folder)
+        (self.folder / "phone").symlink_to(PHONE)
+
+    def test_the_commands_are_these(self):
+        self.run_command("sh", "phones.sh", "phone", "base.kiln", "overlays", "alpha")
+        self.assertEqual((self.phones / "transcript").read_text(encoding="utf-8"), """\
+adb -s alpha shell -n mkdir -p /data/local/tmp/kiln
+adb -s alpha push phone /data/local/tmp/kiln/phone
+adb -s alpha push base.kiln /data/local/tmp/kiln/base.kiln
+adb -s alpha shell -n cd /data/local/tmp/kiln && chmod 700 phone && \
+    LD_LIBRARY_PATH=/vendor/lib64 timeout 3600 ./phone base.kiln overlay
+adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
+""")
+
+    def test_a_phone_that_vanishes_costs_itself_alone_and_goes_on_later(self):
+        (self.phones / "alpha" / "vanishes").write_text("3", encoding="utf-8")
+        self.run_command("sh", "phones.sh", "phone", "base.kiln", "overlays", "alpha", "beta", "none",
+                         code=1)
+        for serial in ("alpha", "none"):
+            self.assertIn(f"adb: device '{serial}' not found\nphones.sh: {serial}: failed",
+                          self.said)
+        self.assertEqual({path.name for path in (self.folder / "overlays").iterdir()}, {"beta"})
+        (self.phones / "alpha" / "vanishes").unlink()
+        self.run_command("sh", "-ec", common.block("adb devices"))
+        self.run_command("sh", "-ec", common.block("overlay export"))
+        self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS])
+        self.assertEqual(self.run_command("kiln", "explain", "add.TWICE-int", "--pack",
+                                          "fleet.kiln", "--json").count('"loaded"'), 1)
+
+    def test_a_device_farm_gets_the_overlay_as_an_artifact(self):
+        log = self.folder / "log"
+        farm = {"DEVICEFARM_TEST_PACKAGE_PATH": str(self.folder), "DEVICEFARM_LOG_DIR": str(log),
+                "DEVICEFARM_DEVICE_UDID": "beta"}
+        specification = json.loads(self.run_command(
+            FARM, "-c", "import json, yaml; print(json.dumps(yaml.safe_load(open('testspec.yml'))))"))
+        self.assertEqual(specification["artifacts"], ["$DEVICEFARM_LOG_DIR"])
+        for phase in specification["phases"].values():
+            self.run_command("sh", "-ec", "\n".join(phase["commands"]), cwd="/", **farm)
+        self.run_command("kiln", "overlay", "export", log / "beta", "-o", "beta.kiln")
+        self.assertEqual(self.binaries("beta.kiln"), [common.VARIANTS])
+
+
+if __name__ == "__main__":
+    if not common.POCL.exists():
+        common.skip("PoCL is not here")
+    if subprocess.run([FARM, "-c", "import yaml"], check=False, capture_output=True).returncode:
+        common.skip("PyYAML is not here")
+    common.main("timeout")
