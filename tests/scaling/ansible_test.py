@@ -78,9 +78,9 @@ class Hosts(common.Scaling):
                 "-o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=no -o ConnectTimeout=2 "
                 "-o ServerAliveInterval=1 -o ServerAliveCountMax=1"}}}
         (self.folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
-        done = subprocess.run(common.block("ansible-playbook").splitlines()[0].split(), cwd=self.folder,
-                              env=self.environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+        provision = common.block("ansible-playbook").splitlines()[0].split()
+        done = subprocess.run(provision, cwd=self.folder, env=self.environment, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.said = done.stdout
         return done.returncode, {
             name: {key: int(count) for key, count in re.findall(r"(\w+)=(\d+)", counts)}

@@ -4,8 +4,8 @@
 
     phones_test.py KILN PHONE
 
-PHONE is docs/scaling/phone.cpp, built for this machine; it compiles with PoCL. Exit codes: 0 passed,
-1 failed, 77 there is no PoCL.
+PHONE is docs/scaling/phone.cpp, built for this machine; it compiles with PoCL. Exit codes: 0
+passed, 1 failed, 77 there is no PoCL.
 """
 
 import json
@@ -47,8 +47,8 @@ adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
 
     def test_a_phone_that_vanishes_costs_itself_alone_and_goes_on_later(self):
         (self.phones / "alpha" / "vanishes").write_text("3", encoding="utf-8")
-        self.run_command("sh", "phones.sh", "phone", "base.kiln", "overlays", "alpha", "beta", "none",
-                         code=1)
+        self.run_command("sh", "phones.sh", "phone", "base.kiln", "overlays", "alpha", "beta",
+                         "none", code=1)
         for serial in ("alpha", "none"):
             self.assertIn(f"adb: device '{serial}' not found\nphones.sh: {serial}: failed",
                           self.said)
@@ -65,7 +65,8 @@ adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
         farm = {"DEVICEFARM_TEST_PACKAGE_PATH": str(self.folder), "DEVICEFARM_LOG_DIR": str(log),
                 "DEVICEFARM_DEVICE_UDID": "beta"}
         specification = json.loads(self.run_command(
-            FARM, "-c", "import json, yaml; print(json.dumps(yaml.safe_load(open('testspec.yml'))))"))
+            FARM, "-c",
+            "import json, yaml; print(json.dumps(yaml.safe_load(open('testspec.yml'))))"))
         self.assertEqual(specification["artifacts"], ["$DEVICEFARM_LOG_DIR"])
         for phase in specification["phases"].values():
             self.run_command("sh", "-ec", "\n".join(phase["commands"]), cwd="/", **farm)
