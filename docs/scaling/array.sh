@@ -10,6 +10,7 @@
 #SBATCH --open-mode=append
 #SBATCH --output=%x-%A_%a.txt
 set -eu
+[ $# -ge 3 ] || { echo "usage: array.sh BASE N FOLDER [OPTIONS...]" >&2; exit 2; }
 base=$1 count=$2 folder=$3
 shift 3
 mkdir -p "$folder"

@@ -8,6 +8,7 @@
 # reads.
 # Given again, a device goes on where it was. Exit code 1: something failed on some of them.
 set -u
+[ $# -ge 4 ] || { echo "usage: phones.sh PROGRAM BASE FOLDER SERIAL..." >&2; exit 2; }
 program=$1 base=$2 folder=$3
 shift 3
 place=/data/local/tmp/kiln

@@ -7,6 +7,7 @@
 # JOBS: parts at a time; default: one for each processor. The parts lie in OUTPUT.N-shards. Given
 # again, it goes on where it was. Exit code 1: some jobs failed; OUTPUT has the others.
 set -eu
+[ $# -ge 3 ] || { echo "usage: shards.sh BASE N OUTPUT [OPTIONS...]" >&2; exit 2; }
 base=$1 count=$2 output=$3
 shift 3
 shards=$output.$count-shards

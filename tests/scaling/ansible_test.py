@@ -115,6 +115,13 @@ class Hosts(common.Scaling):
         self.run_command("sh", "-c", common.block("ansible-playbook").splitlines()[1])
         self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS] * 3)
 
+    def test_the_example_sets_what_the_playbook_reads(self):
+        shutil.copy(common.RECIPES / "hosts.example", self.folder / "hosts.yml")
+        listed = json.loads(self.run_command("ansible-inventory", "-i", "hosts.yml", "--list"))
+        given = set().union(*listed["_meta"]["hostvars"].values())
+        read = re.findall(r"kiln_\w+", (self.folder / "provision.yml").read_text(encoding="utf-8"))
+        self.assertEqual({name for name in given if name.startswith("kiln_")}, set(read))
+
     def check_lost(self, names, code, recap):
         """Whether exactly these hosts were not there, or not until the end."""
         self.assertNotEqual(code, 0)
