@@ -88,12 +88,12 @@ class Hosts(common.Scaling):
 
     def test_a_dead_host_costs_itself_alone_and_the_next_run_goes_on(self):
         self.start_host("skl", common.neo("skl"))
-        self.start_host("pocl", {"OCL_ICD_VENDORS": str(common.POCL)})
+        failing = self.program("failing", self.once(
+            "failed", f"{common.KILN} \"$@\"; echo 'one job failed' >&2; exit 1"))
+        self.start_host("pocl", {"OCL_ICD_VENDORS": str(common.POCL)}, kiln_program=failing)
         self.add_host("off", common.free_port(), {})
-        slow = self.folder / "slow"
-        slow.write_text("#!/bin/sh\n" + self.once("hung", "sleep infinity") +
-                        f"\nexec {common.KILN} \"$@\"\n", encoding="utf-8")
-        vanishing = self.start_host("tgllp", common.neo("tgllp"), kiln_program=str(slow))
+        slow = self.program("slow", self.once("hung", "sleep infinity"))
+        vanishing = self.start_host("tgllp", common.neo("tgllp"), kiln_program=slow)
 
         with concurrent.futures.ThreadPoolExecutor() as background:
             run = background.submit(self.provision)
@@ -101,14 +101,16 @@ class Hosts(common.Scaling):
             # It keeps its connection and says nothing more, as after a power failure.
             common.signal_each(common.descendants(vanishing.pid), signal.SIGSTOP)
             code, recap = run.result()
-        self.check_lost({"off", "tgllp"}, code, recap)
+        self.check_lost({"off", "tgllp", "pocl"}, code, recap)
+        self.assertIn("one job failed", self.said)
         self.assertEqual(self.packs(), {"skl", "pocl"})
 
         self.end(vanishing)
-        self.start_host("tgllp", common.neo("tgllp"), kiln_program=str(slow))
+        self.start_host("tgllp", common.neo("tgllp"), kiln_program=slow)
         code, recap = self.provision()
         self.check_lost({"off"}, code, recap)
-        self.assertEqual({name for name in recap if recap[name]["changed"]}, {"tgllp"})
+        self.assertEqual({name for name in recap if recap[name]["changed"]}, {"tgllp"},
+                         "the others compile nothing")
         self.assertEqual(self.packs(), {"skl", "pocl", "tgllp"})
         for gpu in ("skl", "tgllp"):
             self.check_same(f"packs/{gpu}.kiln", self.whole(gpu))
@@ -121,6 +123,12 @@ class Hosts(common.Scaling):
         given = set().union(*listed["_meta"]["hostvars"].values())
         read = re.findall(r"kiln_\w+", (self.folder / "provision.yml").read_text(encoding="utf-8"))
         self.assertEqual({name for name in given if name.startswith("kiln_")}, set(read))
+
+    def program(self, name, shell):
+        """A kiln that does something before."""
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{shell}\nexec {common.KILN} \"$@\"\n", encoding="utf-8")
+        return str(path)
 
     def check_lost(self, names, code, recap):
         """Whether exactly these hosts were not there, or not until the end."""
