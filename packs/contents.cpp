@@ -168,9 +168,17 @@ BlobSource::BlobSource(Bytes raw) : raw_(std::make_shared<const Bytes>(std::move
 BlobSource::BlobSource(std::shared_ptr<const Pack> pack, BlobRef blob)
     : pack_(std::move(pack)), blob_(blob), name_(blob.name()) {}
 
-std::uint64_t BlobSource::raw_size() const { return raw_ ? raw_->size() : blob_.raw_size(); }
+BlobSource::BlobSource(const Digest &name, std::uint64_t size, Read read)
+    : elsewhere_(std::make_shared<const Elsewhere>(Elsewhere{size, std::move(read)})),
+      name_(name) {}
+
+std::uint64_t BlobSource::raw_size() const {
+  if (elsewhere_) return elsewhere_->size;
+  return raw_ ? raw_->size() : blob_.raw_size();
+}
 
 Status BlobSource::read(Bytes *out) const {
+  if (elsewhere_) return elsewhere_->read(out);
   if (raw_) {
     *out = *raw_;
     return {};

@@ -260,10 +260,13 @@ void Encoder::remember(const BlobSource &source, const BlobUse &use, View raw,
 
 Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob *out) {
   View raw;
-  if (!source.pack()) {
+  if (source.raw()) {
     raw = view_of(*source.raw());
-  } else if (Status s = source.pack()->read_blob(source.blob(), &scratch_, &raw); !s.ok()) {
-    return s;
+  } else if (source.pack()) {
+    if (Status s = source.pack()->read_blob(source.blob(), &scratch_, &raw); !s.ok()) return s;
+  } else {
+    if (Status s = source.read(&scratch_); !s.ok()) return s;
+    raw = view_of(scratch_);
   }
   if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
   // Blobs of one name are stored once, and a false name would take another's place.

@@ -3,9 +3,15 @@
 #include "builder/build/device_build.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
+#include "builder/base/clock.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/build/job.hpp"
+#include "builder/build/job_action.hpp"
 #include "builder/build/job_runner.hpp"
+#include "builder/build/spill.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
@@ -14,41 +20,41 @@
 namespace kiln::builder {
 namespace {
 
-bool has_variant(const packs::Contents &contents, const packs::Digest &hash) {
-  for (const packs::Program &program : contents.programs) {
-    for (const packs::Variant &variant : program.variants) {
-      if (variant.hash == hash) return true;
-    }
-  }
-  return false;
-}
-
 bool has_any(const packs::Target &target) {
   return !target.binaries.empty() || !target.intermediates.empty();
 }
 
-// Keeps the earlier entries of variants that got no new binary.
-void keep_entries(const std::vector<packs::Binary> &earlier, std::vector<packs::Binary> *entries) {
+// Keeps the earlier entries of variants that are still there and got no new binary.
+void keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
+                  std::vector<packs::Binary> *entries) {
+  DigestSet known;
+  for (const packs::Binary &entry : *entries) known.insert(entry.variant);
   for (const packs::Binary &one : earlier) {
-    const bool known = std::any_of(entries->begin(), entries->end(), [&](const packs::Binary &b) {
-      return b.variant == one.variant;
-    });
-    if (!known) entries->push_back(one);
+    if (variants.count(one.variant) != 0 && known.count(one.variant) == 0) entries->push_back(one);
   }
+}
+
+DigestSet variants_of(const packs::Contents &contents) {
+  DigestSet hashes;
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) hashes.insert(variant.hash);
+  }
+  return hashes;
 }
 
 // A job that compiles, and how far it is.
 struct Task {
-  enum class State { waiting, running, over };
-
   std::string name;
   const packs::Program &program;
   const packs::Variant &variant;
   const DeviceInfo &device;
   TunedSizes tuned;
   const packs::Bytes &opening;
-  State state = State::waiting;
-  JobResult result{};  // once it is over; without a binary in it:
+  const std::string &platform;
+  std::optional<Claims::Claim> claim{};  // while it runs
+  Clock::time_point start{};
+  bool stored = false;  // the store had it
+  JobResult result{};   // once it is over; without a binary in it:
   Status status{Code::process, "no process could be started"};
 };
 
@@ -77,74 +83,146 @@ std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &device
   return openings;
 }
 
+std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
+  std::vector<std::string> platforms;
+  for (const DeviceInfo &device : devices) platforms.push_back(platform_of(device));
+  return platforms;
+}
+
 // In the plan's order.
 std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Tuning> &tunings,
                              const std::vector<packs::Bytes> &openings,
+                             const std::vector<std::string> &platforms,
                              const std::vector<Job> &plan) {
   std::vector<Task> tasks;
+  const TuningsByVariant by_variant(tunings);
   for (const Job &job : plan) {
     if (job.need != Need::compile) continue;
     const DeviceInfo &device = devices[job.device];
     const packs::Program &program = program_of(base, job);
     const packs::Variant &variant = variant_of(base, job);
     tasks.push_back({job_name(base, devices, job), program, variant, device,
-                     tuned_sizes(tunings, program.name, variant.name, device.description.profile),
-                     openings[job.device]});
+                     tuned_sizes(by_variant.of(program.name, variant.name), program.name,
+                                 variant.name, device.description.profile),
+                     openings[job.device], platforms[job.device]});
   }
   return tasks;
 }
 
-Task *next_task(std::vector<Task> &tasks) {
-  const auto next = std::find_if(tasks.begin(), tasks.end(), [](const Task &task) {
-    return task.state == Task::State::waiting;
-  });
-  return next == tasks.end() ? nullptr : &*next;
+JobRequest request_of(const Task &task, const BuildOptions &options) {
+  return {task.device,    task.program, task.variant, {options.timeout, options.memory},
+          options.finish, task.tuned,   options.also, task.opening};
 }
 
-// Names the first of those that run.
-void tell(const std::vector<Task> &tasks, std::size_t done, const JobProgress &progress) {
-  if (!progress) return;
-  const auto running = std::find_if(tasks.begin(), tasks.end(), [](const Task &task) {
-    return task.state == Task::State::running;
-  });
-  if (running != tasks.end()) progress(running->name, done, tasks.size());
-}
+// The tasks from the first to the last: taken from the store, run, or left to another builder.
+class TaskRun {
+ public:
+  // `folder` is for the drivers' caches.
+  TaskRun(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress,
+          const std::string &folder)
+      : tasks_(tasks),
+        options_(options),
+        progress_(progress),
+        runner_([&](std::size_t place) { return request_of(tasks[place], options); }, folder),
+        pool_(
+            std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
+            [this](std::size_t place) { return runner_.run(place); },
+            [this] { return runner_.is_well(); }),
+        store_(options.store) {}
 
-void end_task(Task *task, const WorkerPool::Done &done) {
-  task->state = Task::State::over;
-  task->status = done.answer ? status_from(*done.answer)
-                             : Status(Code::process, "the process that ran the job died");
-  if (task->status.ok()) task->result = job_result(task->variant, *done.answer);
-}
+  Status run() {
+    for (;;) {
+      while (pool_.has_idle() && next_ < tasks_.size()) {
+        const Action action = action_at(next_);
+        begin(next_++, action, store_.claim(action));
+      }
+      if (pool_.has_busy()) {
+        end(pool_.wait());
+      } else if (pool_.has_idle() && !elsewhere_.empty()) {
+        const std::size_t place = *elsewhere_.begin();
+        elsewhere_.erase(elsewhere_.begin());
+        const Action action = action_at(place);
+        begin(place, action, store_.await(action));
+      } else {
+        return store_.status();  // nothing is left to do, or no worker to do it
+      }
+    }
+  }
+
+ private:
+  Action action_at(std::size_t place) const {
+    const Task &task = tasks_[place];
+    return store_.is_open() ? action_of(request_of(task, options_), task.platform) : Action("");
+  }
+
+  void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
+    Task &task = tasks_[place];
+    if (!claim) {
+      elsewhere_.insert(place);
+    } else if (const auto answer = store_.find(action)) {
+      task.stored = true;
+      take(&task, *answer);
+    } else {
+      task.claim = std::move(claim);
+      task.start = Clock::now();
+      running_.insert(place);
+      pool_.start(place);
+      tell();
+    }
+  }
+
+  void end(const WorkerPool::Done &done) {
+    Task &task = tasks_[done.piece];
+    const nlohmann::json answer =
+        done.answer ? *done.answer
+                    : to_json(Status(Code::process, "the process that ran the job died"));
+    store_.put(action_at(done.piece), answer,
+               static_cast<std::int64_t>(milliseconds_since(task.start)));
+    task.claim.reset();
+    take(&task, answer);
+    running_.erase(done.piece);
+    tell();
+  }
+
+  void take(Task *task, const nlohmann::json &answer) {
+    task->status = status_from(answer);
+    if (task->status.ok()) task->result = job_result(task->variant, answer);
+    if (task->result.binary) spill_.take(&*task->result.binary);
+    if (task->result.intermediate) spill_.take(&*task->result.intermediate);
+    for (JobResult::Also &also : task->result.also) {
+      if (also.binary) spill_.take(&*also.binary);
+    }
+    ++done_;
+  }
+
+  // Names the first of those that run.
+  void tell() const {
+    if (progress_ && !running_.empty()) {
+      progress_(tasks_[*running_.begin()].name, done_, tasks_.size());
+    }
+  }
+
+  std::vector<Task> &tasks_;
+  const BuildOptions &options_;
+  const JobProgress &progress_;
+  JobRunner runner_;  // each of the pool's processes has a copy of it
+  WorkerPool pool_;
+  JobStore store_;  // after the pool: its file must not be open in the workers
+  Spill spill_;
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+  std::set<std::size_t> running_;
+  std::set<std::size_t> elsewhere_;  // other builders are at them
+};
 
 // Fails with Code::failed if there is no place for the drivers' caches.
-Status run_tasks(std::vector<Task> &tasks, const BuildOptions &options,
-                 const JobProgress &progress) {
+Status run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress,
+                 BuildResult *result) {
   if (tasks.empty()) return {};
   const auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
-  const auto request = [&](std::size_t place) -> JobRequest {
-    const Task &task = tasks[place];
-    return {task.device,    task.program, task.variant, {options.timeout, options.memory},
-            options.finish, task.tuned,   options.also, task.opening};
-  };
-  JobRunner runner(request, folder->path());  // each of the pool's processes has a copy of it
-  WorkerPool pool(
-      std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
-      [&](std::size_t place) { return runner.run(place); }, [&] { return runner.is_well(); });
-  for (std::size_t done = 0; done < tasks.size(); ++done) {
-    while (pool.has_idle()) {
-      Task *task = next_task(tasks);
-      if (task == nullptr) break;
-      task->state = Task::State::running;
-      pool.start(static_cast<std::size_t>(task - tasks.data()));
-    }
-    if (!pool.has_busy()) break;  // no worker is left
-    tell(tasks, done, progress);
-    const WorkerPool::Done piece = pool.wait();
-    end_task(&tasks[piece.piece], piece);
-  }
+  result->store_status = TaskRun(tasks, options, progress, folder->path()).run();
   return {};
 }
 
@@ -157,13 +235,12 @@ class Collector {
   void reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
-    const auto known = std::find_if(earlier_.begin(), earlier_.end(),
-                                    [&](const packs::Target &t) { return t.key == target.key; });
-    if (known != earlier_.end() && !target.auxiliary) target.auxiliary = known->auxiliary;
-    if (const auto *binary = earlier_binary(earlier_, target.key, variant)) {
-      target.binaries.push_back(*binary);
+    const packs::Target *known = earlier_.target(target.key);
+    if (known != nullptr && !target.auxiliary) target.auxiliary = known->auxiliary;
+    if (const auto *binary = earlier_.binary(target.key, variant)) {
+      add(*binary, &target);
     }
-    if (const auto *intermediate = earlier_intermediate(earlier_, target.key, variant)) {
+    if (const auto *intermediate = earlier_.intermediate(target.key, variant)) {
       target.intermediates.push_back(*intermediate);
     }
   }
@@ -174,20 +251,28 @@ class Collector {
       result_.failures.push_back({task->name, std::move(task->status.message)});
       return;
     }
-    ++result_.compiled;
+    ++(task->stored ? result_.stored : result_.compiled);
     packs::Target &target = target_of(task->device);
     const packs::Finish &finish = (made.binary ? *made.binary : *made.intermediate).finish;
     if (finish.finality == packs::Finality::no) {
       result_.unfinished.push_back({task->name, finish.why_not});
     }
     if (!task->opening.empty()) target.auxiliary = packs::BlobSource(task->opening);
-    if (made.binary) target.binaries.push_back(std::move(*made.binary));
+    if (made.binary) {
+      // What another device made for this one gives way.
+      if (held_[target.key].erase(made.binary->variant) != 0) {
+        std::erase_if(target.binaries, [&](const packs::Binary &binary) {
+          return binary.variant == made.binary->variant;
+        });
+      }
+      add(std::move(*made.binary), &target);
+    }
     if (made.intermediate) target.intermediates.push_back(std::move(*made.intermediate));
     for (JobResult::Also &also : made.also) add_elsewhere(*task, &also);
   }
 
   void finish() {
-    for (auto &[key, target] : targets_) {
+    for (packs::Target &target : targets_) {
       if (has_any(target)) result_.contents.targets.push_back(std::move(target));
     }
   }
@@ -203,41 +288,49 @@ class Collector {
     }
     packs::Target &target = target_of(device);
     // What such a device made itself is known to work there.
-    const auto *own = earlier_binary(earlier_, target.key, also->binary->variant);
+    const auto *own = earlier_.binary(target.key, also->binary->variant);
     if (own != nullptr && own->finish.finality == packs::Finality::yes) return;
-    if (earlier_binary({target}, target.key, also->binary->variant) != nullptr) return;
-    target.binaries.push_back(std::move(*also->binary));
+    add(std::move(*also->binary), &target);
+  }
+
+  // Unless it has one of that variant.
+  void add(packs::Binary binary, packs::Target *target) {
+    if (held_[target->key].insert(binary.variant).second) {
+      target->binaries.push_back(std::move(binary));
+    }
   }
 
   packs::Target &target_of(const DeviceInfo &device) {
-    const std::string &key = device.description.key.text();
-    const auto known = std::find_if(targets_.begin(), targets_.end(),
-                                    [&](const auto &pair) { return pair.first == key; });
-    if (known != targets_.end()) return known->second;
-    return targets_.emplace_back(key, make_target(device)).second;
+    const auto [place, is_new] = places_.emplace(device.description.key.text(), targets_.size());
+    if (is_new) targets_.push_back(make_target(device));
+    return targets_[place->second];
   }
 
   const std::vector<DeviceInfo> &devices_;
-  const std::vector<packs::Target> &earlier_;
+  const EarlierBinaries earlier_;
   BuildResult &result_;
-  std::vector<std::pair<std::string, packs::Target>> targets_;  // by key, in the plan's order
+  std::vector<packs::Target> targets_;                   // in the plan's order
+  std::unordered_map<std::string, std::size_t> places_;  // by key
+  std::unordered_map<std::string, DigestSet> held_;      // variants with a binary, by key
 };
 
 }  // namespace
 
 void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
-  for (packs::Target target : earlier.targets) {
-    const auto gone = [&](const packs::Binary &b) { return !has_variant(*contents, b.variant); };
-    std::erase_if(target.binaries, gone);
-    std::erase_if(target.intermediates, gone);
+  const DigestSet variants = variants_of(*contents);
+  for (const packs::Target &target : earlier.targets) {
     const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
                                   [&](const packs::Target &t) { return t.key == target.key; });
     if (now != contents->targets.end()) {
-      keep_entries(target.binaries, &now->binaries);
-      keep_entries(target.intermediates, &now->intermediates);
-    } else if (has_any(target)) {
-      contents->targets.push_back(std::move(target));
+      keep_entries(target.binaries, variants, &now->binaries);
+      keep_entries(target.intermediates, variants, &now->intermediates);
+      continue;
     }
+    packs::Target kept = target;
+    const auto gone = [&](const packs::Binary &b) { return variants.count(b.variant) == 0; };
+    std::erase_if(kept.binaries, gone);
+    std::erase_if(kept.intermediates, gone);
+    if (has_any(kept)) contents->targets.push_back(std::move(kept));
   }
 }
 
@@ -253,8 +346,9 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
       make_plan(base, devices, earlier.targets,
                 {options.finish, records.tunings, options.also, options.preferred, options.shard});
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
-  std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, plan);
-  if (const Status s = run_tasks(tasks, options, progress); !s.ok()) {
+  const std::vector<std::string> platforms = platforms_of(devices);
+  std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, platforms, plan);
+  if (const Status s = run_tasks(tasks, options, progress, &result); !s.ok()) {
     for (Task &task : tasks) task.status = s;
   }
   Collector collector(devices, earlier.targets, &result);
@@ -273,6 +367,27 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   collector.finish();
   keep_earlier(earlier, &result.contents);
   return result;
+}
+
+Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
+                                      const std::vector<DeviceInfo> &devices,
+                                      const std::vector<packs::Tuning> &tunings,
+                                      const std::vector<Job> &plan, const BuildOptions &options) {
+  std::vector<bool> stored(plan.size(), false);
+  std::error_code error;
+  if (!std::filesystem::exists(options.store.file, error)) return stored;
+  const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
+  const std::vector<std::string> platforms = platforms_of(devices);
+  const std::vector<Task> tasks = make_tasks(base, devices, tunings, openings, platforms, plan);
+  JobStore store(options.store);
+  if (!store.status().ok()) return store.status();
+  auto task = tasks.begin();
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (plan[i].need != Need::compile) continue;
+    stored[i] = store.has(action_of(request_of(*task, options), task->platform));
+    ++task;
+  }
+  return stored;
 }
 
 }  // namespace kiln::builder

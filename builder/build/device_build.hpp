@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/build/job_store.hpp"
 #include "builder/build/plan.hpp"
 
 namespace kiln::builder {
@@ -20,6 +21,7 @@ struct BuildOptions {
   std::vector<std::uint32_t> also{};
   bool preferred = false;  // as PlanOptions has it
   Shard shard{};           // as well
+  StoreOptions store{};
 };
 
 // A job that gave no binary: what the driver said, or how it died.
@@ -33,9 +35,11 @@ struct BuildResult {
   std::vector<JobFailure> failures;
   std::vector<JobFailure> unfinished;  // jobs that gave a binary which is not final, and why
   std::size_t compiled = 0;
+  std::size_t stored = 0;  // binaries that the store had
   std::size_t reused = 0;
   std::size_t skipped = 0;
   std::size_t other_shards = 0;  // jobs that are left to them
+  Status store_status{};         // why the store was not used, or no longer
 };
 
 // Called whenever a job began or ended: the first job that is running, and how many have ended.
@@ -55,8 +59,19 @@ void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
 // that were empty at their start, and are replaced after a death. A crash, a hang or an error fails
 // that one job, and in a finisher costs only finality: the driver's own binary is packed.
 // `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
+//
+// What the store has is not compiled, and what is compiled is put there at once. A job that another
+// builder with the same store is at is left to it, and waited for at the end.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
                              const JobProgress &progress);
+
+// For each job of `plan`, which is make_plan()'s with the same options, whether it would be
+// compiled and the store has it. `tunings` are the plan's. Asks drivers what they compile when they
+// are opened, if there is a store. Fails as Store::open() does.
+Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
+                                      const std::vector<DeviceInfo> &devices,
+                                      const std::vector<packs::Tuning> &tunings,
+                                      const std::vector<Job> &plan, const BuildOptions &options);
 
 }  // namespace kiln::builder

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "builder/build/earlier.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -67,15 +68,20 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
   }
 }
 
+// What decide() looks into.
+struct Known {
+  EarlierBinaries earlier;
+  TuningsByVariant tunings;
+};
+
 // Why there is something to do; nothing where what is there serves.
 std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
-                                      const DeviceInfo &device,
-                                      const std::vector<packs::Target> &earlier,
+                                      const DeviceInfo &device, const Known &known,
                                       const PlanOptions &options) {
   const runtime::Description &d = device.description;
   const std::string &key = d.key.text();
-  const packs::Binary *binary = earlier_binary(earlier, key, variant.hash);
-  const packs::Binary *intermediate = earlier_intermediate(earlier, key, variant.hash);
+  const packs::Binary *binary = known.earlier.binary(key, variant.hash);
+  const packs::Binary *intermediate = known.earlier.intermediate(key, variant.hash);
   if (binary == nullptr && intermediate == nullptr) {
     return "no binary for this source, these options and this driver yet";
   }
@@ -88,7 +94,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   for (const std::uint32_t compute_capability : options.also) {
     const DeviceInfo other = elsewhere(device, compute_capability);
     const std::string &other_key = other.description.key.text();
-    if (any_driver && earlier_binary(earlier, other_key, variant.hash) == nullptr) {
+    if (any_driver && known.earlier.binary(other_key, variant.hash) == nullptr) {
       return "no code for compute capability " +
              other.identity.text(runtime::Field::compute_capability) + " yet";
     }
@@ -97,12 +103,13 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (binary != nullptr && !binary->finish.finisher.ends_with(launches_mark(variant))) {
     return "launches were recorded that it was not made for";
   }
-  const TunedSizes tuned = tuned_sizes(options.tunings, program.name, variant.name, d.profile);
+  const TunedSizes tuned = tuned_sizes(known.tunings.of(program.name, variant.name), program.name,
+                                       variant.name, d.profile);
   return left_to_finish(binary, intermediate, usable_sizes(variant, tuned), device);
 }
 
 Job decide(const packs::Program &program, const packs::Variant &variant, const DeviceInfo &device,
-           const std::vector<packs::Target> &earlier, const PlanOptions &options) {
+           const Known &known, const PlanOptions &options) {
   Job job;
   const Status met = runtime::check_requirements(variant.requirements, device.capabilities);
   if (!met.ok()) {
@@ -110,7 +117,7 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
     job.reason = "the variant " + met.message + ", which the device lacks";
     return job;
   }
-  const auto reason = left_to_do(program, variant, device, earlier, options);
+  const auto reason = left_to_do(program, variant, device, known, options);
   job.need = reason ? Need::compile : Need::reuse;
   job.reason = reason.value_or("the output has this binary already");
   return job;
@@ -168,6 +175,7 @@ DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability) {
 
 std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                            const std::vector<packs::Target> &earlier, const PlanOptions &options) {
+  const Known known{EarlierBinaries(earlier), TuningsByVariant(options.tunings)};
   std::vector<Job> jobs;
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
@@ -177,7 +185,7 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
     for (std::size_t p = 0; p < base.programs.size(); ++p) {
       for (std::size_t v = 0; v < base.programs[p].variants.size(); ++v) {
         Job job =
-            decide(base.programs[p], base.programs[p].variants[v], devices[d], earlier, options);
+            decide(base.programs[p], base.programs[p].variants[v], devices[d], known, options);
         if (options.preferred) keep_preferred(base.programs[p], devices[d], v, &job);
         const bool runs = job.need != Need::skip;
         const bool twin = runs && !hashes.insert(base.programs[p].variants[v].hash).second;

@@ -8,8 +8,10 @@
 #include "builder/base/cpus.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/build/failure_groups.hpp"
+#include "builder/build/same_contents.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/parse.hpp"
+#include "builder/cli/store_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -25,6 +27,8 @@ struct BuildArguments {
   std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
   std::optional<std::size_t> jobs;                // that run in parallel; none: one for each CPU
   bool fresh = false;
+  StoreChoice store;
+  bool retry = false;
   bool no_finish = false;
   bool preferred = false;
   std::vector<std::string> also;  // "sm_100", ...
@@ -68,13 +72,15 @@ bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
   });
 }
 
-void summarise(const BuildArguments &options, const builder::BuildResult &result) {
+void summarise(const BuildArguments &options, const builder::BuildResult &result, bool up_to_date) {
   if (!options.json) {
     print(fmt::format(
-        "{}: {}; binaries: {} compiled, {} reused, {} not for the device, "
+        "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, "
         "{} failed{}{}\n",
-        options.output, count(result.contents.targets.size(), "target"), result.compiled,
-        result.reused, result.skipped, result.failures.size(),
+        options.output, up_to_date ? "up to date; " : "",
+        count(result.contents.targets.size(), "target"), result.compiled,
+        result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
+        result.skipped, result.failures.size(),
         result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
         options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards)));
     return;
@@ -91,9 +97,11 @@ void summarise(const BuildArguments &options, const builder::BuildResult &result
                        {"output", options.output},
                        {"targets", result.contents.targets.size()},
                        {"compiled", result.compiled},
+                       {"stored", result.stored},
                        {"reused", result.reused},
                        {"skipped", result.skipped},
                        {"other_shards", result.other_shards},
+                       {"up_to_date", up_to_date},
                        {"failures", failures},
                        {"unfinished", unfinished}});
 }
@@ -108,6 +116,8 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   for (const std::string &architecture : options.also) {
     build.also.push_back(*parse_architecture(architecture));
   }
+  build.store = {store_file(options.store), options.fresh, options.retry};
+  make_store_folder(build.store.file);
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
 }
@@ -120,6 +130,15 @@ Status write(const BuildArguments &options, packs::Contents *contents) {
   builder::keep_earlier(*now, contents);
   packs::merge_records(*now, contents);  // measurements outlive a build
   return write_output(*contents, options.output, options.write);
+}
+
+// Whether the pack at the output's place is what would be written.
+bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
+                   builder::BuildResult *result) {
+  const bool anew = options.fresh || options.write.purpose || !options.write.compress_binaries;
+  if (anew || result->compiled + result->stored > 0) return false;
+  packs::merge_records(*earlier, &result->contents);
+  return builder::same_contents(earlier, &result->contents);
 }
 
 // Each log once, with the jobs that have it.
@@ -139,7 +158,7 @@ int run(const BuildArguments &options) {
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
                                                               : std::vector<std::string>{});
   if (!writable.ok()) return fail(writable);
-  const auto earlier = earlier_contents(options);
+  auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
   int exit_code = kDone;
   const auto base = read_input(options.input, options.tools, &exit_code);
@@ -155,6 +174,9 @@ int run(const BuildArguments &options) {
       base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
   end_progress();
+  if (!result.store_status.ok()) {
+    complain("going on without the store: " + result.store_status.message);
+  }
   tell_failures(result.failures);
   if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.unfinished) {
@@ -163,8 +185,11 @@ int run(const BuildArguments &options) {
   for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
   }
-  if (Status s = write(options, &result.contents); !s.ok()) return fail(s);
-  summarise(options, result);
+  const bool up_to_date = is_up_to_date(options, &*earlier, &result);
+  if (!up_to_date) {
+    if (Status s = write(options, &result.contents); !s.ok()) return fail(s);
+  }
+  summarise(options, result, up_to_date);
   return exit_code;
 }
 
@@ -196,7 +221,10 @@ void add_build(CLI::App &app, Command *command) {
          "never run")
       ->delimiter(',')
       ->check(as_validator(check_architecture, "sm_NN"));
-  sub->add_flag("--fresh", options->fresh, "Compile everything again, whatever stands there");
+  sub->add_flag("--fresh", options->fresh,
+                "Compile everything again, whatever stands there or is in the store");
+  add_store_options(*sub, &options->store);
+  sub->add_flag("--retry", options->retry, "Try again what failed before, as the store has it");
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);
   add_json_flag(*sub, &options->json);

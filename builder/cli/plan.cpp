@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/store_options.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -13,6 +15,7 @@ struct PlanArguments {
   std::string input;
   std::string selector;
   std::string output;
+  StoreChoice store;
   HostTools tools;
   bool no_finish = false;
   bool preferred = false;
@@ -28,6 +31,21 @@ const char *need_name(builder::Need need) {
     case builder::Need::other_shard: break;  // not shown
   }
   return "";
+}
+
+// Of each job whether the store has it; of none where the store cannot be used.
+std::vector<bool> in_store(const PlanArguments &options, const packs::Contents &base,
+                           const std::vector<builder::DeviceInfo> &devices,
+                           const std::vector<packs::Tuning> &tunings,
+                           const std::vector<builder::Job> &plan) {
+  builder::BuildOptions build;
+  build.finish = !options.no_finish;
+  build.preferred = options.preferred;
+  build.store.file = store_file(options.store);
+  auto stored = builder::stored_jobs(base, devices, tunings, plan, build);
+  if (stored.ok()) return *std::move(stored);
+  complain("going on without the store: " + stored.status().message);
+  return std::vector<bool>(plan.size(), false);
 }
 
 int run(const PlanArguments &options) {
@@ -50,8 +68,10 @@ int run(const PlanArguments &options) {
   const auto plan = builder::make_plan(
       base, *devices, earlier.targets,
       {!options.no_finish, records.tunings, {}, options.preferred, options.shard});
+  const std::vector<bool> stored = in_store(options, base, *devices, records.tunings, plan);
   std::size_t other_shards = 0;
-  for (const builder::Job &job : plan) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const builder::Job &job = plan[i];
     if (job.need == builder::Need::other_shard) {
       ++other_shards;
       continue;
@@ -62,10 +82,12 @@ int run(const PlanArguments &options) {
                       {"variant", program.variants[job.variant].name},
                       {"device", (*devices)[job.device].label()},
                       {"need", need_name(job.need)},
+                      {"stored", static_cast<bool>(stored[i])},
                       {"reason", job.reason}});
     } else {
-      print(fmt::format("{:8} {}: {}\n", need_name(job.need),
-                        builder::job_name(base, *devices, job), job.reason));
+      print(fmt::format("{:8} {}: {}{}\n", need_name(job.need),
+                        builder::job_name(base, *devices, job), job.reason,
+                        stored[i] ? "; the store has it" : ""));
     }
   }
   if (options.json) {
@@ -85,6 +107,7 @@ void add_plan(CLI::App &app, Command *command) {
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   sub->add_option("--have", options->output, "A pack that was built before");
+  add_store_options(*sub, &options->store);
   add_host_tools(*sub, &options->tools);
   add_job_flags(*sub, &options->preferred, &options->no_finish);
   add_shard_option(*sub, &options->shard);

@@ -8,7 +8,8 @@
 
 namespace kiln::builder {
 
-// {"error": message, "code": the code's number}; {} where the status is ok.
+// {"error": message, "code": the code's number}, with "cl_error" where OpenCL gave a code; {} where
+// the status is ok.
 nlohmann::json to_json(const Status &status);
 
 // Back again; ok where `answer` has no "error". What else the answer holds is left alone.

@@ -27,7 +27,7 @@ if [ -n "${OUT:-}" ]; then
   exec > >(tee "$OUT/log.txt") 2>&1
   log=$!
 fi
-export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 KILN_STORE=none
 
 if [ -n "${KILN_GPU_TRY:-}" ]; then
   device=${DEVICE:-Portable*}

@@ -50,6 +50,7 @@ class Runner:
             "LC_ALL": "C.UTF-8",
             "OCL_ICD_VENDORS": str(self.drivers),
             "POCL_CACHE_DIR": str(self.home / "pocl"),
+            "KILN_STORE": "none",
         }
 
     def become_plain_user(self):

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,24 +24,33 @@ std::string hex(const Digest &name);
 Digest variant_hash(std::string_view source, std::string_view options,
                     const std::vector<std::string> &kernels);
 
-// Bytes to be stored: owned raw bytes, or a blob of an open pack, which is copied as stored.
+// Bytes to be stored: owned raw bytes, a blob of an open pack, which is copied as stored, or bytes
+// that are read from elsewhere whenever they are needed.
 class BlobSource {
  public:
   explicit BlobSource(Bytes raw);
   BlobSource(std::shared_ptr<const Pack> pack, BlobRef blob);
+  using Read = std::function<Status(Bytes *out)>;
+  BlobSource(const Digest &name, std::uint64_t size, Read read);
 
   const Digest &name() const { return name_; }
-  const std::shared_ptr<const Bytes> &raw() const { return raw_; }   // null for a pack's blob
-  const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null for owned bytes
-  BlobRef blob() const { return blob_; }                             // null for owned bytes
+  const std::shared_ptr<const Bytes> &raw() const { return raw_; }   // null if not owned
+  const std::shared_ptr<const Pack> &pack() const { return pack_; }  // null if in none
+  BlobRef blob() const { return blob_; }                             // null if in none
   std::uint64_t raw_size() const;
-  // The raw bytes; those of a pack are decoded and checked.
+  // The raw bytes; those of a pack are decoded and checked. Fails as reading them does.
   Status read(Bytes *out) const;
+  bool operator==(const BlobSource &other) const { return name_ == other.name_; }
 
  private:
   std::shared_ptr<const Bytes> raw_;
   std::shared_ptr<const Pack> pack_;
   BlobRef blob_;
+  struct Elsewhere {
+    std::uint64_t size;
+    Read read;
+  };
+  std::shared_ptr<const Elsewhere> elsewhere_;
   Digest name_{};
 };
 
@@ -82,6 +92,7 @@ struct Variant {
   std::vector<Argument> arguments;                   // in the order of the kernels' parameters
   double tolerance = 0;                              // largest difference from the reference
   std::optional<BlobSource> launches{};  // an application's, recorded: lines as FORMAT.md has them
+  bool operator==(const Variant &) const = default;
 };
 
 // Lines of launches of two sides as one: of each kind the smallest, the smallest kMaxLaunches of
@@ -96,6 +107,7 @@ struct Program {
   std::vector<std::string> preferred{};               // variants, the best guess first
   std::string baseline{};                             // the variant that speed-ups are against
   std::vector<std::array<std::uint32_t, 3>> sizes{};  // of the problem, for measuring
+  bool operator==(const Program &) const = default;
 };
 
 struct KernelFacts {
@@ -103,6 +115,7 @@ struct KernelFacts {
   std::uint64_t preferred_multiple = 0;
   std::uint64_t private_bytes = 0;
   std::uint64_t local_bytes = 0;
+  bool operator==(const KernelFacts &) const = default;
 };
 
 // How a binary was made final, or why it is not.
@@ -126,6 +139,7 @@ struct Binary {
   std::vector<KernelFacts> kernels{};  // in the variant's order
   Finish finish{};
   std::optional<BlobSource> auxiliary{};  // what the driver's own cache needs for it to be final
+  bool operator==(const Binary &) const = default;
 };
 
 struct Target {
@@ -140,6 +154,7 @@ struct Target {
   // (NVIDIA's PTX).
   std::vector<Binary> intermediates{};
   std::optional<BlobSource> auxiliary{};  // what the driver's cache needs for any program at all
+  bool operator==(const Target &) const = default;
 };
 
 // How a device took the binaries of another target, both named by the XXH3-64 of their keys.
@@ -178,6 +193,7 @@ struct Contents {
   std::vector<Target> targets;
   std::vector<CrossCheck> cross_checks;
   std::vector<Tuning> tunings;
+  bool operator==(const Contents &) const = default;
 };
 
 // Reads everything but the blobs' bytes. Each section is checked.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What earlier builds and measurements left, found without looking through all of it. Pure.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+// The bytes of a digest are as good as random.
+struct HashOfDigest {
+  std::size_t operator()(const packs::Digest &digest) const {
+    std::size_t hash = 0;
+    std::memcpy(&hash, digest.data(), sizeof(hash));
+    return hash;
+  }
+};
+using DigestSet = std::unordered_set<packs::Digest, HashOfDigest>;
+
+// Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
+// must outlive it and stay where they are.
+class EarlierBinaries {
+ public:
+  explicit EarlierBinaries(const std::vector<packs::Target> &targets);
+
+  // Null where there is none; of targets with one key the first.
+  const packs::Target *target(std::string_view key) const;
+  const packs::Binary *binary(std::string_view key, const packs::Digest &variant) const;
+  const packs::Binary *intermediate(std::string_view key, const packs::Digest &variant) const;
+
+ private:
+  using ByVariant = std::unordered_map<packs::Digest, const packs::Binary *, HashOfDigest>;
+  struct OfTarget {
+    const packs::Target *target = nullptr;
+    ByVariant binaries, intermediates;
+  };
+  std::unordered_map<std::string_view, OfTarget> targets_;
+};
+
+// Measurements by program and variant, each in their order.
+class TuningsByVariant {
+ public:
+  explicit TuningsByVariant(const std::vector<packs::Tuning> &all);
+
+  const std::vector<packs::Tuning> &of(const std::string &program,
+                                       const std::string &variant) const;
+
+ private:
+  struct HashOfNames {
+    std::size_t operator()(const std::pair<std::string, std::string> &names) const {
+      return 31 * std::hash<std::string>()(names.first) + std::hash<std::string>()(names.second);
+    }
+  };
+  std::unordered_map<std::pair<std::string, std::string>, std::vector<packs::Tuning>, HashOfNames>
+      by_variant_;
+  std::vector<packs::Tuning> none_;
+};
+
+}  // namespace kiln::builder

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes an action's canonical JSON: members sorted by name, no spaces.
+#include "builder/build/job_action.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "builder/build/job.hpp"
+#include "builder/process/status_json.hpp"
+#include "runtime/opencl/library.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+// JSON has no other strings than UTF-8: of what is none the bytes in hexadecimal.
+json text(const std::string &from) {
+  const json as_text(from);
+  const std::string dumped = as_text.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (json::parse(dumped) == as_text) return as_text;
+  return {{"hex", packs::hex(from.data(), from.size())}};
+}
+
+json kernels_of(const packs::Variant &variant) {
+  json kernels = json::array();
+  for (const packs::Kernel &kernel : variant.kernels) {
+    kernels.push_back({text(kernel.name), kernel.arguments, text(kernel.range)});
+  }
+  return kernels;
+}
+
+json arguments_of(const packs::Variant &variant) {
+  json arguments = json::array();
+  for (const packs::Argument &a : variant.arguments) {
+    arguments.push_back({static_cast<int>(a.role), static_cast<int>(a.storage), a.channels,
+                         text(a.name), a.value, static_cast<int>(a.type), a.accumulates, a.stage,
+                         text(a.extent), a.values});
+  }
+  return arguments;
+}
+
+json command_of(const JobRequest &request, bool is_source) {
+  json tuned = json::array();
+  for (const auto &[kernel, size] : request.tuned) {
+    tuned.push_back(json::array({text(kernel), size}));
+  }
+  return {{"compile", is_source ? "source" : "il"},
+          {"options", text(request.variant.options)},
+          {"kernels", kernels_of(request.variant)},
+          {"finish", request.finish},
+          {"tuned", std::move(tuned)},
+          {"also", request.also}};
+}
+
+json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
+  json inputs{{"variant", packs::hex(request.variant.hash)}};
+  if (input != nullptr) inputs["program"] = packs::hex(input->name());
+  if (request.variant.launches) inputs["launches"] = packs::hex(request.variant.launches->name());
+  if (!request.opening.empty()) {
+    inputs["opening"] =
+        packs::hex(packs::blake2b({request.opening.data(), request.opening.size()}));
+  }
+  return inputs;
+}
+
+// By which the finisher and the proof launch the kernels.
+json launch_of(const JobRequest &request) {
+  return {{"arguments", arguments_of(request.variant)},
+          {"local_size", request.variant.local_size},
+          {"pixels", request.variant.pixels},
+          {"reference", text(request.program.reference)},
+          {"sizes", request.program.sizes}};
+}
+
+// OpenCL's codes for what a compiler says of the program, not of the machine's state.
+bool is_refusal(int cl_error) {
+  constexpr int kRefusals[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
+                               CL_LINK_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS};
+  return std::find(std::begin(kRefusals), std::end(kRefusals), cl_error) != std::end(kRefusals);
+}
+
+}  // namespace
+
+std::string platform_of(const DeviceInfo &device) {
+  json identity = json::object();
+  for (const auto &[name, value] : device.identity.facts()) {
+    if (name != runtime::field_name(runtime::Field::device_uuid)) identity[name] = text(value);
+  }
+  return json{{"binary_key", text(device.description.key.text())},
+              {"compiler", text(device.description.compiler)},
+              {"identity", std::move(identity)}}
+      .dump();
+}
+
+Action action_of(const JobRequest &request, const std::string &platform) {
+  const packs::BlobSource *input = job_input(request.variant, request.device);
+  const bool is_source = request.variant.source && input == &*request.variant.source;
+  Action action(packs::concat(
+      {"{\"command\":", command_of(request, is_source).dump(),
+       ",\"inputs\":", inputs_of(request, input).dump(), ",\"launch\":", launch_of(request).dump(),
+       ",\"outputs\":[\"binary\",\"intermediate\",\"also\"],\"platform\":", platform,
+       ",\"recipe\":", packs::decimal(kRecipe), "}"}));
+  action.device = request.device.label();
+  return action;
+}
+
+JobState state_of(const json &answer) {
+  const Status status = status_from(answer);
+  if (!status.ok()) return is_refusal(status.cl_error) ? JobState::refused : JobState::failed;
+  if (answer.contains("finisher_died")) return JobState::failed;
+  const json also = answer.value("also", json::array());
+  const bool died = std::any_of(also.begin(), also.end(), [](const json &one) {
+    return status_from(one).code == Code::process;
+  });
+  return died ? JobState::failed : JobState::done;
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the store of a build and decides what of it serves.
+#include "builder/build/job_store.hpp"
+
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "builder/build/job_action.hpp"
+
+namespace kiln::builder {
+
+using nlohmann::json;
+
+bool serves(const StoreOptions &options, JobState state, std::int64_t deaths) {
+  if (options.fresh) return false;
+  switch (state) {
+    case JobState::done: return true;
+    case JobState::refused: return !options.retry;
+    case JobState::failed: return !options.retry && deaths >= kTries;
+  }
+  return false;  // a state that a later Kiln wrote
+}
+
+JobStore::JobStore(StoreOptions options) : options_(std::move(options)) {
+  if (options_.file.empty()) return;
+  auto store = Store::open(options_.file);
+  opened_ = store.status();
+  if (store.ok()) store_.emplace(*std::move(store));
+}
+
+Status JobStore::status() const { return store_ ? store_->status() : opened_; }
+
+std::optional<Claims::Claim> JobStore::claim(const Action &action) const {
+  if (!is_open()) return Claims::Claim::none();
+  return store_->claims().take(action.key);
+}
+
+Claims::Claim JobStore::await(const Action &action) const {
+  if (!is_open()) return Claims::Claim::none();
+  return store_->claims().await(action.key);
+}
+
+std::optional<json> JobStore::find(const Action &action) {
+  if (!has(action)) return std::nullopt;
+  auto job = store_->find(action.key);
+  if (!job) return std::nullopt;
+  if (job->state == JobState::failed && job->answer.contains("error")) {
+    job->answer["error"] =
+        fmt::format("{}\nfailed {} times, and is not tried again without --retry",
+                    job->answer["error"].get<std::string>(), job->deaths);
+  }
+  return std::move(job->answer);
+}
+
+bool JobStore::has(const Action &action) {
+  if (!is_open() || options_.fresh) return false;
+  const auto known = store_->known(action.key);
+  return known && serves(options_, known->state, known->deaths);
+}
+
+void JobStore::put(const Action &action, const json &answer, std::int64_t milliseconds) {
+  if (!is_open()) return;
+  store_->put(action, {state_of(answer), answer, milliseconds, std::time(nullptr)});
+}
+
+}  // namespace kiln::builder

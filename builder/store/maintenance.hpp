@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a provisioner does with a store: count, clear up, hand on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "builder/store/store.hpp"
+
+namespace kiln::builder {
+
+struct DeviceJobs {
+  std::string device;  // as the store's jobs name it: with its driver's version
+  std::int64_t jobs = 0;
+  std::int64_t refused = 0;
+  std::int64_t failed = 0;
+  std::int64_t deaths = 0;
+  std::int64_t milliseconds = 0;
+};
+
+struct StoreStats {
+  std::vector<DeviceJobs> devices;  // by name
+  DeviceJobs all;
+  std::int64_t blobs = 0;
+  std::int64_t raw_bytes = 0;
+  std::int64_t stored_bytes = 0;  // of the blobs, compressed
+  std::int64_t file_bytes = 0;    // of the database, without its log
+};
+
+Result<StoreStats> store_stats(Store &store);
+
+struct CollectOptions {
+  std::optional<std::int64_t> unused_since;  // seconds since 1970: jobs that were last used before
+  std::optional<std::int64_t> most_bytes;    // of the blobs, compressed
+};
+
+struct Collected {
+  std::int64_t jobs = 0;
+  std::int64_t blobs = 0;
+  std::int64_t bytes_before = 0;  // of the database
+  std::int64_t bytes_after = 0;
+};
+
+// Removes jobs, those first that were not used for the longest, then the blobs that no job needs,
+// and makes the file smaller. Other processes may use the store meanwhile.
+Result<Collected> collect_garbage(Store &store, const CollectOptions &options);
+
+// Calls `tell` for each job, by key, with {"schema", "key", "action", "result"}. A job whose action
+// is damaged is left out. `blob`, if it is not null, is called first with each blob of the job's
+// outputs, and its failure ends the export.
+using TellJob = std::function<void(const nlohmann::json &job)>;
+using TakeBlob = std::function<Status(const packs::Digest &name, const packs::Bytes &bytes)>;
+Status export_jobs(Store &store, const TellJob &tell, const TakeBlob &blob);
+
+}  // namespace kiln::builder

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the store, and how jobs are put there and found.
+#include "builder/store/store.hpp"
+
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "builder/store/answer_blobs.hpp"
+#include "builder/store/blob_table.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kApplication = 0x4b696c6e;  // "Kiln", in the database's header
+constexpr std::int64_t kUsedAgain = 3600;          // seconds after which a use is noted again
+
+// `answer` is the name of a blob: the answer as CBOR, with names in place of its bytes. `outputs`
+// has a row for each blob that a job needs, with its place in the answer; the action's text, whose
+// name is the key, and the answer itself are "action" and "answer".
+constexpr const char *kTables = R"(
+create table jobs (
+  key blob primary key, device text not null, state integer not null, answer blob not null,
+  milliseconds integer not null, finished integer not null, used integer not null,
+  deaths integer not null) without rowid;
+create table blobs (name blob primary key, size integer not null, bytes blob not null);
+create table outputs (
+  key blob not null, path text not null, name blob not null,
+  primary key (key, path)) without rowid;
+create index needed on outputs (name);
+create index by_use on jobs (used);
+)";
+
+bool is_empty(Database &database) {
+  return database.number("pragma application_id") == 0 &&
+         database.number("select count(*) from sqlite_schema") == 0;
+}
+
+// Unless another process just did.
+void make_tables(Database &database) {
+  Transaction all(database);
+  if (!is_empty(database)) return;
+  database.run(kTables);
+  database.run(fmt::format("pragma application_id = {}", kApplication).c_str());
+  database.run(fmt::format("pragma user_version = {}", Store::kSchema).c_str());
+  all.commit();
+}
+
+// Whether it is a store of this Kiln, which it becomes if nothing is in it.
+Status recognise(Database &database, const std::string &path) {
+  if (is_empty(database)) make_tables(database);
+  const std::int64_t schema = database.number("pragma user_version");
+  const std::int64_t application = database.number("pragma application_id");
+  if (!database.ok()) return database.status();
+  if (application != kApplication) return {Code::bad_magic, path + ": another program's database"};
+  if (schema == Store::kSchema) return {};
+  return {Code::newer_version, fmt::format("{}: of a later Kiln: schema {}, and this one knows {}",
+                                           path, schema, Store::kSchema)};
+}
+
+void put_output(Database &database, const packs::Digest &key, std::string_view path,
+                const packs::Digest &name, packs::View bytes) {
+  put_blob(database, name, bytes);
+  Statement(database, "insert or replace into outputs (key, path, name) values (?, ?, ?)")
+      .with(view_of(key))
+      .with(path)
+      .with(view_of(name))
+      .run();
+}
+
+packs::View view_of(const packs::Bytes &bytes) { return {bytes.data(), bytes.size()}; }
+
+packs::View view_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+}
+
+// The answer under that name; discarded where a part of it is not there.
+json read_answer(Database &database, const packs::Digest &name) {
+  const auto bytes = read_blob(database, name);
+  if (!bytes) return json::value_t::discarded;
+  json answer = json::from_cbor(*bytes, true, false);
+  const auto read = [&](const packs::Digest &blob) { return read_blob(database, blob); };
+  if (!answer.is_discarded() && !put_blobs(read, &answer)) return json::value_t::discarded;
+  return answer;
+}
+
+}  // namespace
+
+Action::Action(std::string canonical)
+    : text(std::move(canonical)), key(packs::blake2b(view_of(std::string_view(text)))) {}
+
+Result<Store> Store::open(const std::string &path) {
+  auto database = Database::open(path);
+  if (!database.ok()) return database.status();
+  const Status status = recognise(*database, path);
+  if (!status.ok()) return status;
+  // With a log beside it a commit waits for no disk: a crash of the system may lose the last jobs,
+  // and never the file.
+  Claims claims(path + "-claims");
+  {
+    const Claims::Claim alone = claims.await_first();
+    database->try_to("pragma journal_mode = wal");
+  }
+  if (!database->run("pragma synchronous = normal").ok()) return database->status();
+  return Store(*std::move(database), std::move(claims));
+}
+
+std::optional<Store::Known> Store::known(const packs::Digest &key) {
+  Statement row(database_, "select state, deaths from jobs where key = ?");
+  if (!row.with(view_of(key)).step()) return std::nullopt;
+  return Known{static_cast<JobState>(row.number(0)), row.number(1)};
+}
+
+std::optional<StoredJob> Store::find(const packs::Digest &key) {
+  StoredJob job;
+  std::optional<packs::Digest> answer;
+  std::int64_t used = 0;
+  {
+    Statement row(
+        database_,
+        "select state, answer, milliseconds, finished, deaths, used from jobs where key = ?");
+    if (!row.with(view_of(key)).step()) return std::nullopt;
+    job.state = static_cast<JobState>(row.number(0));
+    answer = digest_from(row.bytes(1));
+    job.milliseconds = row.number(2);
+    job.finished = row.number(3);
+    job.deaths = row.number(4);
+    used = row.number(5);
+  }
+  job.answer = answer ? read_answer(database_, *answer) : json(json::value_t::discarded);
+  if (job.answer.is_discarded()) {
+    remove(key);
+    return std::nullopt;
+  }
+  const std::int64_t now = std::time(nullptr);
+  if (now - used > kUsedAgain) {
+    Statement(database_, "update jobs set used = ? where key = ?")
+        .with(now)
+        .with(view_of(key))
+        .run();
+  }
+  return job;
+}
+
+void Store::put(const Action &action, StoredJob job) {
+  const std::vector<NamedBlob> blobs = take_blobs(&job.answer);
+  const packs::Bytes answer = json::to_cbor(job.answer);
+  const packs::Digest answer_name = packs::blake2b(view_of(answer));
+  Transaction all(database_);
+  std::int64_t deaths = job.state == JobState::failed ? 1 : 0;
+  if (const auto before = known(action.key)) deaths += before->deaths;
+  remove(action.key);
+  Statement(database_,
+            "insert into jobs (key, device, state, answer, milliseconds, finished, used, deaths) "
+            "values (?, ?, ?, ?, ?, ?, ?, ?)")
+      .with(view_of(action.key))
+      .with(action.device)
+      .with(static_cast<std::int64_t>(job.state))
+      .with(view_of(answer_name))
+      .with(job.milliseconds)
+      .with(job.finished)
+      .with(job.finished)
+      .with(deaths)
+      .run();
+  put_output(database_, action.key, "action", action.key, view_of(std::string_view(action.text)));
+  put_output(database_, action.key, "answer", answer_name, view_of(answer));
+  for (const NamedBlob &blob : blobs) {
+    put_output(database_, action.key, blob.path, blob.name, view_of(blob.bytes));
+  }
+  all.commit();
+}
+
+void Store::remove(const packs::Digest &key) {
+  Statement(database_, "delete from outputs where key = ?").with(view_of(key)).run();
+  Statement(database_, "delete from jobs where key = ?").with(view_of(key)).run();
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds that share a store: killed and resumed, at once, in the user's cache, on a full disk.
+
+    store_test.py KILN TEST-DRIVER
+
+TEST-DRIVER is the scripted driver, which notes each program that PoCL builds behind it. KILN_KILLS
+is the number of moments at which builds are killed, default 6. Exit codes: 0 passed, 1 failed, 77 a
+driver or a tool is not installed.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+KILN, DRIVER = sys.argv[1:3]
+KILLS = int(os.environ.get("KILN_KILLS", "6"))
+JOBS = 6  # of a build
+AT_ONCE = 2
+MANIFEST = """schema = 1
+[spirv]
+address_bits = [64]
+[program.all]
+source = "one.cl"
+kernels = "all"
+[program.all.options]
+N = {jobs}
+"""
+SOURCE = "kernel void fill(global int *out) { out[get_global_id(0)] = N; }\n"
+SCRIPT = """log = "{folder}/calls"
+[[platform]]
+name = "Scripted platform"
+[[platform.device]]
+forward = true
+name = "Scripted GPU"
+"""
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(77)
+
+
+def installed(library):
+    """Whether a driver can be loaded, tried in a process of its own."""
+    test = f"import ctypes; ctypes.CDLL({library!r})"
+    return subprocess.run([sys.executable, "-c", test], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+class Place:
+    """A folder with a base pack, and one driver."""
+
+    def __init__(self, library, script=None, jobs=JOBS):
+        self.temporary = tempfile.TemporaryDirectory(prefix="kiln-store-")
+        self.folder = Path(self.temporary.name)
+        (self.folder / "icd").mkdir()
+        (self.folder / "icd/one.icd").write_text(library + "\n")
+        self.variables = {
+            "PATH": os.environ["PATH"], "HOME": str(self.folder / "home"), "KILN_STORE": "none",
+            "OCL_ICD_VENDORS": str(self.folder / "icd"), "RUSTICL_ENABLE": "llvmpipe",
+            "POCL_CACHE_DIR": str(self.folder), "TMPDIR": str(self.folder)}
+        if script:
+            (self.folder / "script.toml").write_text(script.replace("{folder}", str(self.folder)))
+            self.variables["KILN_TEST_DRIVER"] = str(self.folder / "script.toml")
+        (self.folder / "one.toml").write_text(
+            MANIFEST.format(jobs=list(range(jobs))))
+        (self.folder / "one.cl").write_text(SOURCE)
+        self.kiln("compile", "one.toml", "-o", "base.kiln")
+
+    def start(self, *words, before=(), **variables):
+        return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True,
+                                env={**self.variables, **variables}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def kiln(self, *words, **options):
+        """What a command prints; it must succeed."""
+        with self.start(*words, **options) as process:
+            out, err = process.communicate()
+            if process.returncode == 5 and "clang" in err:
+                skip(err.strip())
+            if process.returncode != 0:
+                raise AssertionError(f"{words}: exit {process.returncode}: {err}")
+            return out
+
+    def build_words(self, output, store="jobs.sqlite"):
+        return ("build", "base.kiln", "-o", output, "--store", store, "-j", str(AT_ONCE),
+                "--no-finish", "--json")
+
+    def build(self, output, **options):
+        return json.loads(self.kiln(*self.build_words(output), **options))
+
+    def bytes(self, name):
+        return (self.folder / name).read_bytes()
+
+    def rows(self):
+        """The store's jobs, with what changes when one is put again."""
+        if not (self.folder / "jobs.sqlite").exists():
+            return {}
+        with contextlib.closing(sqlite3.connect(self.folder / "jobs.sqlite")) as database:
+            try:
+                return {key: rest for key, *rest in database.execute(
+                    "select key, answer, milliseconds, finished, deaths from jobs")}
+            except sqlite3.OperationalError:  # killed before there was a table
+                return {}
+
+    def compiled(self):
+        """How many programs were built from source, by any process."""
+        calls = self.folder / "calls"
+        lines = calls.read_text().splitlines() if calls.exists() else []
+        return sum(" clBuildProgram source " in line for line in lines)
+
+    def clear(self):
+        for file in self.folder.glob("jobs.sqlite*"):
+            file.unlink()
+
+
+class Killed(unittest.TestCase):
+    def test_a_build_killed_at_any_moment_goes_on_and_makes_the_same_pack(self):
+        place = Place("libRusticlOpenCL.so.1")  # which makes the same binaries each time
+        start = time.monotonic()
+        self.assertEqual(place.build("whole.kiln")["compiled"], JOBS)
+        seconds = time.monotonic() - start
+        kept = set()
+        for i in range(KILLS):
+            place.clear()
+            with place.start(*place.build_words("out.kiln")) as process:
+                try:
+                    process.communicate(timeout=seconds * (i + 1) / KILLS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+            before = place.rows()
+            kept.add(len(before))
+            result = place.build("out.kiln")
+            if result["up_to_date"]:  # it had ended
+                self.assertEqual(len(before), JOBS)
+            else:
+                self.assertEqual((result["stored"], result["compiled"]),
+                                 (len(before), JOBS - len(before)))
+            self.assertEqual(place.bytes("out.kiln"), place.bytes("whole.kiln"), f"moment {i}")
+            after = place.rows()
+            self.assertEqual({key: after[key] for key in before}, before)
+            (place.folder / "out.kiln").unlink()
+        self.assertGreater(len(kept), 2, "the moments were all alike")
+
+    def test_a_build_killed_again_and_again_compiles_again_what_was_in_flight_and_no_more(self):
+        place = Place(DRIVER, SCRIPT)
+        kills = 0
+        for wanted in range(1, JOBS, 2):
+            with place.start(*place.build_words("out.kiln")) as process:
+                while place.compiled() < wanted + AT_ONCE * kills and process.poll() is None:
+                    time.sleep(0.001)
+                kills += process.poll() is None
+                process.kill()
+            self.assertLessEqual(place.compiled(), len(place.rows()) + AT_ONCE * kills)
+        result = place.build("out.kiln")
+        self.assertEqual(result["stored"] + result["compiled"], JOBS)
+        self.assertGreater(kills, 0)
+        self.assertLessEqual(place.compiled(), JOBS + AT_ONCE * kills)
+        self.assertEqual(place.build("again.kiln")["stored"], JOBS)
+        self.assertEqual(place.bytes("again.kiln"), place.bytes("out.kiln"))
+
+
+class Shared(unittest.TestCase):
+    def test_two_builders_at_once_share_the_work(self):
+        place = Place(DRIVER, SCRIPT)
+        both = [place.start(*place.build_words(f"{i}.kiln")) for i in range(2)]
+        results = []
+        for process in both:
+            with process:
+                out, err = process.communicate()
+                self.assertEqual((process.returncode, err.count("store")), (0, 0), err)
+                results.append(json.loads(out))
+        for result in results:
+            self.assertEqual(result["compiled"] + result["stored"], JOBS)
+        self.assertEqual(sum(result["compiled"] for result in results), JOBS)
+        self.assertEqual(place.compiled(), JOBS)
+        self.assertEqual(place.bytes("0.kiln"), place.bytes("1.kiln"))
+
+    def test_what_a_killed_builder_was_at_is_done_by_the_other(self):
+        place = Place(DRIVER, SCRIPT)
+        first = place.start(*place.build_words("0.kiln"))
+        while place.compiled() == 0:
+            time.sleep(0.001)
+        with place.start(*place.build_words("1.kiln")) as second, first:
+            while place.compiled() < AT_ONCE + 1:
+                time.sleep(0.001)
+            first.kill()
+            out = second.communicate()[0]
+        result = json.loads(out)
+        self.assertEqual(result["compiled"] + result["stored"], JOBS)
+        self.assertEqual(result["failures"], [])
+
+
+class Places(unittest.TestCase):
+    def test_the_store_is_in_the_users_cache_unless_the_environment_names_another(self):
+        place = Place("libRusticlOpenCL.so.1", jobs=1)
+        folder = place.folder
+        words = ("build", "base.kiln", "--no-finish", "--fresh", "-o", "out.kiln")
+        expected = [
+            ({"XDG_CACHE_HOME": str(folder / "cache"), "KILN_STORE": ""}, "cache/kiln/jobs.sqlite"),
+            ({"XDG_CACHE_HOME": "cache2", "KILN_STORE": ""}, "home/.cache/kiln/jobs.sqlite"),
+            ({"KILN_STORE": "mine.sqlite"}, "mine.sqlite"),
+            ({"KILN_STORE": "none"}, None)]
+        seen = set()
+        for variables, file in expected:
+            place.kiln(*words, **variables)
+            now = {str(path.relative_to(folder)) for path in folder.rglob("*.sqlite")}
+            self.assertEqual(now - seen, {file} - {None})
+            seen = now
+
+    def test_on_a_full_disk_the_build_goes_on_without_it(self):
+        if shutil.which("bwrap") is None:
+            skip("bwrap is not installed")
+        place = Place("libRusticlOpenCL.so.1", jobs=2)
+        (place.folder / "small").mkdir()
+        small = ("bwrap", "--dev-bind", "/", "/", "--size", "65536", "--tmpfs",
+                 str(place.folder / "small"))
+        with place.start(*place.build_words("out.kiln", "small/jobs.sqlite"),
+                         before=small) as process:
+            out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(json.loads(out)["compiled"], 2)
+        self.assertIn("kiln: going on without the store: small/jobs.sqlite: ", err)
+
+
+if __name__ == "__main__":
+    for needed in ("libRusticlOpenCL.so.1", "libpocl.so.2"):
+        if not installed(needed):
+            skip(f"no {needed} here")
+    unittest.main(argv=sys.argv[:1])
