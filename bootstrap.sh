@@ -43,6 +43,8 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
 delivery="skopeo docker-registry curl jq"
 # What spreads builds over machines, for the tests of docs/scaling.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime"
+# Compilers for devices that are not there.
+offline="libclc-15 lld-15 rocm-device-libs"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -215,7 +217,7 @@ case "${1:-}" in
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     ;;
   test)
-    install_packages $libraries $drivers $laboratory $applications $delivery
+    install_packages $libraries $drivers $laboratory $applications $delivery $offline
     install_engines
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
@@ -228,7 +230,7 @@ case "${1:-}" in
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)
-    install_packages $libraries $drivers $laboratory $applications $delivery
+    install_packages $libraries $drivers $laboratory $applications $delivery $offline
     install_engines
     install_packages $(clang_runtime_packages)
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file

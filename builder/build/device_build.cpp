@@ -76,7 +76,8 @@ std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &device
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
       return job.device == d && job.need == Need::compile;
     });
-    if (compiles && devices[d].description.finishing == runtime::Finishing::shader_cache) {
+    if (compiles && devices[d].offline == nullptr &&
+        devices[d].description.finishing == runtime::Finishing::shader_cache) {
       (void)harvest_opening(devices[d], options.timeout).move_to(&openings[d]);
     }
   }

@@ -56,6 +56,10 @@ json command_of(const JobRequest &request, bool is_source) {
 json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
   json inputs{{"variant", packs::hex(request.variant.hash)}};
   if (input != nullptr) inputs["program"] = packs::hex(input->name());
+  if (request.device.offline != nullptr) {  // which may take either
+    if (request.variant.il32) inputs["il32"] = packs::hex(request.variant.il32->name());
+    if (request.variant.il64) inputs["il64"] = packs::hex(request.variant.il64->name());
+  }
   if (request.variant.launches) inputs["launches"] = packs::hex(request.variant.launches->name());
   if (!request.opening.empty()) {
     inputs["opening"] =
@@ -87,10 +91,11 @@ std::string platform_of(const DeviceInfo &device) {
   for (const auto &[name, value] : device.identity.facts()) {
     if (name != runtime::field_name(runtime::Field::device_uuid)) identity[name] = text(value);
   }
-  return json{{"binary_key", text(device.description.key.text())},
-              {"compiler", text(device.description.compiler)},
-              {"identity", std::move(identity)}}
-      .dump();
+  json platform{{"binary_key", text(device.description.key.text())},
+                {"compiler", text(device.description.compiler)},
+                {"identity", std::move(identity)}};
+  if (device.offline != nullptr) platform["offline"] = text(device.offline->recipe());
+  return platform.dump();
 }
 
 Action action_of(const JobRequest &request, const std::string &platform) {

@@ -10,7 +10,7 @@
 namespace kiln::builder {
 
 // Raised whenever the builder makes other answers of the same inputs: another finisher, another
-// proof, other members of run_job()'s answer.
+// proof, other members of JobRunner::run()'s answer.
 inline constexpr int kRecipe = 1;
 
 // Everything that is known of device and driver, as canonical JSON: every identity string but the
@@ -21,8 +21,8 @@ std::string platform_of(const DeviceInfo &device);
 // time that a job may take. `platform` is platform_of(request.device).
 Action action_of(const JobRequest &request, const std::string &platform);
 
-// What the store is told of an answer of run_job(): failed where a process died in it, even if a
-// binary came of it in the end.
+// What the store is told of an answer of JobRunner::run(): failed where a process died in it, even
+// if a binary came of it in the end.
 JobState state_of(const nlohmann::json &answer);
 
 }  // namespace kiln::builder

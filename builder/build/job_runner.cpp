@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "builder/build/job.hpp"
+#include "builder/build/offline_job.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
@@ -91,6 +92,7 @@ ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
 
 json JobRunner::run(std::size_t job) {
   const JobRequest request = requests_(job);
+  if (request.device.offline != nullptr) return run_offline_job(request);
   JobRequest how = request;
   ChildResult made = compile(job, how);
   std::string also_died;

@@ -37,7 +37,7 @@ class JobStore {
   // The same, after waiting for the other.
   Claims::Claim await(const Action &action) const;
 
-  // An answer of run_job() that serves.
+  // An answer of JobRunner::run() that serves.
   std::optional<nlohmann::json> find(const Action &action);
   // The same without reading it.
   bool has(const Action &action);

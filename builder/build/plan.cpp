@@ -74,6 +74,15 @@ struct Known {
   TuningsByVariant tunings;
 };
 
+// The same for a device that is not there: what a device has loaded is kept, whoever made it.
+std::optional<std::string> left_to_make(const packs::Binary *binary,
+                                        const OfflineCompiler &compiler) {
+  if (binary == nullptr) return "no binary for this source and these options yet";
+  const packs::Finish &finish = binary->finish;
+  if (!is_offline(finish) || finish.finisher == compiler.recipe()) return std::nullopt;
+  return "other tools made the earlier binary";
+}
+
 // Why there is something to do; nothing where what is there serves.
 std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
                                       const DeviceInfo &device, const Known &known,
@@ -82,8 +91,12 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   const std::string &key = d.key.text();
   const packs::Binary *binary = known.earlier.binary(key, variant.hash);
   const packs::Binary *intermediate = known.earlier.intermediate(key, variant.hash);
+  if (device.offline != nullptr) return left_to_make(binary, *device.offline);
   if (binary == nullptr && intermediate == nullptr) {
     return "no binary for this source, these options and this driver yet";
+  }
+  if (binary != nullptr && is_offline(binary->finish)) {
+    return "no device has loaded the earlier binary";
   }
   const bool any_driver = d.finishing == runtime::Finishing::linker;
   if (any_driver && binary != nullptr &&
@@ -114,7 +127,8 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
   const Status met = runtime::check_requirements(variant.requirements, device.capabilities);
   if (!met.ok()) {
     job.need = Need::skip;
-    job.reason = "the variant " + met.message + ", which the device lacks";
+    job.reason = "the variant " + met.message + ", which the " +
+                 (device.offline != nullptr ? "offline compiler" : "device") + " lacks";
     return job;
   }
   const auto reason = left_to_do(program, variant, device, known, options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln build: the on-device build.
+// kiln build: the on-device build, and the one for devices that are not there.
 #include <algorithm>
 #include <filesystem>
 
@@ -10,8 +10,10 @@
 #include "builder/build/failure_groups.hpp"
 #include "builder/build/same_contents.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/offline_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/store_options.hpp"
+#include "builder/offline/nvptx_compiler.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -21,6 +23,7 @@ constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
 struct BuildArguments {
   std::string input;
   std::string selector;
+  OfflineOptions offline;
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
@@ -37,20 +40,8 @@ struct BuildArguments {
   bool json = false;
 };
 
-// 1000 of "sm_100": 100 times the major version and the minor one, whose digit is the last.
-std::optional<std::uint32_t> parse_architecture(const std::string &text) {
-  const std::string_view digits =
-      std::string_view(text).substr(std::min<std::size_t>(3, text.size()));
-  if (text.rfind("sm_", 0) != 0 || digits.size() < 2 || digits.size() > 3 || digits[0] == '0' ||
-      digits.find_first_not_of("0123456789") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const auto number = static_cast<std::uint32_t>(std::stoul(std::string(digits)));
-  return 100 * (number / 10) + number % 10;
-}
-
 Status check_architecture(const std::string &text) {
-  if (parse_architecture(text)) return {};
+  if (builder::parse_architecture(text)) return {};
   return {Code::bad_argument,
           "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
 }
@@ -68,7 +59,7 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
 
 bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
   return std::any_of(devices.begin(), devices.end(), [](const builder::DeviceInfo &device) {
-    return device.description.finishing == runtime::Finishing::linker;
+    return device.offline == nullptr && device.description.finishing == runtime::Finishing::linker;
   });
 }
 
@@ -114,7 +105,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.preferred = options.preferred;
   build.shard = options.shard;
   for (const std::string &architecture : options.also) {
-    build.also.push_back(*parse_architecture(architecture));
+    build.also.push_back(*builder::parse_architecture(architecture));
   }
   build.store = {store_file(options.store), options.fresh, options.retry};
   make_store_folder(build.store.file);
@@ -163,13 +154,14 @@ int run(const BuildArguments &options) {
   int exit_code = kDone;
   const auto base = read_input(options.input, options.tools, &exit_code);
   if (!base) return exit_code;
-  const auto devices = find_devices(options.selector);
+  exit_code = base->exit_code();
+  const auto devices =
+      find_all_devices(options.selector, options.offline, options.tools.clang, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   if (!options.also.empty() && !any_linker(*devices)) {
     return fail({Code::bad_argument,
                  "--also needs a device of NVIDIA's that tells its compute capability"});
   }
-  exit_code = base->exit_code();
   builder::BuildResult result = builder::build_on_devices(
       base->contents, *devices, *earlier, build_options(options),
       [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
@@ -201,6 +193,7 @@ void add_build(CLI::App &app, Command *command) {
       "build", "Compile every variant with the drivers of this machine and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
+  add_offline_options(*sub, &options->offline);
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")
       ->required();

@@ -6,6 +6,7 @@
 
 #include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/offline_options.hpp"
 #include "builder/cli/store_options.hpp"
 
 namespace kiln::cli {
@@ -14,6 +15,7 @@ namespace {
 struct PlanArguments {
   std::string input;
   std::string selector;
+  OfflineOptions offline;
   std::string output;
   StoreChoice store;
   HostTools tools;
@@ -53,7 +55,9 @@ int run(const PlanArguments &options) {
   const auto input = read_input(options.input, options.tools, &exit_code);
   if (!input) return exit_code;
   const packs::Contents &base = input->contents;
-  const auto devices = find_devices(options.selector);
+  exit_code = input->exit_code();
+  const auto devices =
+      find_all_devices(options.selector, options.offline, options.tools.clang, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   packs::Contents earlier;
   if (!options.output.empty()) {
@@ -95,7 +99,7 @@ int run(const PlanArguments &options) {
   } else if (options.shard.count != 1) {
     print(fmt::format("{} of other shards\n", count(other_shards, "job")));
   }
-  return input->exit_code();
+  return exit_code;
 }
 
 }  // namespace
@@ -106,6 +110,7 @@ void add_plan(CLI::App &app, Command *command) {
       app.add_subcommand("plan", "Show the jobs that a build would run, and why each is needed");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
+  add_offline_options(*sub, &options->offline);
   sub->add_option("--have", options->output, "A pack that was built before");
   add_store_options(*sub, &options->store);
   add_host_tools(*sub, &options->tools);

@@ -14,46 +14,15 @@
 #include <fmt/format.h>
 
 #include "builder/compile/llvm_ir.hpp"
-#include "builder/process/run_tool.hpp"
+#include "builder/compile/run_compiler.hpp"
 
 namespace kiln::builder {
 namespace {
-
-// What a tool writes beyond this is a fault of its own.
-constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
 // SPIR-V versions as in a module's header.
 constexpr std::uint32_t kOldestSpirv = 0x00010000;
 constexpr std::uint32_t kNewestSpirv = 0x00010600;
 constexpr std::uint32_t kNextSpirv = 0x00000100;
-
-ProcessResult run_tool(const std::filesystem::path &tool, std::vector<std::string> arguments,
-                       std::string_view input, std::chrono::milliseconds timeout) {
-  ProcessRequest request;
-  request.program = tool;
-  request.arguments = std::move(arguments);
-  request.input = input;
-  // The caller's variables are not to change what the tools do.
-  request.environment = {{"CCC_OVERRIDE_OPTIONS", std::nullopt},
-                         {"CPATH", std::nullopt},
-                         {"C_INCLUDE_PATH", std::nullopt},
-                         {"LC_ALL", "C"}};
-  request.timeout = timeout;
-  request.output_limit = kMaxOutput;
-  return run_tool(request);
-}
-
-// Whether the tool came to an end of its own, be it a good one or a crash.
-bool came_to_an_end(const ProcessResult &result) {
-  return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
-}
-
-// What a tool says, without the stack dump of a crashed LLVM program.
-std::string message_of(const ProcessResult &result) {
-  std::string text = result.err.substr(0, result.err.find("PLEASE submit a bug report"));
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  return text;
-}
 
 std::string version_text(std::uint32_t version) {
   return fmt::format("{}.{}", version >> 16u & 0xFFu, version >> 8u & 0xFFu);
@@ -82,18 +51,6 @@ std::vector<std::string> clang_arguments(const std::vector<std::string> &options
   for (const std::string &macro : extensions.macros) arguments.push_back("-D" + macro);
   arguments.insert(arguments.end(), {"-Xclang", "-cl-ext=" + extensions.switches});
   return arguments;
-}
-
-// The identifier of a function that is mangled as in C++, or of one that is not.
-std::string_view plain_name(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return mangled;
-  std::size_t length = 0;
-  std::size_t at = 2;
-  for (; at < mangled.size() && mangled[at] >= '0' && mangled[at] <= '9'; ++at) {
-    length = 10 * length + static_cast<std::size_t>(mangled[at] - '0');
-    if (length > mangled.size()) return mangled;
-  }
-  return mangled.substr(at, length);
 }
 
 // Whether a function is, or may be, one of an extension that a device with these requirements has.
@@ -144,7 +101,8 @@ class HostCompiler {
   }
 
   Status fail_tool(const char *tool, const ProcessResult &result) {
-    return fail(HostStage::tool, fmt::format("{}: {}", tool, result.reason), message_of(result));
+    return fail(HostStage::tool, fmt::format("{}: {}", tool, result.reason),
+                compiler_message(result));
   }
 
   Status read_request() {
@@ -174,8 +132,8 @@ class HostCompiler {
     const HostExtensions known = host_extensions(requirements, opencl_c_version(options_));
     std::vector<std::string> arguments = clang_arguments(options_, known, request_.address_bits);
     arguments.insert(arguments.end(), last.begin(), last.end());
-    return run_tool(toolchain_.clang, std::move(arguments), first_lines(known) + source,
-                    request_.timeout);
+    return run_compiler(toolchain_.clang, std::move(arguments), first_lines(known) + source,
+                        request_.timeout);
   }
 
   // What stands before the source. A prelude of the variant's own is all that it declares.
@@ -186,10 +144,10 @@ class HostCompiler {
 
   // Clang's messages with the names that the author can open.
   std::string diagnostics(const ProcessResult &first) {
-    if (first.err.empty() || request_.diagnostics_source.empty()) return message_of(first);
+    if (first.err.empty() || request_.diagnostics_source.empty()) return compiler_message(first);
     const ProcessResult again = run_clang(request_.diagnostics_source, {"-fsyntax-only", "-"});
     const bool fits = again.end == first.end && again.code == first.code && !again.err.empty();
-    return message_of(fits ? again : first);
+    return compiler_message(fits ? again : first);
   }
 
   Status compile() {
@@ -267,7 +225,7 @@ class HostCompiler {
     }
     if (!extensions.empty()) arguments.push_back(extensions);
     arguments.insert(arguments.end(), {"-o", "-", "-"});
-    return run_tool(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
+    return run_compiler(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
   }
 
   // Tries each version up to the cap: the older one is, the more devices take it.
@@ -291,7 +249,7 @@ class HostCompiler {
     return fail(HostStage::translate,
                 fmt::format("no SPIR-V {} for this program: llvm-spirv: {}",
                             version_text(request_.spirv_version), last.reason),
-                message_of(last));
+                compiler_message(last));
   }
 
   // The cap is below the first version that can say it.
@@ -315,12 +273,12 @@ class HostCompiler {
   Status validate() {
     const std::string_view bytes(reinterpret_cast<const char *>(result_.spirv.data()),
                                  result_.spirv.size());
-    const ProcessResult checked = run_tool(
+    const ProcessResult checked = run_compiler(
         toolchain_.spirv_val, {"--target-env", environment(), "-"}, bytes, request_.timeout);
     if (checked.ok()) return {};
     if (!came_to_an_end(checked)) return fail_tool("spirv-val", checked);
     return fail(HostStage::validate, "llvm-spirv wrote a module that spirv-val refuses",
-                message_of(checked));
+                compiler_message(checked));
   }
 
   Status inspect() {

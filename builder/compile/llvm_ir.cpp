@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines that define kernels: `define ... spir_kernel void @NAME(TYPE %0, ...) ... {`.
+// Reads the lines that define kernels, `define ... spir_kernel void @NAME(TYPE %0, ...) ... {`, and
+// those that declare functions, `declare ... @NAME(TYPE ...)`.
 #include "builder/compile/llvm_ir.hpp"
 
 #include <algorithm>
@@ -24,13 +25,19 @@ std::uint32_t count_parameters(std::string_view list) {
   return empty ? 0 : commas + 1;
 }
 
+// Cuts the first line off.
+std::string_view next_line(std::string_view *text) {
+  const std::string_view line = text->substr(0, text->find('\n'));
+  text->remove_prefix(std::min(line.size() + 1, text->size()));
+  return line;
+}
+
 }  // namespace
 
 std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text) {
   std::vector<SpirvKernel> kernels;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view line = next_line(&text);
     const std::size_t at = line.find(kKernel);
     if (!line.starts_with("define ") || at == std::string_view::npos) continue;
     const std::string_view rest = line.substr(at + kKernel.size());
@@ -41,6 +48,31 @@ std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text) {
   std::sort(kernels.begin(), kernels.end(),
             [](const SpirvKernel &one, const SpirvKernel &other) { return one.name < other.name; });
   return kernels;
+}
+
+std::string_view plain_name(std::string_view mangled) {
+  if (!mangled.starts_with("_Z")) return mangled;
+  std::size_t length = 0;
+  std::size_t at = 2;
+  for (; at < mangled.size() && mangled[at] >= '0' && mangled[at] <= '9'; ++at) {
+    length = 10 * length + static_cast<std::size_t>(mangled[at] - '0');
+    if (length > mangled.size()) return mangled;
+  }
+  return mangled.substr(at, length);
+}
+
+std::vector<std::string> undefined_in_llvm_ir(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::string_view line = next_line(&text);
+    const std::size_t at = line.find('@');
+    if (!line.starts_with("declare ") || at == std::string_view::npos) continue;
+    const std::string_view name = line.substr(at + 1, line.find('(', at) - at - 1);
+    if (!name.starts_with("llvm.")) names.emplace_back(plain_name(name));
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 }  // namespace kiln::builder

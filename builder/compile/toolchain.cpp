@@ -21,12 +21,6 @@ constexpr int kNewest = 20;
 constexpr int kOldest = 11;
 constexpr std::chrono::milliseconds kVersionTimeout{20'000};
 
-struct Tool {
-  std::filesystem::path path;
-  std::string version;  // the line that names it
-  int major = 0;
-};
-
 // The number behind "version ", as clang and llvm-spirv write it; 0 if there is none.
 int major_of(const std::string &line) {
   constexpr std::string_view kWord = "version ";
@@ -53,8 +47,8 @@ std::string version_line(const std::string &text) {
 }
 
 // A tool by path or by name. If it cannot be used, `tried` gets a line that says why.
-std::optional<Tool> open_tool(const std::string &name, const std::string &search_path,
-                              std::vector<std::string> &tried) {
+std::optional<HostTool> open_tool(const std::string &name, const std::string &search_path,
+                                  std::vector<std::string> &tried) {
   const auto path = find_executable({name}, search_path);
   if (!path) {
     const bool is_path = name.find('/') != std::string::npos;
@@ -66,7 +60,7 @@ std::optional<Tool> open_tool(const std::string &name, const std::string &search
   request.arguments = {"--version"};
   request.timeout = kVersionTimeout;
   const ProcessResult result = run_tool(request);
-  Tool tool{*path, version_line(result.out), 0};
+  HostTool tool{*path, version_line(result.out), 0};
   tool.major = major_of(tool.version);
   if (!result.ok() || tool.version.empty()) {
     tried.push_back(
@@ -77,8 +71,8 @@ std::optional<Tool> open_tool(const std::string &name, const std::string &search
 }
 
 struct Pair {
-  Tool clang;
-  Tool llvm_spirv;
+  HostTool clang;
+  HostTool llvm_spirv;
 };
 
 // A clang and an llvm-spirv by name, if both are there and agree.
@@ -130,6 +124,11 @@ std::optional<Pair> search_pair(const std::string &search_path, std::vector<std:
   return open_pair("clang", "llvm-spirv", search_path, tried);
 }
 
+std::string path_variable() {
+  const char *path = std::getenv("PATH");
+  return path != nullptr ? path : "";
+}
+
 Status not_found(const std::string &what, const std::vector<std::string> &tried,
                  const std::string &install) {
   std::string text = fmt::format("error: {}\n", what);
@@ -139,11 +138,28 @@ Status not_found(const std::string &what, const std::vector<std::string> &tried,
 
 }  // namespace
 
-Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
-  std::string search_path = request.search_path;
-  if (const char *path = std::getenv("PATH"); search_path.empty() && path != nullptr) {
-    search_path = path;
+Result<HostTool> find_clang(const std::string &named) {
+  const std::string search_path = path_variable();
+  std::vector<std::string> names{named};
+  if (named.empty()) {
+    names.clear();
+    for (int major = kNewest; major >= kOldest; --major) {
+      const std::string name = fmt::format("clang-{}", major);
+      if (find_executable({name}, search_path)) names.push_back(name);
+    }
+    names.emplace_back("clang");
   }
+  std::vector<std::string> tried;
+  for (const std::string &name : names) {
+    if (const auto clang = open_tool(name, search_path, tried)) return *clang;
+  }
+  return not_found("no clang", tried,
+                   "install it, such as the Debian package clang-15, or name it with --clang");
+}
+
+Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
+  const std::string search_path =
+      request.search_path.empty() ? path_variable() : request.search_path;
   std::vector<std::string> tried;
   const bool is_named = !request.clang.empty() || !request.llvm_spirv.empty();
   const auto pair =

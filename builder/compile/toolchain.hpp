@@ -28,6 +28,17 @@ struct Toolchain {
   std::string spirv_val_version;
 };
 
+// A tool by itself.
+struct HostTool {
+  std::filesystem::path path;
+  std::string version;  // the line that names it
+  int major = 0;
+};
+
+// Clang alone, for what needs no SPIR-V: `named` by path or as a name in PATH, or where that is
+// empty the highest of clang-20 to clang-11, else clang. Fails as find_toolchain() does.
+Result<HostTool> find_clang(const std::string &named);
+
 // Tries clang-20 to clang-11, each with the llvm-spirv of its number, then unversioned
 // names; takes the highest version that has both. Starts each tool that it finds once or
 // twice, for its version. Safe to use from any thread.

@@ -50,6 +50,7 @@ using nlohmann::json;
 using runtime::Field;
 
 std::string DeviceInfo::label() const {
+  if (offline != nullptr) return offline->name();
   return identity.text(Field::platform_name) + ": " +
          runtime::device_label(identity.text(Field::device_name),
                                identity.text(Field::driver_version));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of this machine, as a value.
+// A device, as a value: one of this machine, or one that an offline compiler serves.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "builder/device/offline_compiler.hpp"
 #include "runtime/identity/identity.hpp"
 #include "runtime/identity/requirements.hpp"
 
@@ -25,8 +27,12 @@ struct DeviceInfo {
   runtime::Identity identity;
   runtime::Description description;
   runtime::Capabilities capabilities;
+  // Of a device that is not there: what makes its binaries. The identity is what is known of any
+  // such device, the capabilities are what the compiler makes code for.
+  std::shared_ptr<const OfflineCompiler> offline{};
 
-  // "Portable Computing Language: pthread-... (driver 3.1)".
+  // "Portable Computing Language: pthread-... (driver 3.1)"; of a device that is not there the name
+  // of its compiler's.
   std::string label() const;
 };
 

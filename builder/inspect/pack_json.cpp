@@ -202,13 +202,18 @@ std::string tuning_place(const packs::Tuning &tuning) {
 }
 
 std::string target_label(const packs::Target &target) {
-  std::string name;
-  std::string driver;
-  for (const auto &[fact, value] : target.identity) {
-    if (fact == "device_name") name = value;
-    if (fact == "driver_version") driver = value;
-  }
-  return runtime::device_label(name, driver);
+  const auto fact = [&](const char *name) {
+    const std::string *value = runtime::find_fact(target.identity, name);
+    return value != nullptr ? *value : std::string();
+  };
+  const std::string driver = fact("driver_version");
+  if (!fact("device_name").empty()) return runtime::device_label(fact("device_name"), driver);
+  // Any device of a kind, for which no device was asked.
+  const bool intel = fact("compute_capability").empty();
+  const std::string kind = fact("platform_name") +
+                           (intel ? ", IP version " : ", compute capability ") +
+                           fact(intel ? "ip_version" : "compute_capability");
+  return driver.empty() ? kind : runtime::device_label(kind, driver);
 }
 
 std::string finish_text(const packs::Finish &finish) {

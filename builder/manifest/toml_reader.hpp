@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed values out of a manifest's TOML tables. Inside the manifest's reading a fault is
-// thrown as a ManifestFault, which parse_manifest() catches; nothing else is to use this.
+// Typed values out of the TOML tables of a manifest, or of the description of a compiler. Inside
+// such a reading a fault is thrown as a ManifestFault, which parse_manifest() or
+// parse_description() catches; nothing else is to use this.
 #pragma once
 
 #include <array>

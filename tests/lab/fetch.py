@@ -63,7 +63,7 @@ def _fetch_if_needed(name, suite, refresh):
         return
     apt = Apt(name, suite)
     apt.update()
-    parts = {"root": apt.install(suite["install"])}
+    parts = {"root": apt.install(suite["install"])} if suite["install"] else {}
     for part, packages in suite.get("beside", {}).items():
         parts[part] = apt.download(part, packages)
     (lab_dir() / name / COMPLETE).unlink(missing_ok=True)
@@ -141,7 +141,7 @@ class Apt:
     def _update_from(self, source):
         """Reads the package lists of one source."""
         say(f"{self.name}: reading package lists from {source.uri}")
-        stanza = source.stanza(self.suite["suite"])
+        stanza = source.stanza(self.suite["suite"], self.suite.get("components", "main"))
         (self.home / "parts" / "lab.sources").write_text(stanza, encoding="utf-8")
         self._run(["update"])
 
