@@ -2,10 +2,11 @@
  *
  * Built-ins that stand before libclc's when a program is linked for NVIDIA's GPUs.
  *
- * The work-item functions follow what NVIDIA's OpenCL driver passes to a kernel: %envreg0 to 2 are
- * added to the numbers of the work-groups (it splits ranges that are larger than a grid), 3 to 5
- * are the global offset, 6 to 8 the numbers of work-groups, 9 is the number of dimensions. libclc's
- * know none of these. Of native_*, libclc's become calls that NVPTX has no code for.
+ * The work-item functions follow what NVIDIA's OpenCL driver passes to a kernel. It splits ranges
+ * that are larger than a grid: %envreg0 to 2 are the work-groups before this part, 3 to 5 the global
+ * offset with the work-items before this part, 6 to 8 the numbers of all work-groups, 9 is the number
+ * of dimensions. libclc's know none of these. Of native_*, libclc's become calls that NVPTX has no
+ * code for.
  */
 #define OVERLOADABLE __attribute__((overloadable, always_inline))
 
@@ -34,7 +35,9 @@ BY_DIMENSION(get_enqueued_local_size, SREG(ntid_x), SREG(ntid_y), SREG(ntid_z), 
 BY_DIMENSION(get_group_id, SREG(ctaid_x) + envreg0(), SREG(ctaid_y) + envreg1(),
              SREG(ctaid_z) + envreg2(), 0)
 BY_DIMENSION(get_num_groups, envreg6(), envreg7(), envreg8(), 1)
-BY_DIMENSION(get_global_offset, envreg3(), envreg4(), envreg5(), 0)
+BY_DIMENSION(get_global_offset, (size_t)envreg3() - (size_t)envreg0() * SREG(ntid_x),
+             (size_t)envreg4() - (size_t)envreg1() * SREG(ntid_y),
+             (size_t)envreg5() - (size_t)envreg2() * SREG(ntid_z), 0)
 
 OVERLOADABLE size_t get_global_size(uint dimension) {
   return get_num_groups(dimension) * get_local_size(dimension);
@@ -45,9 +48,8 @@ static __attribute__((always_inline)) size_t id(uint dimension) {
   return get_group_id(dimension) * get_local_size(dimension) + get_local_id(dimension);
 }
 
-OVERLOADABLE size_t get_global_id(uint dimension) {
-  return id(dimension) + get_global_offset(dimension);
-}
+#define ID(d, offset) (size_t) SREG(ctaid_##d) * SREG(ntid_##d) + SREG(tid_##d) + offset()
+BY_DIMENSION(get_global_id, ID(x, envreg3), ID(y, envreg4), ID(z, envreg5), 0)
 OVERLOADABLE size_t get_global_linear_id(void) {
   return (id(2) * get_global_size(1) + id(1)) * get_global_size(0) + id(0);
 }

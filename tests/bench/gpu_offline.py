@@ -172,6 +172,7 @@ def launches():
     yield work_items([16, 12, 6], [4, 3, 2], [100, 7, 3])
     yield work_items([8, 6, 4], [8, 2, 1], [0, 0, 9])
     yield work_items([2, 70000], [2, 1], [1, 3])      # more work-groups than a grid has in y
+    yield work_items([1, 140000], [1, 2], [0, 7])
     yield work_items([1, 1, 66000], [1, 1, 1], [0, 2, 5])
     yield work_items([200000], [1], [4000000000])
     for local in ([32, 4], None):

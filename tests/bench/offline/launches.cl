@@ -76,8 +76,8 @@ kernel void exact(global float *out, global const float *in) {
   const float a = in[item], b = in[(item + 1) % n], c = in[(item + 2) % n];
   global float *o = out + 8 * item;
   o[0] = fma(a, b, c);
-  o[1] = a / b;
-  o[2] = sqrt(fabs(a));
+  o[1] = a * b;
+  o[2] = fabs(a) - b;
   o[3] = floor(a) + rint(b) + trunc(c);
   o[4] = convert_float(convert_int_rtn(a)) + convert_float(convert_uchar_sat_rte(b));
   o[5] = fmin(a, b) + fmax(b, c);
@@ -101,5 +101,5 @@ kernel void rounded(global float *out, global const float *in) {
   o[8] = native_exp(-a);
   o[9] = native_log(a);
   o[10] = native_divide(1.0f, a) + native_rsqrt(a);
-  o[11] = native_powr(a, 1.5f);
+  o[11] = native_powr(a, 1.5f) + 1.0f / (a + 1.0f) + sqrt(a);
 }

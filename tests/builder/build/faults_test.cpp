@@ -80,6 +80,10 @@ text = "kiln_test_hang"
 do = "hang"
 [[fault]]
 at = "clBuildProgram"
+text = "kiln_test_hoard"
+do = "hoard"
+[[fault]]
+at = "clBuildProgram"
 text = "kiln_test_lie"
 do = "lie"
 )";
@@ -171,6 +175,23 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
   const BuildResult result = build_on_devices(base, {device}, {}, options, progress);
   CHECK(result.compiled == 2);
   CHECK(told == std::vector<std::string>{"fill/a_hang 0/3", "fill/a_hang 1/3", "fill/a_hang 2/3"});
+}
+
+TEST_CASE("a driver that takes all memory fails its job, and the next one is well") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  packs::Contents base;
+  base.programs = {
+      {"fill",
+       "",
+       {variant("a_good", "out[0] = 1;"), variant("b_hoard", calling("kiln_test_hoard")),
+        variant("c_good", "out[0] = 2;")}}};
+  BuildOptions options;
+  options.memory = std::uint64_t{2} << 30;
+  const BuildResult result = build_on_devices(base, {device}, {}, options, nullptr);
+  CHECK(result.compiled == 2);
+  REQUIRE(result.failures.size() == 1);
+  CHECK(starts_with(failure_of(result, "b_hoard"), "took more memory than it may and was killed"));
 }
 
 TEST_CASE("targets of an earlier pack that were not built now are kept where still of use") {

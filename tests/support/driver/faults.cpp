@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 
 #include <fcntl.h>
@@ -109,6 +110,17 @@ const Fault *enter(const Call &call) {
   return nullptr;
 }
 
+// Until somebody ends it, or after 8 GiB.
+[[noreturn]] void hoard() {
+  constexpr std::size_t kPiece = std::size_t{64} << 20;
+  for (std::size_t taken = 0; taken < std::size_t{8} << 30; taken += kPiece) {
+    void *piece = std::malloc(kPiece);
+    if (piece != nullptr) std::memset(piece, 1, kPiece);
+    usleep(10'000);
+  }
+  _exit(1);
+}
+
 void die(Action action, int code) {
   switch (action) {
     case Action::segv: {
@@ -120,6 +132,7 @@ void die(Action action, int code) {
     case Action::exit: _exit(code);
     case Action::hang:
       for (;;) pause();
+    case Action::hoard: hoard();
     default: break;
   }
 }

@@ -44,6 +44,7 @@ constexpr ActionRow kActions[] = {
     {"abort", Action::abort, nullptr},
     {"exit", Action::exit, nullptr},
     {"hang", Action::hang, nullptr},
+    {"hoard", Action::hoard, nullptr},
     {"slow", Action::slow, nullptr},
     {"error", Action::error, nullptr},
     {"null", Action::null, nullptr},

@@ -30,6 +30,7 @@ enum class Action {
   abort,
   exit,
   hang,
+  hoard,
   slow,
   error,
   null,
