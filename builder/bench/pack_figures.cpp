@@ -200,9 +200,9 @@ double mean(const std::vector<double> &values) {
 }
 
 void add_sizes(const std::string &form, double size, double other, const Plain &plain,
-               PackFigures *figures) {
+               Figures *figures) {
   figures->push_back({form + ": size of the pack", size / 1000, "KB"});
-  PackFigure solid{form + ": of one solid stream", size / plain.solid, "times"};
+  Figure solid{form + ": of one solid stream", size / plain.solid, "times"};
   if (form == "fleet") solid.most = 2.0;
   if (form == "archive") solid.most = 1.3;
   figures->push_back(solid);
@@ -212,9 +212,9 @@ void add_sizes(const std::string &form, double size, double other, const Plain &
 }
 
 void add_times(const std::string &form, const std::map<std::string, std::vector<double>> &times,
-               PackFigures *figures) {
+               Figures *figures) {
   for (const auto &[profile, medians] : times) {
-    PackFigure figure{form + ": decoding a binary, " + profile, median(medians), "us"};
+    Figure figure{form + ": decoding a binary, " + profile, median(medians), "us"};
     if (form == "startup" && profile == "intel") figure.most = 20;
     figures->push_back(figure);
     figures->push_back({form + ": the same, mean", mean(medians), "us"});
@@ -223,16 +223,16 @@ void add_times(const std::string &form, const std::map<std::string, std::vector<
 
 }  // namespace
 
-Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
+Result<Figures> measure_forms(const std::vector<std::string> &packs) {
   auto contents = read_all(packs);
   if (!contents.ok()) return contents.status();
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
   const auto plain = measure_plain(*contents);
   if (!plain.ok()) return plain.status();
-  PackFigures figures{{"blobs, decoded", plain->raw / 1000, "KB"},
-                      {"one solid stream of them", plain->solid / 1000, "KB"},
-                      {"each at level 19", plain->single / 1000, "KB"}};
+  Figures figures{{"blobs, decoded", plain->raw / 1000, "KB"},
+                  {"one solid stream of them", plain->solid / 1000, "KB"},
+                  {"each at level 19", plain->single / 1000, "KB"}};
   for (const Form &form : kForms) {
     const std::string path = folder->path() + "/" + form.name;
     packs::WriteOptions options;
@@ -262,33 +262,6 @@ Result<PackFigures> measure_forms(const std::vector<std::string> &packs) {
   }
   figures.push_back({"a delta with one more target, of its blobs, at most", worst, "times", 1.2});
   return figures;
-}
-
-std::string figures_text(const PackFigures &figures) {
-  std::string text;
-  for (const PackFigure &figure : figures) {
-    const std::string goal = figure.most    ? fmt::format("at most {:g}", *figure.most)
-                             : figure.least ? fmt::format("at least {:g}", *figure.least)
-                                            : std::string();
-    text +=
-        fmt::format("{:52} {:12.3f} {:6} {:14}{}\n", figure.what, figure.value, figure.unit, goal,
-                    goal.empty()   ? ""
-                    : figure.met() ? " met"
-                                   : " missed");
-  }
-  return text;
-}
-
-nlohmann::json to_json(const PackFigures &figures) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const PackFigure &figure : figures) {
-    nlohmann::json each{{"what", figure.what}, {"value", figure.value}, {"unit", figure.unit}};
-    if (figure.most) each["most"] = *figure.most;
-    if (figure.least) each["least"] = *figure.least;
-    if (figure.most || figure.least) each["met"] = figure.met();
-    all.push_back(std::move(each));
-  }
-  return all;
 }
 
 }  // namespace kiln::builder

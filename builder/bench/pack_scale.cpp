@@ -199,7 +199,7 @@ Result<Json> in_child(const std::function<Json()> &work) {
   return child.answer;
 }
 
-void add_search(const std::string &what, const Json &answer, bool large, PackFigures *figures) {
+void add_search(const std::string &what, const Json &answer, bool large, Figures *figures) {
   const auto goal = [&](double most) { return large ? std::optional(most) : std::nullopt; };
   const auto value = [&](const char *name) { return answer.at(name).get<double>(); };
   figures->push_back({what + ": opening, warm", value("open"), "us"});
@@ -212,7 +212,7 @@ void add_search(const std::string &what, const Json &answer, bool large, PackFig
 
 // The pack of all targets, merged from `count` packs into `output`.
 Status measure_merging(const PackScale &scale, const std::string &folder, std::size_t count,
-                       const std::string &output, PackFigures *figures) {
+                       const std::string &output, Figures *figures) {
   const auto written = in_child([&] { return to_json(write_parts(folder, scale, count)); });
   if (!written.ok()) return written.status();
   const auto merged = in_child([&] { return merge_parts(folder, count, output); });
@@ -232,7 +232,7 @@ Status measure_merging(const PackScale &scale, const std::string &folder, std::s
 
 // Of a pack of that many targets.
 Status measure_searching(const PackScale &scale, const std::string &pack, std::size_t targets,
-                         PackFigures *figures) {
+                         Figures *figures) {
   const auto found = in_child([&] { return search(pack, scale, targets); });
   if (!found.ok()) return found.status();
   const auto trusted = in_child([&] { return trusted_openings(pack); });
@@ -246,10 +246,10 @@ Status measure_searching(const PackScale &scale, const std::string &pack, std::s
 
 }  // namespace
 
-Result<PackFigures> measure_scale(const PackScale &scale) {
+Result<Figures> measure_scale(const PackScale &scale) {
   auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
-  PackFigures figures;
+  Figures figures;
   const std::string large = folder->path() + "/large.kiln";
   const std::string small = folder->path() + "/small.kiln";
   for (const std::size_t count : {scale.packs, scale.targets}) {
