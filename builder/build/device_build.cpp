@@ -157,6 +157,21 @@ class TaskRun {
     return store_.is_open() ? action_of(request_of(task, options_), task.platform) : Action("");
   }
 
+  // Whether it says something of the job: not of a machine that lacks room, its device or the
+  // linker that finishes the binary.
+  bool is_of_the_job(const Task &task, const nlohmann::json &answer) const {
+    switch (status_from(answer).code) {
+      case Code::no_space:
+      case Code::io_error:
+      case Code::no_device:
+      case Code::no_opencl: return false;
+      default: break;
+    }
+    const bool links = options_.finish && task.device.offline == nullptr &&
+                       task.device.description.finishing == runtime::Finishing::linker;
+    return !links || answer.contains("error") || answer.contains("binary");
+  }
+
   void begin(std::size_t place, const Action &action, std::optional<Claims::Claim> claim) {
     Task &task = tasks_[place];
     if (!claim) {
@@ -178,8 +193,10 @@ class TaskRun {
     const nlohmann::json answer =
         done.answer ? *done.answer
                     : to_json(Status(Code::process, "the process that ran the job died"));
-    store_.put(action_at(done.piece), answer,
-               static_cast<std::int64_t>(milliseconds_since(task.start)));
+    if (done.answer && is_of_the_job(task, answer)) {
+      store_.put(action_at(done.piece), answer,
+                 static_cast<std::int64_t>(milliseconds_since(task.start)));
+    }
     task.claim.reset();
     take(&task, answer);
     running_.erase(done.piece);

@@ -113,7 +113,7 @@ Action action_of(const JobRequest &request, const std::string &platform) {
 JobState state_of(const json &answer) {
   const Status status = status_from(answer);
   if (!status.ok()) return is_refusal(status.cl_error) ? JobState::refused : JobState::failed;
-  if (answer.contains("finisher_died")) return JobState::failed;
+  if (answer.contains("finisher_died") || answer.value("died", false)) return JobState::failed;
   const json also = answer.value("also", json::array());
   const bool died = std::any_of(also.begin(), also.end(), [](const json &one) {
     return status_from(one).code == Code::process;

@@ -68,6 +68,7 @@ ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
     caches_ = folder_ + "/compile-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+    std::filesystem::remove_all(caches_, ignored);  // of a process that had the same number
     device_ = how.device.index;
   }
   return compiler_.call({{"job", job},
@@ -123,7 +124,10 @@ json JobRunner::run(std::size_t job) {
   }
   const auto proven = prove_binaries(request, &*prover_, std::move(made.answer));
   if (prover_->has_died()) died_ = true;
-  return proven.ok() ? *proven : to_json(proven.status());
+  if (!proven.ok()) return to_json(proven.status());
+  json answer = *proven;
+  answer["died"] = died_;  // of this job: after it the runner is replaced
+  return answer;
 }
 
 }  // namespace kiln::builder

@@ -176,6 +176,7 @@ json Prover::prove_here(const json &order) {
   const std::string caches = order["caches"];
   if (const Status s = open_here(order["pack"], caches); !s.ok()) return to_json(s);
   if (mesa_) {
+    await_mesa();  // what the last order left
     const packs::Bytes entries = auxiliary_of(opened_.contents);
     mesa_->reset();
     mesa_->put({entries.data(), entries.size()}, order["names"]);
@@ -195,6 +196,7 @@ ChildResult Prover::call(json order) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
     caches_ = folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+    std::filesystem::remove_all(caches_, ignored);  // of a process that had the same number
   }
   order["caches"] = caches_;
   ChildResult result = child_.call(order, limits_);
@@ -220,7 +222,9 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
     if (!folder.ok()) return Proof{folder.status()};
     order["caches"] = folder->path();
     ServingChild own([this](const json &to_do) { return prove_here(to_do); });
-    return proof_of(own.call(order, limits_));
+    const ChildResult result = own.call(order, limits_);
+    if (!result.ok()) died_ = true;
+    return proof_of(result);
   }
   const bool used = child_.answers() > 0;
   ChildResult result = call(order);

@@ -26,7 +26,7 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kOutputKept = 64 << 10;
-constexpr long long kLook = 100;  // milliseconds between two looks at the memory
+constexpr long long kLook = 100;  // milliseconds between two looks at the process
 using Clock = std::chrono::steady_clock;
 
 std::atomic<pid_t> child_of_call{0};  // the handler's; 0: there is none
@@ -124,6 +124,13 @@ std::uint64_t resident_bytes(pid_t pid) {
   return statm ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
+// Of a child that is still to be waited for.
+bool has_exited(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
 enum class Collected { answer, ended, late, over_memory };
 
 // Collects both streams until the answer is whole. The end of the output does not count: a driver's
@@ -138,9 +145,10 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return Collected::late;
     pollfd fds[2] = {{socket.get(), POLLIN, 0}, {output_open ? output.get() : -1, POLLIN, 0}};
-    const long long wait = limits.memory > 0 ? kLook : 60'000;
-    const int ready = poll(fds, 2, static_cast<int>(std::min(left, wait)));
+    const int ready = poll(fds, 2, static_cast<int>(std::min(left, kLook)));
     if (limits.memory > 0 && resident_bytes(pid) > limits.memory) return Collected::over_memory;
+    // A driver's helper process may keep the socket open, too.
+    if (ready == 0 && has_exited(pid)) return Collected::ended;
     if (ready <= 0) continue;
     if (fds[1].revents != 0) {
       output_open = drain(output, &result->output) != Drained::end;

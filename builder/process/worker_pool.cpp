@@ -77,6 +77,7 @@ void drain_all(const packs::Descriptor &from, std::string *to) {
 WorkerPool::WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps) {
   for (std::size_t i = 0; i < std::min(workers, kMost); ++i) {
     if (!open(&workers_[i], work, keeps)) return;
+    opened_ = i + 1;
   }
 }
 
@@ -138,14 +139,16 @@ void WorkerPool::start(std::size_t piece) {
 // Reads answers until a busy worker tells of an end, or is dead.
 WorkerPool::Worker *WorkerPool::wait_for_end() {
   std::array<pollfd, 2 * kMost> fds;
+  // No more than there are: a system refuses more than the files that a process may have open.
+  const std::size_t count = opened_;
   for (;;) {
-    for (std::size_t i = 0; i < kMost; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       const bool busy = workers_[i].state == State::busy;
       fds[2 * i] = {busy ? workers_[i].orders.get() : -1, POLLIN, 0};
       fds[2 * i + 1] = {busy ? workers_[i].answers.get() : -1, POLLIN, 0};
     }
-    poll(fds.data(), fds.size(), -1);
-    for (std::size_t i = 0; i < kMost; ++i) {
+    poll(fds.data(), 2 * count, -1);
+    for (std::size_t i = 0; i < count; ++i) {
       if (fds[2 * i + 1].revents != 0) drain_all(workers_[i].answers, &workers_[i].answer);
       if (fds[2 * i].revents != 0) return &workers_[i];
     }

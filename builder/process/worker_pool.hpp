@@ -61,6 +61,7 @@ class WorkerPool {
   Worker *wait_for_end();
   Done finish(Worker *worker);
 
+  std::size_t opened_ = 0;
   std::array<Worker, kMost> workers_;  // of one size for any number: see above
 };
 

@@ -140,6 +140,8 @@ TEST_CASE("an answer is done, refused by the compiler, or failed where a process
   CHECK(state_of(to_json(Status(Code::opencl, -6, "out of host memory"))) == JobState::failed);
   CHECK(state_of(to_json(Status(Code::process, "crashed"))) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"finisher_died", "crashed"}}) == JobState::failed);
+  CHECK(state_of({{"binary", 1}, {"died", true}}) == JobState::failed);
+  CHECK(state_of({{"binary", 1}, {"died", false}}) == JobState::done);
   const json died = to_json(Status(Code::process, "crashed"));
   const json unknown = to_json(Status(Code::opencl, "no such architecture"));
   CHECK(state_of({{"binary", 1}, {"also", json::array({died})}}) == JobState::failed);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,6 +194,19 @@ TEST_CASE("where the pool keeps processes, one does piece after piece until it d
   CHECK(answers[6]["done"] == 1);
   CHECK(answers[7] == json{{"pid", answers[6]["pid"]}, {"done", 2}});
   CHECK(done == 0);
+}
+
+TEST_CASE("a process that may have few files open has a pool, too") {
+  const auto result = fork_call(
+      [] {
+        const rlimit few{64, 64};
+        setrlimit(RLIMIT_NOFILE, &few);
+        WorkerPool pool(2, [](std::size_t piece) { return json(piece); });
+        pool.start(5);
+        return pool.wait().answer.value();
+      },
+      kLong);
+  CHECK(result.answer == json(5));
 }
 
 #ifdef __linux__
