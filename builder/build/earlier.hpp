@@ -31,7 +31,7 @@ class EarlierBinaries {
  public:
   explicit EarlierBinaries(const std::vector<packs::Target> &targets);
 
-  // Null where there is none; of targets with one key the first.
+  // Null if there is none. If several targets have the key, the first of them.
   const packs::Target *target(std::string_view key) const;
   const packs::Binary *binary(std::string_view key, const packs::Digest &variant) const;
   const packs::Binary *intermediate(std::string_view key, const packs::Digest &variant) const;

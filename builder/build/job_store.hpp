@@ -27,7 +27,7 @@ class JobStore {
  public:
   explicit JobStore(StoreOptions options);
 
-  // Why the file is not used, or no longer; ok where there is none.
+  // Why the file was not used, or no longer is. Success if no file was asked for.
   Status status() const;
   // Whether it is used.
   bool is_open() const { return store_ && store_->status().ok(); }

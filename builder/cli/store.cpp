@@ -56,7 +56,7 @@ Status check_bytes(const std::string &text) {
           "\"" + text + "\" is no size: expected bytes, or a number with K, M, G or T"};
 }
 
-// Fails where there is none: these commands make no store.
+// Fails if the file does not exist: these commands make no store.
 Result<builder::Store> open_store(const StoreArguments &options) {
   const std::string file = store_file(options.store);
   if (file.empty()) return Status(Code::failed, "no store is named: give --store FILE");

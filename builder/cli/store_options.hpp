@@ -14,7 +14,7 @@ struct StoreChoice {
 };
 
 // Of --store, else of the environment's KILN_STORE, else kiln/jobs.sqlite in the user's cache
-// (XDG_CACHE_HOME or ~/.cache). Empty where there is none of these, or where it is "none", and with
+// (XDG_CACHE_HOME or ~/.cache). Empty if none of these is set, if it is "none", or with
 // --no-store.
 std::string store_file(const StoreChoice &choice);
 

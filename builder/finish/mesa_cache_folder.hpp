@@ -26,8 +26,7 @@ void await_mesa();
 // fails with Code::failed.
 class MesaCache {
  public:
-  static Result<MesaCache> make(const std::vector<packs::BlobSource> &auxiliary);
-  // Those of the target with that key.
+  // Those of the target with that key, and of its binaries.
   static Result<MesaCache> make(const packs::Contents &contents, const std::string &key);
 
   const std::string &folder() const { return folder_.path(); }
@@ -35,6 +34,7 @@ class MesaCache {
   Result<std::string> copy(const TemporaryFolder &into) const;
 
  private:
+  static Result<MesaCache> make(const std::vector<packs::BlobSource> &auxiliary);
   explicit MesaCache(TemporaryFolder folder) : folder_(std::move(folder)) {}
   Status fill(const std::vector<packs::BlobSource> &blobs);
   TemporaryFolder folder_;

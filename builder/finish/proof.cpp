@@ -190,13 +190,21 @@ json Prover::prove_here(const json &order) {
   return answer;
 }
 
+// A name for the caches of a process that is to be started.
+std::string Prover::new_caches() {
+  const std::string caches =
+      folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
+  std::error_code ignored;
+  std::filesystem::remove_all(caches, ignored);  // of a process that had the same number
+  return caches;
+}
+
 ChildResult Prover::call(json order) {
   if (is_worn(child_, limits_)) child_.end();
   if (child_.answers() == 0) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
-    caches_ = folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
-    std::filesystem::remove_all(caches_, ignored);  // of a process that had the same number
+    caches_ = new_caches();
   }
   order["caches"] = caches_;
   ChildResult result = child_.call(order, limits_);
@@ -218,12 +226,14 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
              {"names", request.names},
              {"intermediate", intermediate}};
   if (request.by_itself) {
-    const auto folder = TemporaryFolder::make();
-    if (!folder.ok()) return Proof{folder.status()};
-    order["caches"] = folder->path();
+    const std::string caches = new_caches();
+    order["caches"] = caches;
     ServingChild own([this](const json &to_do) { return prove_here(to_do); });
     const ChildResult result = own.call(order, limits_);
     if (!result.ok()) died_ = true;
+    own.end();
+    std::error_code ignored;
+    std::filesystem::remove_all(caches, ignored);
     return proof_of(result);
   }
   const bool used = child_.answers() > 0;

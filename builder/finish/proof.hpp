@@ -69,6 +69,7 @@ class Prover {
   Proof prove_final(ProofRequest request, const packs::Binary &binary);
 
  private:
+  std::string new_caches();
   ChildResult call(nlohmann::json order);
   Status open_here(const std::string &pack, const std::string &caches);
   nlohmann::json prove_here(const nlohmann::json &order);

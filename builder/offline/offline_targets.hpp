@@ -15,8 +15,8 @@ struct OfflineSpec {
   std::string compiler;              // "nvidia", or "file" with the description's path as a device
   std::vector<std::string> devices;  // at least one, none empty
 };
-// Fails with Code::bad_argument where it is not COMPILER:DEVICE,... with a compiler that is known,
-// nor the name of a description.
+// Fails with Code::bad_argument unless it is COMPILER:DEVICE,... with a known compiler, or the name
+// of a description.
 Result<OfflineSpec> parse_offline_spec(const std::string &text);
 
 // Paths of tools, or names in PATH; what is empty is searched for.

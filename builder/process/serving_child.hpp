@@ -54,7 +54,7 @@ class ServingChild {
 
   // How many orders the process that is there has answered; 0: none, or there is no process.
   std::size_t answers() const { return answers_; }
-  // Bytes of it in memory; 0 where there is no process or the system does not tell.
+  // Bytes that the process has in memory. 0 if there is no process, or the system does not tell.
   std::uint64_t resident() const;
   // Ends the process, if there is one, and all that its driver may have started.
   ProcessExit end();

@@ -12,8 +12,8 @@ namespace kiln::builder {
 // In a transaction of the caller's; does nothing where the table has these bytes undamaged.
 void put_blob(Database &database, const packs::Digest &name, packs::View bytes);
 
-// Nothing where there is no such blob, or none whose bytes have that name; a damaged one is
-// removed, so that it can be put again.
+// Nothing if there is no such blob. One whose bytes do not have that name is damaged: it is
+// removed, so that it can be put again, and nothing is returned.
 std::optional<packs::Bytes> read_blob(Database &database, const packs::Digest &name);
 
 inline packs::View view_of(const packs::Digest &digest) { return {digest.data(), digest.size()}; }

@@ -29,7 +29,7 @@ struct OldJob {
   std::vector<std::pair<packs::Digest, std::int64_t>> blobs;  // with their stored bytes
 };
 
-// The least recently used first.
+// In the order of their last use, the oldest first.
 std::vector<OldJob> jobs_by_use(Database &database) {
   std::vector<OldJob> jobs;
   Statement rows(database,
