@@ -74,7 +74,9 @@ Finish read_finish(const fb::Provenance &in) {
              in.finish_microseconds(),
              in.unfinished_size(),
              text(in.driver()),
-             {}};
+             {},
+             text(in.proof()),
+             text(in.unproven())};
   if (in.local_sizes() == nullptr) return out;
   for (const fb::Size3 *size : *in.local_sizes()) out.local_sizes.push_back(to_array(*size));
   return out;

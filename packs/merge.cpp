@@ -122,9 +122,11 @@ int order_hints(const Program &a, const Program &b) {
   return order(hints(a), hints(b));
 }
 
+// What was proven comes first.
 auto fields(const Finish &f) {
-  return std::tie(f.why_not, f.finisher, f.microseconds, f.unfinished_size, f.driver,
-                  f.local_sizes);
+  return std::tuple_cat(std::tuple(f.proof.empty()),
+                        std::tie(f.proof, f.unproven, f.why_not, f.finisher, f.microseconds,
+                                 f.unfinished_size, f.driver, f.local_sizes));
 }
 
 // The order of preference: final, then known not to be final, then never launched.

@@ -71,7 +71,9 @@ constexpr FieldRule kProvenance[] = {text(kRequired),
                                      number<std::uint64_t>(),
                                      number<std::uint64_t>(),
                                      text(),
-                                     numbers<fb::Size3>()};
+                                     numbers<fb::Size3>(),
+                                     text(),
+                                     text()};
 constexpr FieldRule kSection[] = {text(kRequired),
                                   text(kRequired),
                                   text(kRequired),

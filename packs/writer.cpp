@@ -44,7 +44,7 @@ std::uint64_t text_size(const Target &target) {
     for (const Binary &binary : *binaries) {
       const Finish &finish = binary.finish;
       size += binary.build_log.size() + finish.why_not.size() + finish.finisher.size() +
-              finish.driver.size();
+              finish.driver.size() + finish.proof.size() + finish.unproven.size();
     }
   }
   return size;
@@ -143,6 +143,11 @@ Text optional_text(flatbuffers::FlatBufferBuilder *builder, const std::string &t
   return text.empty() ? Text() : builder->CreateString(text);
 }
 
+// Stored once where many binaries have the same.
+Text shared_text(flatbuffers::FlatBufferBuilder *builder, const std::string &text) {
+  return text.empty() ? Text() : builder->CreateSharedString(text);
+}
+
 flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> optional_sizes(
     flatbuffers::FlatBufferBuilder *builder,
     const std::vector<std::array<std::uint32_t, 3>> &values) {
@@ -165,9 +170,11 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
   const Text finisher = optional_text(builder, finish.finisher);
   const Text driver = optional_text(builder, finish.driver);
   const auto sizes = optional_sizes(builder, finish.local_sizes);
+  const Text proof = shared_text(builder, finish.proof);
+  const Text unproven = shared_text(builder, finish.unproven);
   return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
                               why_not, finisher, finish.microseconds, finish.unfinished_size,
-                              driver, sizes);
+                              driver, sizes, proof, unproven);
 }
 
 std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferBuilder *builder,

@@ -1222,7 +1222,9 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_FINISH_MICROSECONDS = 14,
     VT_UNFINISHED_SIZE = 16,
     VT_DRIVER = 18,
-    VT_LOCAL_SIZES = 20
+    VT_LOCAL_SIZES = 20,
+    VT_PROOF = 22,
+    VT_UNPROVEN = 24
   };
   const flatbuffers::String *build_log() const {
     return GetPointer<const flatbuffers::String *>(VT_BUILD_LOG);
@@ -1251,6 +1253,12 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *local_sizes() const {
     return GetPointer<const flatbuffers::Vector<const kiln::packs::fb::Size3 *> *>(VT_LOCAL_SIZES);
   }
+  const flatbuffers::String *proof() const {
+    return GetPointer<const flatbuffers::String *>(VT_PROOF);
+  }
+  const flatbuffers::String *unproven() const {
+    return GetPointer<const flatbuffers::String *>(VT_UNPROVEN);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffsetRequired(verifier, VT_BUILD_LOG) &&
@@ -1268,6 +1276,10 @@ struct Provenance FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyString(driver()) &&
            VerifyOffset(verifier, VT_LOCAL_SIZES) &&
            verifier.VerifyVector(local_sizes()) &&
+           VerifyOffset(verifier, VT_PROOF) &&
+           verifier.VerifyString(proof()) &&
+           VerifyOffset(verifier, VT_UNPROVEN) &&
+           verifier.VerifyString(unproven()) &&
            verifier.EndTable();
   }
 };
@@ -1303,6 +1315,12 @@ struct ProvenanceBuilder {
   void add_local_sizes(flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes) {
     fbb_.AddOffset(Provenance::VT_LOCAL_SIZES, local_sizes);
   }
+  void add_proof(flatbuffers::Offset<flatbuffers::String> proof) {
+    fbb_.AddOffset(Provenance::VT_PROOF, proof);
+  }
+  void add_unproven(flatbuffers::Offset<flatbuffers::String> unproven) {
+    fbb_.AddOffset(Provenance::VT_UNPROVEN, unproven);
+  }
   explicit ProvenanceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1326,10 +1344,14 @@ inline flatbuffers::Offset<Provenance> CreateProvenance(
     uint64_t finish_microseconds = 0,
     uint64_t unfinished_size = 0,
     flatbuffers::Offset<flatbuffers::String> driver = 0,
-    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<const kiln::packs::fb::Size3 *>> local_sizes = 0,
+    flatbuffers::Offset<flatbuffers::String> proof = 0,
+    flatbuffers::Offset<flatbuffers::String> unproven = 0) {
   ProvenanceBuilder builder_(_fbb);
   builder_.add_unfinished_size(unfinished_size);
   builder_.add_finish_microseconds(finish_microseconds);
+  builder_.add_unproven(unproven);
+  builder_.add_proof(proof);
   builder_.add_local_sizes(local_sizes);
   builder_.add_driver(driver);
   builder_.add_finisher(finisher);
@@ -1350,13 +1372,17 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
     uint64_t finish_microseconds = 0,
     uint64_t unfinished_size = 0,
     const char *driver = nullptr,
-    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr) {
+    const std::vector<kiln::packs::fb::Size3> *local_sizes = nullptr,
+    const char *proof = nullptr,
+    const char *unproven = nullptr) {
   auto build_log__ = build_log ? _fbb.CreateString(build_log) : 0;
   auto kernels__ = kernels ? _fbb.CreateVectorOfStructs<kiln::packs::fb::KernelFacts>(*kernels) : 0;
   auto why_not_final__ = why_not_final ? _fbb.CreateString(why_not_final) : 0;
   auto finisher__ = finisher ? _fbb.CreateString(finisher) : 0;
   auto driver__ = driver ? _fbb.CreateString(driver) : 0;
   auto local_sizes__ = local_sizes ? _fbb.CreateVectorOfStructs<kiln::packs::fb::Size3>(*local_sizes) : 0;
+  auto proof__ = proof ? _fbb.CreateString(proof) : 0;
+  auto unproven__ = unproven ? _fbb.CreateString(unproven) : 0;
   return kiln::packs::fb::CreateProvenance(
       _fbb,
       build_log__,
@@ -1367,7 +1393,9 @@ inline flatbuffers::Offset<Provenance> CreateProvenanceDirect(
       finish_microseconds,
       unfinished_size,
       driver__,
-      local_sizes__);
+      local_sizes__,
+      proof__,
+      unproven__);
 }
 
 struct Section FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {

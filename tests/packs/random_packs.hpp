@@ -163,6 +163,8 @@ class RandomPacks {
     out.driver = pick({"", "550.1", "550.01", "580.65"});
     out.microseconds = number(2);
     if (maybe(2)) out.local_sizes = {{number(2) + 1, 1, 1}};
+    out.proof = pick({"", "reference", "source"});
+    if (out.proof.empty()) out.unproven = pick({"", "no arguments"});
     return out;
   }
 

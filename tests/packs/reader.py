@@ -256,7 +256,8 @@ def finish(table):
     return {"final": FINALITIES[table.number(2, "B")], "why_not_final": table.text(3),
             "finisher": table.text(4), "finish_microseconds": table.number(5, "Q"),
             "unfinished_size": table.number(6, "Q"), "driver": table.text(7),
-            "local_sizes": [list(size) for size in table.all_fixed(8, "III")]}
+            "local_sizes": [list(size) for size in table.all_fixed(8, "III")],
+            "proof": table.text(9), "unproven": table.text(10)}
 
 
 def provenance(table):

@@ -341,8 +341,8 @@ inline void append_provenance(
   if (provenances == nullptr) return;
   for (const auto *provenance : *provenances) {
     append(provenance->build_log(), part);
-    for (const auto *text :
-         {provenance->why_not_final(), provenance->finisher(), provenance->driver()}) {
+    for (const auto *text : {provenance->why_not_final(), provenance->finisher(),
+                             provenance->driver(), provenance->proof(), provenance->unproven()}) {
       if (text != nullptr) append(text, part);
     }
     part->bytes.push_back(provenance->finality());

@@ -118,7 +118,7 @@ struct KernelFacts {
   bool operator==(const KernelFacts &) const = default;
 };
 
-// How a binary was made final, or why it is not.
+// How a binary was made final, or why it is not, and what its results were compared with.
 struct Finish {
   Finality finality = Finality::not_launched;
   std::string why_not{};              // a sentence, unless it is final
@@ -129,6 +129,8 @@ struct Finish {
   // Work-group sizes that were launched to make it final, ascending, each once; empty if the
   // driver's code does not depend on them.
   std::vector<std::array<std::uint32_t, 3>> local_sizes{};
+  std::string proof{};     // what the results of a launch were equal to; empty: nothing
+  std::string unproven{};  // then why, if it was launched: a sentence
   bool operator==(const Finish &) const = default;
 };
 
