@@ -26,15 +26,15 @@ nlohmann::json compile_all(const packs::Contents &base, const DeviceInfo &device
                            const std::vector<Job> &plan, const BuildTimes &times,
                            const std::string &caches) {
   use_driver_caches(caches);
-  OpenedDevice opened;
-  if (const Status s = opened.open(device); !s.ok()) return to_json(s);
+  OpenedPack opened;
+  if (const Status s = opened.open_device(device); !s.ok()) return to_json(s);
   std::size_t made = 0;
   for (const Job &job : plan) {
     if (job.need != Need::compile) continue;
     const packs::Program &program = base.programs[job.program];
     const JobRequest request{
         device, program, program.variants[job.variant], {times.timeout}, times.finish};
-    made += compile_job(request, opened).contains("binary") ? 1 : 0;
+    made += compile_job(request, &opened, "", [](JobStage) {}).contains("binary") ? 1 : 0;
   }
   return {{"made", made}};
 }

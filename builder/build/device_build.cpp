@@ -51,6 +51,8 @@ struct Task {
   TunedSizes tuned;
   const packs::Bytes &opening;
   const std::string &platform;
+  std::size_t place = 0;  // of the program in the base pack
+  const ResultCheck *check = nullptr;
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
   bool stored = false;  // the store had it
@@ -106,14 +108,25 @@ std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<Devi
     tasks.push_back({job_name(base, devices, job), program, variant, device,
                      tuned_sizes(by_variant.of(program.name, variant.name), program.name,
                                  variant.name, device.description.profile),
-                     openings[job.device], platforms[job.device]});
+                     openings[job.device], platforms[job.device], job.program});
   }
   return tasks;
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
-  return {task.device,    task.program, task.variant, {options.timeout, options.memory},
-          options.finish, task.tuned,   options.also, task.opening};
+  JobRequest request{task.device,    task.program, task.variant, {options.timeout, options.memory},
+                     options.finish, task.tuned,   options.also, task.opening};
+  request.check = task.check;
+  return request;
+}
+
+// The checks, which the tasks point to from then on. `sources` as find_checks() has it.
+std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOptions &options,
+                                    const std::string &sources, std::vector<Task> *tasks) {
+  std::vector<ResultCheck> checks =
+      find_checks(base.programs, options.references, options.input, sources);
+  for (Task &task : *tasks) task.check = &checks[task.place];
+  return checks;
 }
 
 // The tasks from the first to the last: taken from the store, run, or left to another builder.
@@ -206,6 +219,9 @@ class TaskRun {
   void take(Task *task, const nlohmann::json &answer) {
     task->status = status_from(answer);
     if (task->status.ok()) task->result = job_result(task->variant, answer);
+    if (task->status.ok() && options_.require_proof) {
+      task->status = drop_unproven(&task->result);
+    }
     if (task->result.binary) spill_.take(&*task->result.binary);
     if (task->result.intermediate) spill_.take(&*task->result.intermediate);
     for (JobResult::Also &also : task->result.also) {
@@ -235,11 +251,19 @@ class TaskRun {
 };
 
 // Fails with Code::failed if there is no place for the drivers' caches.
-Status run_tasks(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress,
-                 BuildResult *result) {
+Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
+                 const JobProgress &progress, BuildResult *result) {
   if (tasks.empty()) return {};
   const auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
+  const std::string sources = folder->path() + "/sources.kiln";
+  if (Status s = write_sources(base.programs, sources); !s.ok()) return s;
+  const auto checks = set_checks(base, options, sources, &tasks);
+  std::set<std::string> missing;
+  for (const Task &task : tasks) {
+    if (!task.check->missing.empty()) missing.insert(task.check->missing);
+  }
+  result->missing_references.assign(missing.begin(), missing.end());
   result->store_status = TaskRun(tasks, options, progress, folder->path()).run();
   return {};
 }
@@ -362,11 +386,12 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   packs::merge_records(earlier, &records);
   const std::vector<Job> plan =
       make_plan(base, devices, earlier.targets,
-                {options.finish, records.tunings, options.also, options.preferred, options.shard});
+                {options.finish, records.tunings, options.also, options.preferred, options.shard,
+                 options.require_proof});
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, platforms, plan);
-  if (const Status s = run_tasks(tasks, options, progress, &result); !s.ok()) {
+  if (const Status s = run_tasks(base, tasks, options, progress, &result); !s.ok()) {
     for (Task &task : tasks) task.status = s;
   }
   Collector collector(devices, earlier.targets, &result);
@@ -396,7 +421,8 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
   if (!std::filesystem::exists(options.store.file, error)) return stored;
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   const std::vector<std::string> platforms = platforms_of(devices);
-  const std::vector<Task> tasks = make_tasks(base, devices, tunings, openings, platforms, plan);
+  std::vector<Task> tasks = make_tasks(base, devices, tunings, openings, platforms, plan);
+  const auto checks = set_checks(base, options, "", &tasks);
   JobStore store(options.store);
   if (!store.status().ok()) return store.status();
   auto task = tasks.begin();

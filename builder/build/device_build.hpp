@@ -9,6 +9,7 @@
 
 #include "builder/build/job_store.hpp"
 #include "builder/build/plan.hpp"
+#include "builder/launch/reference.hpp"
 
 namespace kiln::builder {
 
@@ -22,6 +23,9 @@ struct BuildOptions {
   bool preferred = false;  // as PlanOptions has it
   Shard shard{};           // as well
   StoreOptions store{};
+  ReferenceOptions references{};  // of what results are compared with
+  std::string input{};            // the manifest or pack, beside which references' files lie
+  bool require_proof = false;     // binaries whose results were compared with nothing are failures
 };
 
 // A job that gave no binary: what the driver said, or how it died.
@@ -34,6 +38,8 @@ struct BuildResult {
   packs::Contents contents;  // base and one target for each distinct device
   std::vector<JobFailure> failures;
   std::vector<JobFailure> unfinished;  // jobs that gave a binary which is not final, and why
+  // Why references of programs are not used: they are not there.
+  std::vector<std::string> missing_references;
   std::size_t compiled = 0;
   std::size_t stored = 0;  // binaries that the store had
   std::size_t reused = 0;

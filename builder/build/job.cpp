@@ -5,7 +5,10 @@
 #include <optional>
 
 #include "builder/base/build_log.hpp"
+#include "builder/base/clock.hpp"
 #include "builder/finish/finishers.hpp"
+#include "builder/finish/launch_results.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
@@ -37,6 +40,11 @@ json kernel_facts(const runtime::Device &device, cl_kernel kernel) {
           kernel_number<cl_ulong>(device, kernel, CL_KERNEL_LOCAL_MEM_SIZE)};
 }
 
+bool is_compared_with_source(const JobRequest &request) {
+  return request.launch_source && request.check != nullptr && !request.check->off &&
+         !request.check->has_reference(request.program, request.variant);
+}
+
 }  // namespace
 
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device) {
@@ -48,8 +56,10 @@ const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceIn
   return il && takes_il ? &*il : nullptr;
 }
 
-json compile_job(const JobRequest &request, const OpenedDevice &opened) {
+json compile_job(const JobRequest &request, OpenedPack *opened, const std::string &path,
+                 const std::function<void(JobStage)> &stage) {
   const packs::Variant &variant = request.variant;
+  const runtime::Device &device = *opened->child.device;
   const packs::BlobSource *input = job_input(variant, request.device);
   if (input == nullptr) {
     return to_json(
@@ -59,19 +69,27 @@ json compile_job(const JobRequest &request, const OpenedDevice &opened) {
   if (const Status s = input->read(&bytes); !s.ok()) return to_json(s);
   const bool is_source = variant.source && input == &*variant.source;
   const auto build = [&] {
-    return runtime::build_program(*opened.device, opened.context.get(),
+    return runtime::build_program(device, opened->child.context.get(),
                                   is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
                                   variant.options, expected(variant));
   };
-  const runtime::BuildOutcome outcome = build();
+  stage(JobStage::compiling);
+  const auto start = Clock::now();
+  runtime::BuildOutcome outcome = build();
+  const double milliseconds = milliseconds_since(start);
+  stage(JobStage::finishing);
   json answer = to_json(outcome.error);
-  if (outcome.error.ok()) answer = make_binaries(*opened.device, request, outcome.built, build);
+  if (outcome.error.ok()) answer = make_binaries(device, request, outcome.built, build);
   answer["log"] = outcome.log;
   if (!outcome.error.ok()) return answer;
+  answer["build_milliseconds"] = milliseconds;
   answer["kernels"] = json::array();
   for (const auto &kernel : outcome.built.kernels) {
-    answer["kernels"].push_back(kernel_facts(*opened.device, kernel.get()));
+    answer["kernels"].push_back(kernel_facts(device, kernel.get()));
   }
+  if (!is_compared_with_source(request)) return answer;
+  stage(JobStage::launching);
+  answer["results"] = to_json(source_results(request, opened, std::move(outcome.built), path));
   return answer;
 }
 
@@ -88,6 +106,25 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
     result.also.push_back({also["compute_capability"], take(also, "binary"), status_from(also)});
   }
   return result;
+}
+
+Status drop_unproven(JobResult *result) {
+  std::string why;
+  const auto drop = [&](std::optional<packs::Binary> *binary) {
+    if (!*binary || !(*binary)->finish.proof.empty()) return Status();
+    const packs::Finish &finish = (*binary)->finish;
+    Status status{Code::failed, "its results are not proven: " +
+                                    (finish.unproven.empty() ? finish.why_not : finish.unproven)};
+    binary->reset();
+    return status;
+  };
+  Status status = drop(&result->binary);
+  const Status intermediate = drop(&result->intermediate);
+  for (JobResult::Also &also : result->also) {
+    if (also.binary) also.status = drop(&also.binary);
+  }
+  if (status.ok()) status = intermediate;
+  return result->binary || result->intermediate ? Status() : status;
 }
 
 }  // namespace kiln::builder

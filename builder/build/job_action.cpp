@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "builder/build/job.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/opencl/library.hpp"
 
@@ -74,6 +75,7 @@ json launch_of(const JobRequest &request) {
           {"local_size", request.variant.local_size},
           {"pixels", request.variant.pixels},
           {"reference", text(request.program.reference)},
+          {"check", request.check == nullptr ? json() : text(request.check->identity)},
           {"sizes", request.program.sizes}};
 }
 

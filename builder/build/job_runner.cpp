@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#include "builder/build/job.hpp"
 #include "builder/build/offline_job.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/finishers.hpp"
+#include "builder/finish/prove_binaries.hpp"
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
@@ -52,12 +52,15 @@ json JobRunner::compile_here(const json &order) {
   JobRequest request = requests_(order["job"]);
   request.finish = order["finish"];
   request.repeat_launches = order["repeat_launches"];
+  request.launch_source = order["launch_source"];
   if (!order["also"].get<bool>()) request.also.clear();
-  if (!opened_.device) {
-    use_driver_caches(order["caches"]);
-    if (const Status s = opened_.open(request.device); !s.ok()) return to_json(s);
+  const std::string caches = order["caches"];
+  if (!opened_.child.device) {
+    use_driver_caches(caches);
+    if (const Status s = opened_.open_device(request.device); !s.ok()) return to_json(s);
   }
-  json answer = compile_job(request, opened_);
+  json answer = compile_job(request, &opened_, caches + "/source.kiln",
+                            [this](JobStage stage) { stage_->set(static_cast<int>(stage)); });
   answer["last"] = is_spent();
   return answer;
 }
@@ -74,6 +77,7 @@ ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
   return compiler_.call({{"job", job},
                          {"finish", how.finish},
                          {"repeat_launches", how.repeat_launches},
+                         {"launch_source", how.launch_source},
                          {"also", !how.also.empty()},
                          {"caches", caches_}},
                         how.limits);
@@ -91,43 +95,57 @@ ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
   return made;
 }
 
+// Where another try of the job without the step that its process died in may give a binary: leaves
+// that step out of `how`.
+bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const {
+  const auto stage = static_cast<JobStage>(stage_->get());
+  if (stage == JobStage::launching) {
+    what->results = "launching the program that was built ended the process: " + died.reason();
+    how->launch_source = false;
+    return true;
+  }
+  if (stage != JobStage::finishing) return false;
+  if (!how->also.empty()) {
+    // What may have died is the work for other devices.
+    what->also = died.reason();
+    how->also.clear();
+    return true;
+  }
+  if (!how->finish) return false;
+  if (how->variant.launches && how->repeat_launches) {
+    // What may have died is a kernel, on memory that holds zeros.
+    how->repeat_launches = false;
+    return true;
+  }
+  what->finisher = "the process that finished it ended: " + died.reason();
+  how->finish = false;
+  return true;
+}
+
 json JobRunner::run(std::size_t job) {
   const JobRequest request = requests_(job);
   if (request.device.offline != nullptr) return run_offline_job(request);
+  if (!stage_) stage_.emplace();
   JobRequest how = request;
+  LeftOut left_out;
   ChildResult made = compile(job, how);
-  std::string also_died;
-  if (!made.ok() && !how.also.empty()) {
-    // What may have died is the work for other devices.
-    also_died = made.reason();
-    how.also.clear();
-    made = compile(job, how);
-  }
-  if (!made.ok() && how.finish && how.variant.launches) {
-    // What may have died is a kernel, on memory that holds zeros.
-    how.repeat_launches = false;
-    made = compile(job, how);
-  }
-  if (!made.ok() && how.finish) {
-    // What may have died is the finisher: without it there may still be a binary.
-    const std::string death = made.reason();
-    how.finish = false;
-    made = compile(job, how);
-    if (made.status().ok()) {
-      made.answer["finisher_died"] = "the process that finished it ended: " + death;
-    }
-  }
+  while (!made.ok() && leave_out(made, &how, &left_out)) made = compile(job, how);
   if (const Status s = with_log(made); !s.ok()) return to_json(s);
-  if (!also_died.empty()) add_deaths(request, also_died, &made.answer);
+  json &answer = made.answer;
+  if (!left_out.finisher.empty()) answer["finisher_died"] = left_out.finisher;
+  if (!left_out.also.empty()) add_deaths(request, left_out.also, &answer);
+  Results built{{}, {}, left_out.results};
+  if (answer.contains("results")) built = results_from(answer["results"]);
+  answer.erase("results");
   if (!prover_ || &prover_->device() != &request.device) {
     prover_.emplace(request.device, request.limits, folder_);
   }
-  const auto proven = prove_binaries(request, &*prover_, std::move(made.answer));
+  const Expectation expected = expectation_of(request, built, &references_);
+  auto proven = prove_binaries(request, expected, &*prover_, std::move(answer));
   if (prover_->has_died()) died_ = true;
   if (!proven.ok()) return to_json(proven.status());
-  json answer = *proven;
-  answer["died"] = died_;  // of this job: after it the runner is replaced
-  return answer;
+  (*proven)["died"] = died_;  // of this job: after it the runner is replaced
+  return std::move(*proven);
 }
 
 }  // namespace kiln::builder

@@ -9,10 +9,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/device/opened_device.hpp"
+#include "builder/build/job.hpp"
 #include "builder/finish/job_request.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/process/serving_child.hpp"
+#include "builder/process/shared_number.hpp"
 
 namespace kiln::builder {
 
@@ -36,6 +38,13 @@ class JobRunner {
   bool is_well() const { return !died_; }
 
  private:
+  // What was left out of a job since its process died of it.
+  struct LeftOut {
+    std::string also{};
+    std::string finisher{};
+    std::string results{};
+  };
+  bool leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const;
   ChildResult compile(std::size_t job, const JobRequest &how);
   ChildResult call(std::size_t job, const JobRequest &how);
   nlohmann::json compile_here(const nlohmann::json &order);
@@ -43,12 +52,14 @@ class JobRunner {
   Requests requests_;
   std::string folder_;
   ServingChild compiler_;
-  std::size_t started_ = 0;  // processes that compile
-  std::string caches_;       // of the one that does
-  std::size_t device_ = 0;   // the index of its device
+  std::size_t started_ = 0;            // processes that compile
+  std::string caches_;                 // of the one that does
+  std::size_t device_ = 0;             // the index of its device
+  std::optional<SharedNumber> stage_;  // of the job that is being compiled, a JobStage
   std::optional<Prover> prover_;
+  ExpectedResults references_;
   bool died_ = false;
-  OpenedDevice opened_;  // in the child alone
+  OpenedPack opened_;  // in the child alone
 };
 
 }  // namespace kiln::builder

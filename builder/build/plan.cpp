@@ -98,6 +98,10 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (binary != nullptr && is_offline(binary->finish)) {
     return "no device has loaded the earlier binary";
   }
+  const auto is_proven = [](const packs::Binary *b) { return b && !b->finish.proof.empty(); };
+  if (options.require_proof && !is_proven(binary) && !is_proven(intermediate)) {
+    return "nothing proves the earlier binary's results";
+  }
   const bool any_driver = d.finishing == runtime::Finishing::linker;
   if (any_driver && binary != nullptr &&
       packs::compare_versions(binary->finish.driver,

@@ -35,6 +35,7 @@ struct PlanOptions {
   std::vector<std::uint32_t> also{};     // as BuildOptions has them
   bool preferred = false;                // of each program one variant alone: preferred_variant()
   Shard shard{};                         // the jobs of others are left to other builds
+  bool require_proof = false;            // compile again what has no proof
 };
 
 // One job for each device and variant, in the order of devices, then programs and

@@ -8,6 +8,7 @@
 #include "builder/caches/export.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/finish/prove_binaries.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
@@ -51,7 +52,8 @@ Status take(const packs::Program &program, const packs::Variant &variant, const 
   JobRequest request{device, program, variant, {timeout}};
   request.finish = false;
   Prover prover(device, request.limits, folder->path());
-  const auto proven = prove_binaries(request, &prover, as_made(variant, device, std::move(bytes)));
+  const auto proven =
+      prove_binaries(request, {}, &prover, as_made(variant, device, std::move(bytes)));
   if (!proven.ok()) return proven.status();
   JobResult result = job_result(variant, *proven);
   if (result.binary) target->binaries.push_back(*std::move(result.binary));

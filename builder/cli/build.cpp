@@ -32,8 +32,7 @@ struct BuildArguments {
   bool fresh = false;
   StoreChoice store;
   bool retry = false;
-  bool no_finish = false;
-  bool preferred = false;
+  JobChoice how;
   std::vector<std::string> also;  // "sm_100", ...
   builder::Shard shard;
   packs::WriteOptions write;
@@ -101,9 +100,12 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   builder::BuildOptions build;
   build.timeout = in_milliseconds(options.timeout_seconds);
   build.memory = options.memory;
-  build.finish = !options.no_finish;
-  build.preferred = options.preferred;
+  build.finish = !options.how.no_finish;
+  build.preferred = options.how.preferred;
   build.shard = options.shard;
+  build.references = options.how.references;
+  build.input = options.input;
+  build.require_proof = options.how.require_proof;
   for (const std::string &architecture : options.also) {
     build.also.push_back(*builder::parse_architecture(architecture));
   }
@@ -144,6 +146,16 @@ void tell_failures(const std::vector<builder::JobFailure> &failures) {
   }
 }
 
+// In one line: it may be every program of a manifest.
+void tell_missing(const std::vector<std::string> &references) {
+  if (references.empty()) return;
+  complain(fmt::format(
+      "{}; results are compared with the program built from source instead{}", references.front(),
+      references.size() == 1
+          ? ""
+          : fmt::format("; so are those of {}", count(references.size() - 1, "other program"))));
+}
+
 int run(const BuildArguments &options) {
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
@@ -169,6 +181,7 @@ int run(const BuildArguments &options) {
   if (!result.store_status.ok()) {
     complain("going on without the store: " + result.store_status.message);
   }
+  tell_missing(result.missing_references);
   tell_failures(result.failures);
   if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.unfinished) {
@@ -206,7 +219,7 @@ void add_build(CLI::App &app, Command *command) {
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->default_str("4G");
-  add_job_flags(*sub, &options->preferred, &options->no_finish);
+  add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
   sub->add_option(
          "--also", options->also,

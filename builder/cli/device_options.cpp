@@ -22,14 +22,19 @@ void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
       ->capture_default_str();
 }
 
-void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish) {
+void add_job_options(CLI::App &command, JobChoice *choice) {
   command.add_flag(
-      "--preferred", *preferred,
+      "--preferred", choice->preferred,
       "Only one variant of each program, the first one in `prefer` that the device can "
       "run; binaries of others are kept");
   command.add_flag(
-      "--no-finish", *no_finish,
+      "--no-finish", choice->no_finish,
       "Leave the drivers' binaries as they are, whatever a first launch then compiles");
+  add_reference_options(command, &choice->references);
+  command
+      .add_flag("--require-proof", choice->require_proof,
+                "Pack no new binary whose results were compared with nothing")
+      ->excludes("--no-check");
 }
 
 void add_shard_option(CLI::App &command, builder::Shard *shard) {

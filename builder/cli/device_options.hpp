@@ -17,8 +17,16 @@ void add_device_option(CLI::App &command, std::string *selector, const char *oth
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // --timeout; `what` says for what.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
-// --preferred and --no-finish, by which a build chooses its jobs and a plan shows them.
-void add_job_flags(CLI::App &command, bool *preferred, bool *no_finish);
+// What build and plan know of jobs alike.
+struct JobChoice {
+  bool preferred = false;
+  bool no_finish = false;
+  bool require_proof = false;
+  builder::ReferenceOptions references;
+};
+
+// --preferred, --no-finish, --require-proof, --references and --no-check.
+void add_job_options(CLI::App &command, JobChoice *choice);
 
 // --shard, of which a build does the jobs and a plan shows them.
 void add_shard_option(CLI::App &command, builder::Shard *shard);

@@ -19,8 +19,7 @@ struct PlanArguments {
   std::string output;
   StoreChoice store;
   HostTools tools;
-  bool no_finish = false;
-  bool preferred = false;
+  JobChoice how;
   builder::Shard shard;
   bool json = false;
 };
@@ -41,8 +40,10 @@ std::vector<bool> in_store(const PlanArguments &options, const packs::Contents &
                            const std::vector<packs::Tuning> &tunings,
                            const std::vector<builder::Job> &plan) {
   builder::BuildOptions build;
-  build.finish = !options.no_finish;
-  build.preferred = options.preferred;
+  build.finish = !options.how.no_finish;
+  build.preferred = options.how.preferred;
+  build.references = options.how.references;
+  build.input = options.input;
   build.store.file = store_file(options.store);
   auto stored = builder::stored_jobs(base, devices, tunings, plan, build);
   if (stored.ok()) return *std::move(stored);
@@ -69,9 +70,13 @@ int run(const PlanArguments &options) {
   packs::Contents records;
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan = builder::make_plan(
-      base, *devices, earlier.targets,
-      {!options.no_finish, records.tunings, {}, options.preferred, options.shard});
+  const auto plan = builder::make_plan(base, *devices, earlier.targets,
+                                       {!options.how.no_finish,
+                                        records.tunings,
+                                        {},
+                                        options.how.preferred,
+                                        options.shard,
+                                        options.how.require_proof});
   const std::vector<bool> stored = in_store(options, base, *devices, records.tunings, plan);
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -114,7 +119,7 @@ void add_plan(CLI::App &app, Command *command) {
   sub->add_option("--have", options->output, "A pack that was built before");
   add_store_options(*sub, &options->store);
   add_host_tools(*sub, &options->tools);
-  add_job_flags(*sub, &options->preferred, &options->no_finish);
+  add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });

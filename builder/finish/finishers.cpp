@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
+#include "builder/base/clock.hpp"
 #include "builder/finish/launch_recorded.hpp"
-#include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/load/cuda_linker.hpp"
@@ -19,13 +19,8 @@ namespace {
 
 using nlohmann::json;
 using packs::Finality;
-using Clock = std::chrono::steady_clock;
 
-constexpr char kLinker[] = "nvidia-linker 1";
-constexpr char kWorkGroups[] = "pocl-work-groups 1";
-constexpr char kShaderCache[] = "mesa-shader-cache 1";
 constexpr char kPoclSizes[] = "POCL_BINARY_SPECIALIZE_WG";
-constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
 std::uint64_t microseconds_since(Clock::time_point start) {
   return static_cast<std::uint64_t>(
@@ -144,90 +139,6 @@ json make_with_sizes(const runtime::Device &device, const JobRequest &request,
   return {{"binary", to_json(with_finish(request.variant, std::move(bytes), std::move(finish)))}};
 }
 
-// Fills in what a fresh process saw.
-void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary) {
-  packs::Bytes bytes;
-  (void)binary.blob.read(&bytes);
-  if (runtime::is_ptx({bytes.data(), bytes.size()})) {
-    finish->finality = Finality::no;
-    finish->why_not = kPtx;
-  } else if (!proof.launched.ok()) {
-    finish->finality = Finality::not_launched;
-    finish->why_not = proof.launched.message;
-  } else if (proof.launch.compiles()) {
-    finish->finality = Finality::no;
-    finish->why_not = "its first launch compiles";
-  } else {
-    finish->finality = Finality::yes;
-    finish->why_not.clear();
-  }
-}
-
-// The place of Mesa's entries, which what it made at the opening names; empty if it made nothing.
-std::string_view mesa_place(const packs::Bytes &opening) {
-  const std::string_view text(reinterpret_cast<const char *>(opening.data()), opening.size());
-  return text.substr(0, std::min(text.find('\n'), text.size()));
-}
-
-// Launches the binary with nothing of it in Mesa's cache, and takes what Mesa compiled; `wanted`
-// gets the names of its files. llvmpipe numbers its functions by what the process compiled before,
-// so there was nothing.
-void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binary) {
-  ProofRequest request = *wanted;
-  if (request.place.empty()) {
-    binary->finish.why_not = "Mesa wrote no shader cache";
-    return;
-  }
-  request.by_itself = true;
-  Proof first = prover->prove(request, *binary, false);
-  const Status status = first.loaded.ok() ? first.launched : first.loaded;
-  if (!status.ok()) {
-    binary->finish.why_not = status.message;
-    return;
-  }
-  binary->finish.finisher = kShaderCache;
-  packs::Bytes bytes;
-  (void)binary->blob.read(&bytes);
-  binary->finish.unfinished_size = bytes.size();
-  binary->auxiliary = packs::BlobSource(std::move(first.entries));
-  wanted->names = std::move(first.names);
-}
-
-// Of a finisher that ended its process: it is not run again for this binary.
-void note_death(const JobRequest &request, const json &answer, packs::Finish *finish) {
-  if (!answer.contains("finisher_died") || finish->finality == Finality::yes) return;
-  const bool linker = request.device.description.finishing == runtime::Finishing::linker;
-  finish->finisher = (linker ? kLinker : kWorkGroups) + launches_mark(request.variant);
-  finish->why_not = answer["finisher_died"];
-}
-
-// Fails where the binary must not be packed.
-Status prove_binary(const JobRequest &request, Prover *prover, packs::Binary *binary) {
-  ProofRequest proof_request{request.program, request.variant, request.tuned};
-  proof_request.place = mesa_place(request.opening);
-  if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
-    add_shader_cache(prover, &proof_request, binary);
-  }
-  Proof proof = prover->prove_final(proof_request, *binary);
-  if (proof.loaded.code == Code::process && request.variant.launches) {
-    // What kernels do with zeros is no fault of the binary.
-    const Status death = proof.loaded;
-    proof_request.launch = false;
-    proof = prover->prove(proof_request, *binary, false);
-    proof.launched = {death.code, "repeating a recorded launch: " + death.message};
-  }
-  if (!proof.loaded.ok()) return proof.loaded;
-  note(proof, &binary->finish, *binary);
-  // A later build looks at launches again only where they are others.
-  if (request.finish) binary->finish.finisher += launches_mark(request.variant);
-  return {};
-}
-
-Status prove_intermediate(const JobRequest &request, Prover *prover,
-                          const packs::Binary &intermediate) {
-  return prover->prove({request.program, request.variant, {}, false}, intermediate, true).loaded;
-}
-
 }  // namespace
 
 json to_json(const packs::Binary &binary) {
@@ -241,7 +152,9 @@ json to_json(const packs::Binary &binary) {
            {"microseconds", f.microseconds},
            {"unfinished_size", f.unfinished_size},
            {"driver", f.driver},
-           {"local_sizes", f.local_sizes}};
+           {"local_sizes", f.local_sizes},
+           {"proof", f.proof},
+           {"unproven", f.unproven}};
   if (binary.auxiliary) {
     packs::Bytes auxiliary;
     (void)binary.auxiliary->read(&auxiliary);
@@ -259,7 +172,9 @@ packs::Binary binary_from(const packs::Variant &variant, const json &in) {
                    in["microseconds"],
                    in["unfinished_size"],
                    in["driver"],
-                   in["local_sizes"].get<std::vector<std::array<std::uint32_t, 3>>>()};
+                   in["local_sizes"].get<std::vector<std::array<std::uint32_t, 3>>>(),
+                   in["proof"],
+                   in["unproven"]};
   if (in.contains("auxiliary")) {
     const packs::Bytes &auxiliary = in["auxiliary"].get_binary();
     binary.auxiliary = packs::BlobSource(auxiliary);
@@ -283,35 +198,6 @@ json make_binaries(const runtime::Device &device, const JobRequest &request,
     default: break;
   }
   return {{"binary", to_json(with_finish(request.variant, std::move(plain), {}))}};
-}
-
-Result<json> prove_binaries(const JobRequest &request, Prover *prover, json answer) {
-  Status status;  // the first failure
-  if (answer.contains("binary")) {
-    packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    status = prove_binary(request, prover, &binary);
-    if (status.ok()) {
-      note_death(request, answer, &binary.finish);
-      answer["binary"] = to_json(binary);
-    } else {
-      answer.erase("binary");
-      status.message = "loading and launching the new binary: " + status.message;
-    }
-  }
-  if (answer.contains("intermediate")) {
-    packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
-    if (!status.ok()) intermediate.finish.why_not = status.message;
-    note_death(request, answer, &intermediate.finish);
-    const Status refused = prove_intermediate(request, prover, intermediate);
-    answer["intermediate"] = to_json(intermediate);
-    if (!refused.ok()) {
-      answer.erase("intermediate");
-      if (status.ok()) status = {refused.code, "loading the new binary: " + refused.message};
-    }
-  }
-  if (answer.contains("binary") || answer.contains("intermediate")) return answer;
-  if (status.ok()) status = {Code::failed, "there is no binary to prove"};
-  return status;
 }
 
 }  // namespace kiln::builder

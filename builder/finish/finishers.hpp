@@ -9,10 +9,15 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
-#include "builder/finish/proof.hpp"
 #include "runtime/load/build.hpp"
 
 namespace kiln::builder {
+
+// Names and versions of finishers, and what is said of PTX.
+inline constexpr char kLinker[] = "nvidia-linker 1";
+inline constexpr char kWorkGroups[] = "pocl-work-groups 1";
+inline constexpr char kShaderCache[] = "mesa-shader-cache 1";
+inline constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
 // A binary with its finish and auxiliary blob, and back. The log and the kernels' info are other
 // members of the same answer.
@@ -30,11 +35,5 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
 
 // Whether make_binaries() left this process so that it must make no others.
 bool is_spent();
-
-// Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
-// kernels. Fails with the first proof's status if no binary is left, and with Code::failed where
-// none was made.
-Result<nlohmann::json> prove_binaries(const JobRequest &request, Prover *prover,
-                                      nlohmann::json answer);
 
 }  // namespace kiln::builder

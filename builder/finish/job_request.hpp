@@ -12,6 +12,8 @@
 
 namespace kiln::builder {
 
+struct ResultCheck;
+
 struct JobRequest {
   const DeviceInfo &device;
   const packs::Program &program;
@@ -23,6 +25,8 @@ struct JobRequest {
   std::vector<std::uint32_t> also{};
   packs::Bytes opening{};       // as harvest_opening() gives it, for drivers with such a cache
   bool repeat_launches = true;  // recorded ones, to finish it; they may end the process
+  const ResultCheck *check = nullptr;  // what results are compared with; null: nothing
+  bool launch_source = true;  // the program that was built, where results are compared with it
 };
 
 }  // namespace kiln::builder

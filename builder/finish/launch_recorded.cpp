@@ -26,7 +26,8 @@ bool compiles(double first, double second, double third) {
 }
 
 Status repeat(const Device &device, cl_context context, cl_command_queue queue, cl_program program,
-              const RecordedLaunch &launch, FirstLaunch *worst) {
+              const RecordedLaunch &launch, FirstLaunch *worst,
+              std::vector<std::uint64_t> *memory) {
   RepeatedLaunch again(device, context, queue);
   RepeatTimes first;
   RepeatTimes second;
@@ -35,6 +36,7 @@ Status repeat(const Device &device, cl_context context, cl_command_queue queue, 
   for (RepeatTimes *times : {&first, &second, &third}) {
     if (status.ok()) status = again.launch(launch.local, times);
   }
+  if (status.ok() && memory != nullptr) status = again.hash(&memory->emplace_back());
   FirstLaunch seen{first.milliseconds, second.milliseconds};
   seen.compiled = compiles(first.milliseconds, second.milliseconds, third.milliseconds);
   if (!status.ok()) {
@@ -51,7 +53,8 @@ Status repeat(const Device &device, cl_context context, cl_command_queue queue, 
 
 Status launch_recorded(const Device &device, cl_program program,
                        const std::vector<RecordedLaunch> &launches,
-                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out) {
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
+                       std::vector<std::uint64_t> *memory) {
   const runtime::OpenCL &cl = *device.cl;
   cl_context context = nullptr;
   cl_int code =
@@ -65,11 +68,11 @@ Status launch_recorded(const Device &device, cl_program program,
   FirstLaunch worst;
   worst.compiled = false;
   for (const RecordedLaunch &launch : launches) {
-    Status s = repeat(device, context, queue.get(), program, launch, &worst);
+    Status s = repeat(device, context, queue.get(), program, launch, &worst, memory);
     if (!s.ok()) return s;
   }
   for (const RecordedLaunch &launch : tuned) {
-    (void)repeat(device, context, queue.get(), program, launch, &worst);
+    (void)repeat(device, context, queue.get(), program, launch, &worst, nullptr);
   }
   if (Status s = ask_executes(device, context, queue.get(), &worst.executes); !s.ok()) return s;
   *out = worst;

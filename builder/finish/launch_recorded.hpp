@@ -17,8 +17,10 @@ namespace kiln::builder {
 // it was not recorded. For processes that may end: what kernels do with zeros is not known.
 //
 // Those of `tuned` are launched, too; what the driver refuses of them the layer leaves to it.
+// `memory`, if it is not null, gets a hash of each launch's memory after its repetitions.
 Status launch_recorded(const runtime::Device &device, cl_program program,
                        const std::vector<RecordedLaunch> &launches,
-                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out);
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
+                       std::vector<std::uint64_t> *memory = nullptr);
 
 }  // namespace kiln::builder

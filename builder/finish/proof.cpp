@@ -6,10 +6,13 @@
 
 #include <unistd.h>
 
+#include "builder/base/clock.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_recorded.hpp"
+#include "builder/finish/launch_results.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/launch/plane_json.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/packs/writer.hpp"
@@ -22,18 +25,13 @@ using nlohmann::json;
 
 constexpr std::size_t kMostOrders = 64;  // of one process
 
-// The variant alone, without source and IL: nothing but the binary can be loaded.
+// Without source and IL: nothing but the binary can be loaded.
 Status write_proof(const DeviceInfo &device, const ProofRequest &request,
                    const packs::Binary &binary, bool intermediate, const std::string &path) {
   packs::Contents contents;
-  packs::Program program = request.program;
-  program.variants = {request.variant};
-  program.variants[0].source.reset();
-  program.variants[0].il32.reset();
-  program.variants[0].il64.reset();
   packs::Target target = make_target(device);
   (intermediate ? target.intermediates : target.binaries) = {binary};
-  contents.programs = {std::move(program)};
+  contents.programs = {without_code(request.program)};
   contents.targets = {std::move(target)};
   packs::WriteOptions options;
   options.compress_binaries = false;
@@ -41,12 +39,12 @@ Status write_proof(const DeviceInfo &device, const ProofRequest &request,
 }
 
 Status launch(OpenedPack &bench, const kiln::Program &loaded, const OpenedPack::Found &found,
-              const TunedSizes &tuned, FirstLaunch *out) {
+              const TunedSizes &tuned, FirstLaunch *out, Results *results) {
   if (found.variant->launches) {
     const auto launches = recorded_launches(*found.variant);
     if (!launches.ok()) return launches.status();
     return launch_recorded(*bench.child.device, loaded.cl(), *launches,
-                           tuned_launches(*launches, tuned), out);
+                           tuned_launches(*launches, tuned), out, &results->memory);
   }
   const auto workload =
       plan_workload(*found.program, *found.variant, small_problem(*found.program), {});
@@ -84,12 +82,26 @@ class Watch {
   std::uintmax_t before_ = 0;
 };
 
-// In the child: a failed status, {} for a load alone, {"not_launched"}, which is a failed status,
-// or {"first", "second", "compiles", "executes"}.
+// In the child, of the problem that the order poses.
+Results results_in(const OpenedPack &bench, const kiln::Program &loaded,
+                   const OpenedPack::Found &found, const json &order) {
+  const std::array<std::uint32_t, 3> size = order["size"];
+  std::optional<std::vector<Plane>> inputs;
+  if (order.contains("inputs")) inputs = planes_from(order["inputs"]);
+  return launch_results(bench, loaded, *found.program, *found.variant, {size[0], size[1], size[2]},
+                        std::move(inputs));
+}
+
+// In the child: a failed status, or {"recompiled", "load_milliseconds"}; after a launch with
+// "not_launched", which is a failed status, or with "first", "second", "compiles", "executes" and
+// "results".
 json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
   const auto found = bench.find(order["program"], order["variant"]);
   if (!found.ok()) return to_json(found.status());
-  kiln::Loaded loaded = bench.loader.load(found->program->name, found->variant->name);
+  const auto start = Clock::now();
+  kiln::Loaded loaded =
+      bench.loader.load(found->program->name, found->variant->name, KILN_LOAD_CHECK_RECOMPILED);
+  const double milliseconds = milliseconds_since(start);
   if (!loaded.program) {
     Status status = status_of(loaded.program.error());
     const auto rung = order["intermediate"].get<bool>() ? KILN_RUNG_INTERMEDIATE : KILN_RUNG_EXACT;
@@ -97,17 +109,30 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
     if (why != nullptr) status.message = why;
     return to_json(status);
   }
-  if (!order["launch"].get<bool>()) return json::object();
+  json answer{{"recompiled", report_of(loaded).recompiled.value_or(false)},
+              {"load_milliseconds", milliseconds}};
+  if (!order["launch"].get<bool>()) return answer;
   FirstLaunch out;
+  Results results;
   const auto tuned = order["tuned"].get<TunedSizes>();
   watch.begin();
-  const Status status = launch(bench, *loaded.program, *found, tuned, &out);
+  const Status status = launch(bench, *loaded.program, *found, tuned, &out, &results);
   out.compiled = watch.compiled();
-  if (!status.ok()) return {{"not_launched", to_json(status)}};
-  return {{"first", out.first},
-          {"second", out.second},
-          {"executes", out.executes},
-          {"compiles", out.compiles()}};
+  if (!status.ok()) {
+    answer["not_launched"] = to_json(status);
+    return answer;
+  }
+  // Outputs that are as before may be the binary's fault.
+  if (!out.executes) (void)executes_commands(bench, &out.executes);
+  if (out.executes && order.contains("size")) {
+    results = results_in(bench, *loaded.program, *found, order);
+  }
+  answer.update({{"first", out.first},
+                 {"second", out.second},
+                 {"executes", out.executes},
+                 {"compiles", out.compiles()},
+                 {"results", to_json(results)}});
+  return answer;
 }
 
 // The auxiliary blob of the pack's one binary; empty if it has none.
@@ -130,14 +155,28 @@ Proof proof_of(const ChildResult &child) {
     proof.entries = answer["entries"].get_binary();
     proof.names = answer["names"];
   }
+  proof.recompiled = answer["recompiled"];
+  proof.load_milliseconds = answer["load_milliseconds"];
   if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
   if (!answer.contains("first")) return proof;
   proof.launch = {answer["first"], answer["second"], answer["executes"],
                   answer["compiles"].get<bool>()};
+  proof.results = results_from(answer["results"]);
   if (!proof.launch.executes) {
-    proof.launched = {Code::failed, "the device does nothing here when a kernel is launched"};
+    proof.launched = {Code::failed, kIdle};
   }
   return proof;
+}
+
+// What the order says of the problem whose results are compared; nothing where none are.
+void pose_problem(const ProofRequest &request, json *order) {
+  if (!request.launch || request.check == nullptr || request.check->off) return;
+  if (request.variant.launches) return;
+  const ProblemSize size = request.check->size(request.program);
+  (*order)["size"] = std::array{size.width, size.height, size.depth};
+  if (!request.check->reference.only_size()) return;
+  const auto inputs = request.check->reference.inputs(request.program, size);
+  if (inputs.ok()) (*order)["inputs"] = to_json(*inputs);
 }
 
 }  // namespace
@@ -225,6 +264,7 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
              {"place", request.place},
              {"names", request.names},
              {"intermediate", intermediate}};
+  pose_problem(request, &order);
   if (request.by_itself) {
     const std::string caches = new_caches();
     order["caches"] = caches;

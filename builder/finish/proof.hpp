@@ -13,6 +13,7 @@
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_files.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/serving_child.hpp"
 #include "kiln/packs/contents.hpp"
@@ -25,9 +26,10 @@ packs::Target make_target(const DeviceInfo &device);
 struct ProofRequest {
   const packs::Program &program;
   const packs::Variant &variant;
-  TunedSizes tuned{};      // for recorded launches that gave no size
-  bool launch = true;      // or load alone
-  bool by_itself = false;  // in a process that proves nothing else
+  TunedSizes tuned{};                  // for recorded launches that gave no size
+  bool launch = true;                  // or load alone
+  const ResultCheck *check = nullptr;  // of the problem to launch for its results; null: none
+  bool by_itself = false;              // in a process that proves nothing else
   // For drivers with Mesa's cache: the place of its entries, and the names of the files of those
   // that the binary's auxiliary blob has.
   std::string_view place{};
@@ -38,6 +40,9 @@ struct Proof {
   Status loaded{};    // Code::process: the process ended, rather than the driver saying no
   Status launched{};  // a failure: why a requested launch did not happen
   FirstLaunch launch{};
+  Results results{};        // after a launch, where they are wanted
+  bool recompiled = false;  // the driver's binary afterwards is another
+  double load_milliseconds = 0;
   // What Mesa compiled of its place, as an auxiliary blob, and the files of all that it compiled.
   packs::Bytes entries{};
   std::vector<std::string> names{};

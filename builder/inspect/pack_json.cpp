@@ -105,6 +105,8 @@ const char *finality_name(packs::Finality finality) {
 json finish_json(const packs::Finish &finish) {
   return {{"final", finality_name(finish.finality)},
           {"why_not_final", finish.why_not},
+          {"proof", finish.proof},
+          {"unproven", finish.unproven},
           {"finisher", finish.finisher},
           {"finish_microseconds", finish.microseconds},
           {"unfinished_size", finish.unfinished_size},
@@ -217,12 +219,15 @@ std::string target_label(const packs::Target &target) {
 }
 
 std::string finish_text(const packs::Finish &finish) {
+  std::string proof;
+  if (!finish.proof.empty()) proof = "; its results were right: " + finish.proof;
+  if (!finish.unproven.empty()) proof = "; its results were not compared: " + finish.unproven;
   switch (finish.finality) {
-    case packs::Finality::yes: return "final";
-    case packs::Finality::no: return "not final: " + finish.why_not;
+    case packs::Finality::yes: return "final" + proof;
+    case packs::Finality::no: return "not final: " + finish.why_not + proof;
     default: break;
   }
-  return finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not;
+  return (finish.why_not.empty() ? "not launched" : "not launched: " + finish.why_not) + proof;
 }
 
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash) {

@@ -22,11 +22,16 @@ Status pack_changed() { return {Code::failed, "the pack changed while it was in 
 
 Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
                         kiln::LoaderOptions options) {
+  Status status = open_device(info);
+  return status.ok() ? open_another(pack_path, options) : status;
+}
+
+Status OpenedPack::open_device(const DeviceInfo &info) {
   Status status = child.open(info);
   if (!status.ok()) return status;
   std::signal(SIGTERM, end_on_purpose);  // pass_on_interrupts() in the parent
   device = kiln::Device(new kiln_device{child.device});
-  return open_another(pack_path, options);
+  return {};
 }
 
 Status OpenedPack::open_another(const std::string &pack_path, kiln::LoaderOptions options) {
@@ -39,6 +44,16 @@ Status OpenedPack::open_another(const std::string &pack_path, kiln::LoaderOption
   if (!status.ok()) return status;
   status = packs::read_contents(pack.get()->pack, &contents);
   return status.ok() ? status : pack_changed();
+}
+
+kiln::Program OpenedPack::adopt(const std::string &program, const std::string &variant,
+                                runtime::BuiltProgram built) const {
+  auto loaded = std::make_shared<runtime::LoadedProgram>();
+  loaded->loader = loader.get()->loader;
+  loaded->name = program;
+  loaded->variant = file().find_variant(program, variant);
+  loaded->built = std::move(built);
+  return kiln::Program(new kiln_program{std::move(loaded)});
 }
 
 const packs::Pack &OpenedPack::file() const { return *pack.get()->pack; }

@@ -8,6 +8,7 @@
 #include "builder/launch/runtime_status.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
+#include "runtime/load/build.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::builder {
@@ -26,11 +27,18 @@ struct OpenedPack {
   // SIGTERM is no death in an overlay from then on.
   Status open(const DeviceInfo &info, const std::string &pack_path,
               kiln::LoaderOptions options = {});
+  // The device alone; then open_another(). Fails as open() does.
+  Status open_device(const DeviceInfo &info);
   // Another pack in place of the one that is open, if any, on the device that is.
   Status open_another(const std::string &pack_path, kiln::LoaderOptions options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
   const packs::Pack &file() const;
+
+  // A program that was built on `child`, as if it had been loaded from the pack, which has that
+  // variant.
+  kiln::Program adopt(const std::string &program, const std::string &variant,
+                      runtime::BuiltProgram built) const;
 
   struct Found {
     const packs::Program *program = nullptr;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -90,6 +91,22 @@ Result<Reference> Reference::find(const packs::Program &program, const std::stri
   }
   if (status.ok()) return found;
   return found.failure(status.message + ": give --references FOLDER, or --no-check");
+}
+
+Result<std::string> Reference::content() const {
+  if (!spec_) return std::string();
+  std::string all = program_->reference;
+  if (spec_->kind == Kind::variant) {
+    return all + " " + packs::hex(find_variant(*program_, spec_->name)->hash);
+  }
+  for (const std::string &path : {path_, input_}) {
+    if (path.empty()) continue;
+    std::ifstream file(path, std::ios::binary);
+    const packs::Bytes bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file) return failure(path + " cannot be read");
+    all += " " + packs::hex(packs::blake2b({bytes.data(), bytes.size()}));
+  }
+  return all;
 }
 
 bool Reference::covers(const packs::Variant &variant, const ProblemSize &size) const {

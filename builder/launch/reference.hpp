@@ -45,6 +45,10 @@ class Reference {
 
   bool exists() const { return spec_.has_value(); }
 
+  // Names what it says by its content: of files and libraries a hash of their bytes. Fails with
+  // Code::failed if a file cannot be read.
+  Result<std::string> content() const;
+
   // Whether it can tell what that variant must give for problems of that size: a variant does not
   // check itself, and a file is of one size.
   bool covers(const packs::Variant &variant, const ProblemSize &size) const;

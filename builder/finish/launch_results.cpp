@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binds the proof's problem, launches it, and takes what it gave.
+#include "builder/finish/launch_results.hpp"
+
+#include "builder/finish/launch_recorded.hpp"
+#include "builder/finish/result_check.hpp"
+#include "builder/launch/repeated_launch.hpp"
+#include "builder/launch/session.hpp"
+#include "kiln/packs/writer.hpp"
+#include "runtime/api/api.hpp"
+
+namespace kiln::builder {
+namespace {
+
+Status launch_problem(const packs::Program &program, const std::vector<Plane> &inputs,
+                      Session *session, std::vector<Plane> *outputs) {
+  Launched ignored;
+  Status status = session->upload(inputs);
+  if (status.ok()) status = session->fill_outputs(0);
+  if (status.ok()) status = session->launch({}, &ignored);
+  return status.ok() ? session->download(program_shape(program), outputs) : status;
+}
+
+Results recorded_results(const JobRequest &request, const runtime::Device &device,
+                         cl_program program) {
+  Results results;
+  const auto launches = recorded_launches(request.variant);
+  Status status = launches.status();
+  FirstLaunch seen;
+  if (status.ok()) status = launch_recorded(device, program, *launches, {}, &seen, &results.memory);
+  if (status.ok() && !seen.executes) status = {Code::failed, kIdle};
+  if (!status.ok()) results = {{}, {}, status.message};
+  return results;
+}
+
+}  // namespace
+
+Status executes_commands(const OpenedPack &bench, bool *out) {
+  if (bench.cl().clEnqueueFillBuffer == nullptr) {
+    return {Code::requirement, "there is no fill command"};
+  }
+  return ask_executes(*bench.child.device, bench.child.context.get(),
+                      bench.queue.get()->queue.handle.get(), out);
+}
+
+packs::Program without_code(packs::Program program) {
+  for (packs::Variant &variant : program.variants) {
+    variant.source.reset();
+    variant.il32.reset();
+    variant.il64.reset();
+  }
+  return program;
+}
+
+Results launch_results(const OpenedPack &bench, const kiln::Program &loaded,
+                       const packs::Program &program, const packs::Variant &variant,
+                       const ProblemSize &size, std::optional<std::vector<Plane>> inputs) {
+  const auto workload = plan_workload(program, variant, size, {});
+  if (!workload.ok()) return {{}, {}, workload.status().message};
+  if (!inputs) inputs = make_inputs(program, size);
+  Results results;
+  Session session(bench.cl(), bench.loader, bench.queue);
+  Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
+  if (status.ok()) status = session.load(loaded, variant);
+  if (status.ok()) status = session.bind(*workload);
+  if (status.ok()) status = launch_problem(program, *inputs, &session, &results.outputs);
+  if (!status.ok()) results = {{}, {}, status.message};
+  return results;
+}
+
+Results source_results(const JobRequest &request, OpenedPack *bench, runtime::BuiltProgram built,
+                       const std::string &path) {
+  if (request.variant.launches) {
+    return recorded_results(request, *bench->child.device, built.program.get());
+  }
+  packs::Contents contents;
+  contents.programs = {without_code(request.program)};
+  Status status = packs::write_pack(contents, path, {});
+  if (status.ok()) status = bench->open_another(path);
+  const auto found = bench->find(request.program.name, request.variant.name);
+  if (status.ok()) status = found.status();
+  bool executes = false;
+  if (status.ok()) status = executes_commands(*bench, &executes);
+  if (status.ok() && !executes) status = {Code::failed, kIdle};
+  if (!status.ok()) return {{}, {}, status.message};
+  const kiln::Program adopted =
+      bench->adopt(request.program.name, request.variant.name, std::move(built));
+  return launch_results(*bench, adopted, *found->program, *found->variant,
+                        request.check->size(request.program));
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Has each binary proven, and notes in its finish what came of it.
+#include "builder/finish/prove_binaries.hpp"
+
+#include "builder/finish/finishers.hpp"
+#include "builder/finish/launch_sizes.hpp"
+#include "runtime/load/cuda_linker.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+using packs::Finality;
+
+// Fills in what a fresh process saw.
+void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary) {
+  packs::Bytes bytes;
+  (void)binary.blob.read(&bytes);
+  if (runtime::is_ptx({bytes.data(), bytes.size()})) {
+    finish->finality = Finality::no;
+    finish->why_not = kPtx;
+  } else if (!proof.launched.ok()) {
+    finish->finality = Finality::not_launched;
+    finish->why_not = proof.launched.message;
+  } else if (proof.launch.compiles()) {
+    finish->finality = Finality::no;
+    finish->why_not = "its first launch compiles";
+  } else {
+    finish->finality = Finality::yes;
+    finish->why_not.clear();
+  }
+}
+
+// The place of Mesa's entries, which what it made at the opening names; empty if it made nothing.
+std::string_view mesa_place(const packs::Bytes &opening) {
+  const std::string_view text(reinterpret_cast<const char *>(opening.data()), opening.size());
+  return text.substr(0, std::min(text.find('\n'), text.size()));
+}
+
+// Launches the binary with nothing of it in Mesa's cache, and takes what Mesa compiled; `wanted`
+// gets the names of its files. llvmpipe numbers its functions by what the process compiled before,
+// so there was nothing.
+void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binary) {
+  ProofRequest request = *wanted;
+  if (request.place.empty()) {
+    binary->finish.why_not = "Mesa wrote no shader cache";
+    return;
+  }
+  request.by_itself = true;
+  request.check = nullptr;
+  Proof first = prover->prove(request, *binary, false);
+  const Status status = first.loaded.ok() ? first.launched : first.loaded;
+  if (!status.ok()) {
+    binary->finish.why_not = status.message;
+    return;
+  }
+  binary->finish.finisher = kShaderCache;
+  packs::Bytes bytes;
+  (void)binary->blob.read(&bytes);
+  binary->finish.unfinished_size = bytes.size();
+  binary->auxiliary = packs::BlobSource(std::move(first.entries));
+  wanted->names = std::move(first.names);
+}
+
+// Of a finisher that ended its process: it is not run again for this binary.
+void note_death(const JobRequest &request, const json &answer, packs::Finish *finish) {
+  if (!answer.contains("finisher_died") || finish->finality == Finality::yes) return;
+  const bool linker = request.device.description.finishing == runtime::Finishing::linker;
+  finish->finisher = (linker ? kLinker : kWorkGroups) + launches_mark(request.variant);
+  finish->why_not = answer["finisher_died"];
+}
+
+// Whether the driver took the binary, and what it computes. Where repeating a recorded launch ends
+// the process the binary is loaded alone.
+Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prover,
+                     const packs::Binary &binary, bool intermediate) {
+  Proof proof =
+      intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
+  if (proof.loaded.code == Code::process && request.variant.launches) {
+    // What kernels do with zeros is no fault of the binary.
+    const Status death = proof.loaded;
+    how->launch = false;
+    proof = prover->prove(*how, binary, intermediate);
+    proof.launched = {death.code, "repeating a recorded launch: " + death.message};
+  }
+  return proof;
+}
+
+// Fails where the results are wrong. What differs from itself tells nothing.
+Status judge_results(const JobRequest &request, const Expectation &expected,
+                     const ProofRequest &how, Prover *prover, const Proof &proof, bool intermediate,
+                     packs::Binary *binary) {
+  if (!proof.launched.ok()) return {};
+  const double tolerance = request.variant.tolerance;
+  Status status = judge(proof.results, expected, tolerance, &binary->finish);
+  if (status.ok() || expected.by_reference) return status;
+  const Proof again = prover->prove(how, *binary, intermediate);
+  if (compare_results(again.results, proof.results, 0).check == Check::exact) return status;
+  binary->finish.unproven = "they differ from launch to launch";
+  return {};
+}
+
+// Fails where the binary must not be packed.
+Status prove_binary(const JobRequest &request, const Expectation &expected, Prover *prover,
+                    packs::Binary *binary) {
+  ProofRequest how{request.program, request.variant, request.tuned};
+  how.check = request.check;
+  how.place = mesa_place(request.opening);
+  if (request.finish && request.device.description.finishing == runtime::Finishing::shader_cache) {
+    add_shader_cache(prover, &how, binary);
+  }
+  const Proof proof = launched_proof(request, &how, prover, *binary, false);
+  if (!proof.loaded.ok()) return proof.loaded;
+  if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
+  note(proof, &binary->finish, *binary);
+  // A later build looks at launches again only where they are others.
+  if (request.finish) binary->finish.finisher += launches_mark(request.variant);
+  return judge_results(request, expected, how, prover, proof, false, binary);
+}
+
+Status prove_intermediate(const JobRequest &request, const Expectation &expected, Prover *prover,
+                          packs::Binary *intermediate) {
+  ProofRequest how{request.program, request.variant};
+  how.check = request.check;
+  const Proof proof = launched_proof(request, &how, prover, *intermediate, true);
+  if (!proof.loaded.ok()) return proof.loaded;
+  return judge_results(request, expected, how, prover, proof, true, intermediate);
+}
+
+}  // namespace
+
+Result<json> prove_binaries(const JobRequest &request, const Expectation &expected, Prover *prover,
+                            json answer) {
+  Status status;  // the first failure
+  if (answer.contains("binary")) {
+    packs::Binary binary = binary_from(request.variant, answer["binary"]);
+    status = prove_binary(request, expected, prover, &binary);
+    if (status.ok()) {
+      note_death(request, answer, &binary.finish);
+      answer["binary"] = to_json(binary);
+    } else {
+      answer.erase("binary");
+      status.message = "loading and launching the new binary: " + status.message;
+    }
+  }
+  if (answer.contains("intermediate")) {
+    packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
+    if (!status.ok()) intermediate.finish.why_not = status.message;
+    note_death(request, answer, &intermediate.finish);
+    const Status refused = prove_intermediate(request, expected, prover, &intermediate);
+    answer["intermediate"] = to_json(intermediate);
+    if (!refused.ok()) {
+      answer.erase("intermediate");
+      if (status.ok()) status = {refused.code, "loading the new binary: " + refused.message};
+    }
+  }
+  if (answer.contains("binary") || answer.contains("intermediate")) return answer;
+  if (status.ok()) status = {Code::failed, "there is no binary to prove"};
+  return status;
+}
+
+}  // namespace kiln::builder

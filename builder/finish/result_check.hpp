@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the results of a program's binaries are compared with before they are packed: the manifest's
+// reference, or the same kernels built from source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/base/builder_status.hpp"
+#include "builder/finish/job_request.hpp"
+#include "builder/finish/results.hpp"
+#include "builder/launch/reference.hpp"
+
+namespace kiln::builder {
+
+struct ResultCheck {
+  bool off = false;        // nothing is compared
+  Reference reference{};   // may be none
+  std::string missing{};   // why the reference that the program names is not used
+  std::string identity{};  // of what is compared with, by its content
+
+  // The problem to compare with, and whether the reference tells what it gives for that variant.
+  ProblemSize size(const packs::Program &program) const;
+  bool has_reference(const packs::Program &program, const packs::Variant &variant) const;
+};
+
+// Of each program in its order. Files of references are looked for in the options' folder, then
+// beside `input`, which is a manifest or a pack; a reference that is not found is `missing`.
+// `sources` is where write_sources() puts variants that are references. Programs outlive the
+// checks.
+std::vector<ResultCheck> find_checks(const std::vector<packs::Program> &programs,
+                                     const ReferenceOptions &options, const std::string &input,
+                                     const std::string &sources);
+
+// A pack of those programs of which a variant is the reference, without binaries. Fails as
+// write_pack() does.
+Status write_sources(const std::vector<packs::Program> &programs, const std::string &path);
+
+// What references say, each asked once while jobs of one program follow one another.
+class ExpectedResults {
+ public:
+  // Of the job's variant, whose check has a reference for it; what a variant gives depends on the
+  // device. None where the reference fails.
+  const Results &of(const JobRequest &request);
+
+ private:
+  const packs::Program *program_ = nullptr;
+  const DeviceInfo *device_ = nullptr;
+  Parameters parameters_;
+  Results results_;
+};
+
+// What a job's binaries are to compute.
+struct Expectation {
+  Results results{};
+  std::string by{};           // whose results they are, as packs::Finish::proof says it
+  bool by_reference = false;  // rather than by the program built from source
+};
+
+// `built`: what the program gave that was built from source, where it was launched.
+Expectation expectation_of(const JobRequest &request, const Results &built,
+                           ExpectedResults *references);
+
+// Sets the finish's `proof`, or `unproven` where there is nothing to compare. Fails with
+// Code::failed where the results are wrong, in a message that names both.
+Status judge(const Results &got, const Expectation &expected, double tolerance,
+             packs::Finish *finish);
+
+}  // namespace kiln::builder
