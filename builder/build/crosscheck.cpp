@@ -60,11 +60,14 @@ std::vector<Trial> make_trials(const packs::Contents &contents,
   std::set<std::string> seen;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const std::string &key = devices[d].description.key.text();
+    const runtime::Facts &own = devices[d].description.key.facts();
     if (!seen.insert(key).second) continue;
     for (std::size_t t = 0; t < contents.targets.size(); ++t) {
       const packs::Target &target = contents.targets[t];
       if (target.key == key) continue;
       if (!all && target.profile != devices[d].description.profile) continue;
+      const auto facts = runtime::parse_facts(target.key).value_or(runtime::Facts());
+      if (runtime::both_have_and_differ(facts, own, "address_bits")) continue;
       Trial trial = make_trial(contents, devices, d, t);
       if (!trial.binaries.empty()) trials.push_back(std::move(trial));
     }

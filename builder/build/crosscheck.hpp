@@ -35,9 +35,10 @@ using CrossCheckProgress =
 // Gives each device (as list_devices gave them) the binaries of all other targets of its
 // profile, each binary in a process of its own, as the runtime would: hash, create, build, every
 // kernel. A binary whose variant is not in the pack, or needs what the device lacks, is left
-// out; so is a target without another. After a crash or a hang the target's other binaries are
-// not tried. Pixels are not looked at: a binary that is taken natively and computes wrongly
-// counts as native. Devices with one key are checked once.
+// out; so is a target without another, and one of other address bits, which never serves. After a
+// crash or a hang the target's other binaries are not tried. Pixels are not looked at: a binary
+// that is taken natively and computes wrongly counts as native. Devices with one key are checked
+// once.
 //
 // A blob of the pack that cannot be read gives its fault, a device that is gone io_error; then
 // there are no outcomes.

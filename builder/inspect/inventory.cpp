@@ -89,7 +89,8 @@ std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Con
   return chosen;
 }
 
-// For each target why the device takes it; empty: it does not.
+// For each target why the device takes it; empty: it does not, or nothing but a check of the
+// application's would tell.
 std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Contents &contents,
                                     const runtime::Description &device) {
   std::vector<std::string> reasons(contents.targets.size());
@@ -99,7 +100,7 @@ std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Conten
   }
   for (const runtime::Candidate &candidate : runtime::find_compatible(pack, device)) {
     std::string &reason = reasons[candidate.target];
-    if (reason.empty()) reason = candidate.why;
+    if (reason.empty() && !candidate.rule.needs_proof) reason = candidate.rule.why;
   }
   const std::vector<bool> intermediates = chosen_intermediates(pack, contents, device);
   for (std::size_t i = 0; i < reasons.size(); ++i) {

@@ -53,18 +53,12 @@ unsigned model_distance(const Facts &a, const Facts &b) {
   return kUnknownModel;
 }
 
-bool both_say_and_differ(const Facts &a, const Facts &b, const char *fact) {
-  const std::string *of_a = find_fact(a, fact);
-  const std::string *of_b = find_fact(b, fact);
-  return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
-}
-
 // A profile is a vendor's driver, whatever the vendor string of the release says. Devices
 // without a profile of their own are compared by that string.
 bool vendors_differ(const Facts &a, const Facts &b) {
-  if (both_say_and_differ(a, b, "profile")) return true;
+  if (both_have_and_differ(a, b, "profile")) return true;
   const std::string *profile = find_fact(a, "profile");
-  return profile != nullptr && *profile == "generic" && both_say_and_differ(a, b, "device_vendor");
+  return profile != nullptr && *profile == "generic" && both_have_and_differ(a, b, "device_vendor");
 }
 
 bool is_name(const std::string &text) {
@@ -100,6 +94,12 @@ bool both_have(const Facts &a, const Facts &b, const char *name) {
   const std::string *of_a = find_fact(a, name);
   const std::string *of_b = find_fact(b, name);
   return of_a != nullptr && of_b != nullptr && *of_a == *of_b;
+}
+
+bool both_have_and_differ(const Facts &a, const Facts &b, const char *name) {
+  const std::string *of_a = find_fact(a, name);
+  const std::string *of_b = find_fact(b, name);
+  return of_a != nullptr && of_b != nullptr && *of_a != *of_b;
 }
 
 const char *field_name(Field field) { return kFieldNames[static_cast<std::size_t>(field)]; }

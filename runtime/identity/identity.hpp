@@ -67,8 +67,9 @@ class Identity {
 
 // The value under that name, or null.
 const std::string *find_fact(const Facts &facts, const char *name);
-// Whether both have the name, with equal values.
+// Whether both have the name, with equal values; with other ones.
 bool both_have(const Facts &a, const Facts &b, const char *name);
+bool both_have_and_differ(const Facts &a, const Facts &b, const char *name);
 
 // Facts as one text, a "name=value" line for each, each line ended by a newline; backslash and
 // newline in a value are escaped ("\\" and "\n"), other bytes are kept as they are, UTF-8 or not.
@@ -117,11 +118,19 @@ enum class Finishing : std::uint8_t {
 
 struct Description;
 
-// A driver's own rule: why the device may take a binary of the target with that family and those
-// facts in its key, or null. It is asked about the target with the device's own key only if the key
-// does not name the driver.
-using AcceptsBinaryOf = const char *(*)(std::string_view family, const Facts &key,
-                                        const Description &device);
+// What a vendor's rule says of another target's binaries.
+struct VendorRule {
+  const char *why = nullptr;  // why the device may take them; null: the rule does not hold
+  // False: they serve if the driver does not recompile them. True: they are candidates, which a
+  // cross-check or the application's check must find to serve, too.
+  bool needs_proof = false;
+  bool (*takes)(std::string_view binary) = nullptr;  // by its format; null: any
+};
+
+// A vendor's rule for the target with that family and those facts in its key. It is asked about the
+// target with the device's own key only if the key does not name the driver.
+using AcceptsBinaryOf = VendorRule (*)(std::string_view family, const Facts &key,
+                                       const Description &device);
 
 // What a profile extracts. What the driver does not report is empty.
 struct Description {

@@ -142,6 +142,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
   if (form != Form::binary || !outcome.error.ok()) {
     outcome.log = build_log(device, built.program.get());
   }
+  if (!outcome.error.ok()) return outcome;
   built.kernels = std::vector<Handle<cl_kernel>>(expected.size());
   for (std::size_t i = 0; i < expected.size() && outcome.error.ok(); ++i) {
     outcome.error = create_kernel(device, built.program.get(), expected[i], &built.kernels[i]);

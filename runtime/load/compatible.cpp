@@ -10,15 +10,14 @@ namespace {
 
 using packs::TargetRef;
 
-// Why the target may serve, or null.
-const char *reason(packs::CrossCheckRef check, TargetRef target, const Facts &key,
-                   const Description &device) {
+VendorRule rule_for(packs::CrossCheckRef check, TargetRef target, const Facts &key,
+                    const Description &device) {
   if (check) {
-    return check.is_native() ? "a cross-check found that this device takes its binaries" : nullptr;
+    if (!check.is_native()) return {};
+    return {"a cross-check found that this device takes its binaries"};
   }
-  return device.accepts_binary_of == nullptr
-             ? nullptr
-             : device.accepts_binary_of(target.family(), key, device);
+  if (device.accepts_binary_of == nullptr) return {};
+  return device.accepts_binary_of(target.family(), key, device);
 }
 
 }  // namespace
@@ -41,13 +40,16 @@ std::vector<Candidate> find_compatible(const packs::Pack &pack, const Descriptio
     if (target.key() == device.key.text() && device.finishing != Finishing::linker) continue;
     const packs::CrossCheckRef check = packs::find_cross_check(pack, hash, pack.target_key_hash(i));
     const Facts target_key = parse_facts(target.key()).value_or(Facts());
-    const char *why = reason(check, target, target_key, device);
-    if (why == nullptr) continue;
-    const unsigned rank = distance(target_key, device.key.facts()) + (check ? 0 : kByRule);
+    const VendorRule rule = rule_for(check, target, target_key, device);
+    if (rule.why == nullptr) continue;
+    // A driver may take code with wider or narrower pointers without a word, as Intel's do.
+    if (both_have_and_differ(target_key, device.key.facts(), "address_bits")) continue;
+    const unsigned below = check ? 0 : rule.needs_proof ? 2 * kByRule : kByRule;
+    const unsigned rank = distance(target_key, device.key.facts()) + below;
     std::size_t place = ranks.size();
     while (place > 0 && ranks[place - 1] > rank) --place;
     ranks.insert(ranks.begin() + static_cast<std::ptrdiff_t>(place), rank);
-    candidates.insert(candidates.begin() + static_cast<std::ptrdiff_t>(place), {i, why});
+    candidates.insert(candidates.begin() + static_cast<std::ptrdiff_t>(place), {i, rule});
   }
   return candidates;
 }

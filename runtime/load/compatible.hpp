@@ -12,15 +12,18 @@ namespace kiln::runtime {
 
 struct Candidate {
   std::size_t target;  // of the pack
-  std::string why;     // "a cross-check recorded that ..."
+  VendorRule rule;     // with a record: "a cross-check found that ..."
 };
 
 // In the order in which to try them: what the pack's cross-checks recorded as native for the
-// device's key, then what the vendor's rule allows; the nearest keys first. A record that says
-// anything else takes its target off the list. Two vendors have a rule. Intel's, measured: the
-// same driver version, address bits and family, and the same architecture by the same way of
-// counting; the release of the IP version may differ. NVIDIA's, by its documentation: cubins for
-// X.y run on X.z with z >= y; a driver may take those of a later driver, without a promise.
+// device's key, what the vendor's rule allows, and what it calls a candidate that something must
+// vouch for; the nearest keys first. A record that says anything else takes its target off the
+// list, and so do other address bits than the device's. Three vendors have a rule. Intel's,
+// measured: the same driver version, address bits and family, and the same architecture by the
+// same way of counting, the release of the IP version may differ; of another driver version zebins
+// for the same product are candidates. Adreno's candidates: the same model, by an older compiler.
+// NVIDIA's, by its documentation: cubins for X.y run on X.z with z >= y; a driver may take those
+// of a later driver, without a promise.
 //
 // The target with the device's very key is a candidate by NVIDIA's rule alone.
 // Reads every section of the pack (none if neither a record nor a rule can hold), and leaves out a

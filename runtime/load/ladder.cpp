@@ -165,9 +165,9 @@ class Ladder {
       return skip(kRung, KILN_OUTCOME_SKIPPED, "not asked for");
     }
     for (Offer &offer : offer_compatible(*loader_, variant_)) {
-      std::string why = offer.reason;
+      const char *why = offer.rule.why;
       if (!take_offer(kRung, Form::binary, std::move(offer), out)) continue;
-      report_.notes.push_back(std::move(why));
+      report_.notes.push_back(why);
       return true;
     }
     return false;
@@ -196,7 +196,25 @@ class Ladder {
     if (attempt.bytes.size == 0) {
       return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
     }
-    return give(attempt, &result, out);
+    return may_try(offer.rule, attempt, &result) && give(attempt, &result, out);
+  }
+
+  // Whether a vendor's rule, if the offer is by one, covers the binary, and needs no proof or
+  // somebody vouches: the application's check, now or at an earlier start.
+  bool may_try(const VendorRule &rule, const Attempt &attempt, RungResult *result) {
+    const auto *text = reinterpret_cast<const char *>(attempt.bytes.data);
+    if (rule.takes != nullptr && !rule.takes({text, attempt.bytes.size})) {
+      return give_up(result, KILN_OUTCOME_MISSED, "the vendor's rule is not for its format");
+    }
+    if (!rule.needs_proof || loader_->passes_check != nullptr ||
+        (overlay_ != nullptr &&
+         overlay_->quarantine().fate(attempt.subject.id) == Verdict::proven)) {
+      return true;
+    }
+    return give_up(
+        result, KILN_OUTCOME_SKIPPED,
+        concat({"a candidate by the rule \"", rule.why,
+                "\", but nothing vouches for it: run kiln crosscheck, or give a check"}));
   }
 
   // Gives the driver the bytes, behind a marker unless it has proven to survive them.

@@ -98,7 +98,7 @@ Offer offer_source(const Loader &loader, VariantRef variant) {
 std::vector<Offer> offer_compatible(const Loader &loader, VariantRef variant) {
   const Device &device = *loader.device;
   std::vector<Offer> offers;
-  for (Candidate &candidate : find_compatible(*loader.pack, device.description)) {
+  for (const Candidate &candidate : find_compatible(*loader.pack, device.description)) {
     TargetRef target;
     if (!loader.pack->target(candidate.target, &target).ok()) continue;
     const BinaryRef binary = target.find_binary(variant.hash());
@@ -106,8 +106,7 @@ std::vector<Offer> offer_compatible(const Loader &loader, VariantRef variant) {
     // Of its own key the exact rung has tried all others.
     const bool own = target.key() == device.key().text();
     if (own && !made_by_later_driver(binary.provenance, device)) continue;
-    offers.push_back(
-        {binary.blob, binary.provenance, KILN_OUTCOME_LOADED, std::move(candidate.why)});
+    offers.push_back({binary.blob, binary.provenance, KILN_OUTCOME_LOADED, {}, candidate.rule});
   }
   if (offers.empty()) {
     offers.push_back(no_offer(KILN_OUTCOME_MISSED,

@@ -14,7 +14,8 @@ struct Offer {
   packs::BlobRef blob;
   packs::ProvenanceRef provenance;  // of a binary or an intermediate
   kiln_outcome outcome = KILN_OUTCOME_MISSED;
-  std::string reason;  // with a blob of the compatible rung: why it may serve
+  std::string reason;
+  VendorRule rule{};  // of the compatible rung
 };
 
 // If the key does not name the driver, a binary that was made by a later driver than the device's

@@ -29,6 +29,21 @@ json device_key() {
   return device->info("key");
 }
 
+// Adds to the pack's only target the record of how the device with that key takes its binaries, and
+// writes the pack elsewhere.
+void add_record(const std::string &pack_path, const std::string &device, packs::CrossResult result,
+                const std::string &output) {
+  std::shared_ptr<const packs::Pack> pack;
+  packs::Contents contents;
+  REQUIRE(packs::Pack::open_file(pack_path.c_str(), &pack).ok());
+  REQUIRE(packs::read_contents(pack, &contents).ok());
+  REQUIRE(contents.targets.size() == 1);
+  REQUIRE(device != contents.targets[0].key);
+  contents.cross_checks.push_back({packs::xxh3(device), packs::xxh3(contents.targets[0].key),
+                                   static_cast<std::uint32_t>(result)});
+  REQUIRE(packs::write_pack(contents, output).ok());
+}
+
 // A pack with model A's binary, and the record that model B takes it as its own.
 class Fleet {
  public:
@@ -37,18 +52,7 @@ class Fleet {
     driver_.rewrite(model("Model B", ""));
     const auto child = driver_.run(device_key);
     REQUIRE(child.ok());
-    const std::string key = child.answer;
-    std::shared_ptr<const packs::Pack> pack;
-    packs::Contents contents;
-    REQUIRE(packs::Pack::open_file(own.c_str(), &pack).ok());
-    REQUIRE(packs::read_contents(pack, &contents).ok());
-    REQUIRE(contents.targets.size() == 1);
-    const std::string &target = contents.targets[0].key;
-    REQUIRE(key != target);
-    contents.cross_checks.push_back({packs::xxh3(key.data(), key.size()),
-                                     packs::xxh3(target.data(), target.size()),
-                                     static_cast<std::uint32_t>(packs::CrossResult::native)});
-    REQUIRE(packs::write_pack(contents, pack_).ok());
+    add_record(own, child.answer, packs::CrossResult::native, pack_);
   }
 
   std::string new_overlay() { return driver_.path("overlay-" + std::to_string(++overlays_)); }
@@ -76,6 +80,68 @@ Fleet &fleet() {
   static Fleet made;
   return made;
 }
+
+std::string adreno(const std::string &gpu, const std::string &compiler,
+                   const std::string &binary = "") {
+  return "log = \"{folder}/calls\"\n[[platform]]\nname = \"QUALCOMM Snapdragon(TM)\"\n"
+         "[[platform.device]]\nforward = true\nname = \"QUALCOMM Adreno(TM) " +
+         gpu + "\"\nvendor = \"QUALCOMM\"\nversion = \"OpenCL 3.0 Adreno(TM) " + gpu +
+         "\"\ndriver_version = \"OpenCL 3.0 QUALCOMM build: x Compiler " + compiler +
+         "\"\n[platform.device.binary]\n" + binary;
+}
+
+// A pack that an Adreno 750 made with one driver, and what that GPU does with a later one.
+class Phone {
+ public:
+  Phone() : driver_(adreno("750", kOld)), pack_(driver_.path("phone.kiln")) {
+    std::filesystem::rename(build_pack(driver_, triple_program()), pack_);
+  }
+
+  // The pack with that record of the phone with its new driver.
+  std::string recorded(packs::CrossResult result) {
+    driver_.rewrite(adreno("750", kNew));
+    const auto child = driver_.run(device_key);
+    REQUIRE(child.ok());
+    const std::string path = driver_.path("recorded.kiln");
+    add_record(pack_, child.answer, result, path);
+    return path;
+  }
+
+  Start update(const std::string &binary, const Wishes &wishes, const std::string &pack = {}) {
+    return start_as(adreno("750", kNew, binary), wishes, pack);
+  }
+  Start start_as(const std::string &script, const Wishes &wishes, const std::string &pack = {}) {
+    driver_.rewrite(script);
+    return start(driver_, pack.empty() ? pack_ : pack, wishes);
+  }
+
+  Wishes wishes(std::optional<bool> check, bool overlay = false) {
+    Wishes all;
+    all.flags = KILN_LOAD_COMPATIBLE;
+    all.check = check;
+    if (overlay) all.overlay = driver_.path("overlay-" + std::to_string(++overlays_));
+    return all;
+  }
+  std::size_t given() const { return driver_.calls("clCreateProgramWithBinary"); }
+
+  static constexpr char kOld[] = "E031.41.03.60";
+  static constexpr char kNew[] = "E031.45.02.06";
+
+ private:
+  ScriptedDriver driver_;
+  std::string pack_;
+  unsigned overlays_ = 0;
+};
+
+Phone &phone() {
+  static Phone made;
+  return made;
+}
+
+constexpr char kAccepts[] = "other_driver = \"accept\"\n";
+constexpr char kUnproven[] =
+    "a candidate by the rule \"a newer Adreno driver may take what an older one made for the same "
+    "GPU\", but nothing vouches for it: run kiln crosscheck, or give a check";
 
 constexpr char kTakes[] = "accepts = [\"Model A\"]\n";
 constexpr char kRecompiles[] = "other_model = \"recompile\"\n";
@@ -227,6 +293,99 @@ TEST_CASE("without being asked for, another model's binary is not used") {
   CHECK(started.outcome("compatible") == "skipped");
   CHECK(started.rung == "source");
   CHECK(started.right);
+}
+
+TEST_CASE("an older Adreno driver's binary is not given where nothing vouches for it") {
+  KILN_NEEDS_POCL();
+  const std::size_t given = phone().given();
+  const Start started = phone().update(kAccepts, phone().wishes(std::nullopt, true));
+  INFO(started.child.reason() << started.report);
+  CHECK(started.outcome("compatible") == "skipped");
+  CHECK(started.reason("compatible") == kUnproven);
+  CHECK(started.rung == "source");
+  CHECK(started.right);
+  CHECK(phone().given() == given);
+}
+
+TEST_CASE(
+    "an older Adreno driver's binary serves when the check finds it right, and from then on") {
+  KILN_NEEDS_POCL();
+  Wishes wishes = phone().wishes(true, true);
+  const Start first = phone().update(kAccepts, wishes);
+  INFO(first.child.reason() << first.report);
+  CHECK(first.rung == "compatible");
+  CHECK(first.right);
+  CHECK(first.checks == 1);
+  CHECK(first.has_note("a newer Adreno driver may take"));
+  const Start second = phone().update(kAccepts, wishes);
+  CHECK(second.rung == "compatible");
+  CHECK(second.checks == 0);
+  wishes.check.reset();  // what was found right once needs no check
+  const Start third = phone().update(kAccepts, wishes);
+  INFO("third: " << third.child.reason() << third.report);
+  CHECK(third.rung == "compatible");
+  CHECK(third.right);
+}
+
+TEST_CASE("an older Adreno driver's binary that computes wrongly is quarantined") {
+  KILN_NEEDS_POCL();
+  const char *const wrong = "other_driver = \"wrong\"\n";
+  const Wishes wishes = phone().wishes(false, true);
+  const Start first = phone().update(wrong, wishes);
+  INFO(first.child.reason() << first.report);
+  CHECK(first.outcome("compatible") == "failed");
+  CHECK(first.reason("compatible") == "the application's check found its results wrong");
+  CHECK(first.rung == "source");
+  CHECK(first.right);
+  forget_binaries(wishes.overlay);
+  const std::size_t given = phone().given();
+  const Start second = phone().update(wrong, wishes);
+  CHECK(second.outcome("compatible") == "quarantined");
+  CHECK(second.right);
+  CHECK(phone().given() == given);
+}
+
+TEST_CASE("an older Adreno driver's binary that is recompiled does not serve, whatever the check") {
+  KILN_NEEDS_POCL();
+  const Start started =
+      phone().update("other_driver = \"recompile\"\n", phone().wishes(true, false));
+  INFO(started.child.reason() << started.report);
+  CHECK(started.reason("compatible") == "the driver recompiled it: it does not serve");
+  CHECK(started.rung == "source");
+  CHECK(started.checks == 0);
+}
+
+TEST_CASE("a cross-check decides over an older Adreno driver's binary without a check") {
+  KILN_NEEDS_POCL();
+  const std::string native = phone().recorded(packs::CrossResult::native);
+  const Start served = phone().update(kAccepts, phone().wishes(std::nullopt), native);
+  INFO(served.child.reason() << served.report);
+  CHECK(served.rung == "compatible");
+  CHECK(served.right);
+  CHECK(served.has_note(kServes));
+  for (const auto result : {packs::CrossResult::recompiled, packs::CrossResult::refused,
+                            packs::CrossResult::crashed, packs::CrossResult::wrong}) {
+    const std::string other = phone().recorded(result);
+    const std::size_t given = phone().given();
+    const Start passed = phone().update(kAccepts, phone().wishes(true), other);
+    CHECK(passed.reason("compatible") ==
+          "no target serves by the vendor's rule or a recorded cross-check");
+    CHECK(passed.rung == "source");
+    CHECK(phone().given() == given);
+  }
+}
+
+TEST_CASE("a newer Adreno driver's binary and another GPU's are no candidates, even with a check") {
+  KILN_NEEDS_POCL();
+  const std::size_t given = phone().given();
+  for (const std::string &script :
+       {adreno("750", "E031.32.00.01", kAccepts), adreno("740", Phone::kNew, kAccepts)}) {
+    const Start started = phone().start_as(script, phone().wishes(true));
+    INFO(started.child.reason() << started.report);
+    CHECK(started.outcome("compatible") == "missed");
+    CHECK(started.rung == "source");
+  }
+  CHECK(phone().given() == given);
 }
 
 TEST_CASE("a prefetch in which the driver died prefetches the others and reports the one") {

@@ -50,6 +50,9 @@ def compatible(suite, fleet):
                     "that is asked for, and does not recompile them", _compatible, fleet)
         suite.check("icllp, given a pack of skl alone, has no compatible binary",
                     _not_compatible, fleet)
+        suite.check("a zebin of NEO 24.35 is a candidate for 22.43, which a cross-check finds to "
+                    "take it natively", _zebin_of_newer, fleet)
+        suite.check("patch tokens of NEO 22.43 are no candidate for 24.35", _tokens_of_older, fleet)
 
 
 def errors(suite, fleet):
@@ -163,6 +166,39 @@ def _not_compatible(fleet):
     report = station.explain(pack, *SOUND, "--compatible")
     expect(report["rung"] == "il", str(report))
     return _expect_rung(report, "compatible", "missed", "no target serves")
+
+
+def _zebin_of_newer(fleet):
+    """Nothing vouches, and then a record does."""
+    origin, station = fleet.need("neo-24.35-skl"), fleet.need("neo-22.43-skl")
+    pack = station.bring(origin.pack)
+    pairs = _binaries_of(fleet, origin)
+    for pair in pairs:
+        report = station.explain(pack, *pair, "--compatible")
+        _expect_rung(report, "compatible", "skipped", "a candidate by the rule")
+        expect(report["rung"] == "il", str(report))
+    done = station.kiln("crosscheck", pack, "--device", station.device["select"], "-o",
+                        "vouched.kiln", "--json")
+    (checked,) = done.expect_code(0, "kiln crosscheck").json()["cross_checks"]
+    expect(checked["result"] == "native", str(checked))
+    for pair in pairs:
+        report = station.explain("vouched.kiln", *pair, "--compatible")
+        expect(report["rung"] == "compatible" and report["recompiled"] is False, str(report))
+    return report["notes"][0]
+
+
+def _tokens_of_older(fleet):
+    """The driver would recompile them, and is not asked."""
+    origin, station = fleet.need("neo-22.43-skl"), fleet.need("neo-24.35-skl")
+    report = station.explain(station.bring(origin.pack), *SOUND, "--compatible")
+    expect(report["rung"] == "il", str(report))
+    return _expect_rung(report, "compatible", "missed", "the vendor's rule is not for its format")
+
+
+def _binaries_of(fleet, station):
+    """Program and variant of each binary in a station's pack."""
+    (target,) = inspect(fleet, station.pack)["targets"]
+    return [binary["variant"].split("/") for binary in target["binaries"]]
 
 
 def _all_off(fleet, name):

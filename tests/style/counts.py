@@ -48,9 +48,6 @@ NO_FAILURES = {
     "builder/cli/parse.cpp:explain_extras": "better words for a failure that CLI11 reported",
     "runtime/api/load.cpp:read_notes": "a Status is 560 bytes more in the shared library",
     "runtime/api/options.cpp:read_options": "the same",
-    "runtime/identity/profiles/intel.cpp:accepts_by_ip_version": "why a binary may serve",
-    "runtime/identity/profiles/nvidia.cpp:accepts_by_capability": "the same",
-    "runtime/load/compatible.cpp:reason": "the same",
 }
 
 

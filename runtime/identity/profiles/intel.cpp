@@ -36,21 +36,45 @@ const char *find_intel(const IntelFamily (&families)[kCount], const IntelIp &ip)
   return "";
 }
 
+// A zebin is a 64-bit ELF file for the machine EM_INTELGT (205). The older format, patch tokens, is
+// an ELF file for no machine.
+bool is_zebin(std::string_view binary) {
+  constexpr std::string_view kIdent("\177ELF\2\1", 6);  // 64 bits, little endian
+  constexpr std::size_t kMachine = 18;
+  return binary.size() > kMachine + 1 && binary.substr(0, kIdent.size()) == kIdent &&
+         binary[kMachine] == '\315' && binary[kMachine + 1] == 0;
+}
+
+bool has_patch_tokens(std::string_view binary) { return !is_zebin(binary); }
+
+// Measured (docs/crosscheck.md): a driver takes patch tokens of its own version for the whole
+// architecture, and zebins of other versions, newer or older, for the very product. Two ways of
+// counting do not tell products apart, nor does an older IP version; the driver does.
+//
 // The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
 // Xe-HPC.
-const char *accepts_by_ip_version(std::string_view family, const Facts &key,
-                                  const Description &device) {
-  if (device.family.empty() || device.family != family) return nullptr;
-  for (const char *fact : {"profile", "driver_version", "address_bits"}) {
-    if (!both_have(key, device.key.facts(), fact)) return nullptr;
-  }
+VendorRule accepts_by_ip_version(std::string_view family, const Facts &key,
+                                 const Description &device) {
+  const Facts &own = device.key.facts();
   const std::string *target_ip = find_fact(key, "ip_version");
-  const std::string *device_ip = find_fact(device.key.facts(), "ip_version");
-  if (target_ip == nullptr || device_ip == nullptr) return nullptr;
+  const std::string *device_ip = find_fact(own, "ip_version");
+  if (device.family.empty() || device.family != family || target_ip == nullptr ||
+      device_ip == nullptr || !both_have(key, own, "profile") ||
+      !both_have(key, own, "address_bits")) {
+    return {};
+  }
   const IntelIp a = parse_intel_ip(*target_ip);
   const IntelIp b = parse_intel_ip(*device_ip);
-  const bool serves = a.newer == b.newer && a.architecture == b.architecture && a.architecture != 0;
-  return serves ? "Intel's driver takes binaries of one family and driver version" : nullptr;
+  const bool alike = a.newer == b.newer;
+  const bool product = !alike || (a.newer ? a.release == b.release : *target_ip == *device_ip);
+  if (!both_have(key, own, "driver_version")) {
+    if (!product) return {};
+    return {"other versions of Intel's driver may take a zebin for the same product", true,
+            is_zebin};
+  }
+  if (!alike || a.architecture != b.architecture || a.architecture == 0) return {};
+  return {"Intel's driver takes binaries of one family and driver version", false,
+          product ? nullptr : has_patch_tokens};
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace {
 
 // A cubin runs on one major version from its own minor version on; and a driver may take what a
 // later driver made, which is not promised.
-const char *accepts_by_capability(std::string_view, const Facts &key, const Description &device) {
-  if (!both_have(key, device.key.facts(), "address_bits")) return nullptr;
+VendorRule accepts_by_capability(std::string_view, const Facts &key, const Description &device) {
+  if (!both_have(key, device.key.facts(), "address_bits")) return {};
   const std::uint32_t target = compute_capability_of(key);
   const std::uint32_t has = compute_capability_of(device.key.facts());
-  if (target == 0 || target / 100 != has / 100 || target > has) return nullptr;
-  return target == has ? "a driver may take what a later one made"
-                       : "NVIDIA's GPUs take code for lower minor compute capabilities";
+  if (target == 0 || target / 100 != has / 100 || target > has) return {};
+  return {target == has ? "a driver may take what a later one made"
+                        : "NVIDIA's GPUs take code for lower minor compute capabilities"};
 }
 
 }  // namespace

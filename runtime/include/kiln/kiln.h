@@ -208,8 +208,8 @@ enum {
   /** Compare the driver's binary with the one given, on every load. With an overlay that is done
    * once per binary and driver, and remembered. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
-  /** Allow the compatible rung: another target's binary that the vendor's rule or a recorded
-   * cross-check says serves this device. */
+  /** Allow the compatible rung: another target's binary that the vendor's rule, a recorded
+   * cross-check or the application's check says serves this device. */
   KILN_LOAD_COMPATIBLE = 16,
   KILN_LOAD_NO_OVERLAY = 32, /**< Neither take a binary from the overlay nor store one there. */
   /** Where Kiln chooses the variant: for problems of fewer than 65,536 elements. With neither this
@@ -308,7 +308,7 @@ typedef struct kiln_loader_options {
   uint32_t reserved;           /**< Zero, else #KILN_ERROR_ARGUMENT. */
   kiln_notice_function notice; /**< May be NULL. */
   void *notice_user;           /**< For `notice`. */
-  kiln_check_function check;   /**< May be NULL: then it is enough that nothing was recompiled. */
+  kiln_check_function check;   /**< NULL: what no rule or record vouches for does not serve. */
   void *check_user;            /**< For `check`. */
   kiln_level performance;      /**< Of a context that Kiln makes: cl_qcom_perf_hint. */
   kiln_level priority;         /**< Of the same: cl_qcom_priority_hint. */

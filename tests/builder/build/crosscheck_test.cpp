@@ -23,14 +23,15 @@ namespace {
 constexpr char kMachine[] =
     "[[platform]]\nname = \"Scripted platform\"\n"
     "[[platform.device]]\nforward = true\nname = \"Scripted GPU\"\n";
-constexpr const char *kFaults[] = {"recompile", "segv", "abort", "exit", "hang"};
+constexpr const char *kFaults[] = {"recompile", "segv", "abort", "exit", "hang", "error"};
 
-// The driver as it meets the binaries: each fault in clCreateProgramWithBinary, for binaries of
-// a source with its word.
+// The driver as it meets the binaries: each fault in clCreateProgramWithBinary, an error code in
+// clBuildProgram, for binaries of a source with its word.
 std::string misbehaving() {
   std::string script = kMachine;
   for (const std::string fault : kFaults) {
-    script += "[[fault]]\nat = \"clCreateProgramWithBinary\"\ndo = \"" + fault +
+    const char *const at = fault == "error" ? "clBuildProgram" : "clCreateProgramWithBinary";
+    script += std::string("[[fault]]\nat = \"") + at + "\"\ndo = \"" + fault +
               "\"\ntext = \"kiln_" + fault + "\"\n";
   }
   return script;
@@ -137,6 +138,7 @@ TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
   add(shop.deadly("exit"));
   add(shop.deadly("hang"));
   add(shop.given(0, shop.bytes["two"]));
+  add(shop.deadly("error"));
   const Expected expected[] = {
       {CrossResult::native, ""},
       {CrossResult::recompiled, "the driver's binary afterwards is another"},
@@ -147,6 +149,7 @@ TEST_CASE("every way in which a driver takes a foreign binary is told apart") {
       {CrossResult::crashed, "the driver ended the process with code 1"},
       {CrossResult::crashed, "gave no answer in time"},
       {CrossResult::wrong, "kernel fill: clCreateKernel"},
+      {CrossResult::refused, "clBuildProgram returned "},
   };
   const auto outcomes = shop.outcomes();
   REQUIRE(outcomes.size() == std::size(expected));
@@ -200,6 +203,8 @@ TEST_CASE(
   shop.add_target("unknown", {unknown});
   shop.add_target("demanding", {shop.own(1)});
   shop.add_target("empty", {});
+  shop.add_target("narrow", {shop.own(0)});
+  shop.contents.targets.back().key += "address_bits=32\n";
   CHECK(shop.outcomes().empty());
   const auto all = shop.outcomes(true);
   REQUIRE(all.size() == 1);

@@ -158,6 +158,19 @@ TEST_CASE("the vendor's rule and cross-checks keep targets, too", "[inventory]")
         "GPU 8.9 (driver 580.159.04): a cross-check found that this device takes its binaries\n");
 }
 
+TEST_CASE("a target that a check alone could vouch for is not kept", "[inventory]") {
+  Contents contents = fleet_pack();
+  const Identity skylake = neo_22("0x00090000", "22.43.24595");
+  const Identity updated = neo_22("0x00090000", "23.1.1");
+  contents.targets = {target_of(skylake)};
+  std::vector<std::string> without;
+  CHECK(uses_of(contents, {updated}, &without)[0] == "gone");
+  CHECK(without.size() == 1);
+  contents.cross_checks = {{packs::xxh3(target_of(updated).key), key_hash(contents.targets[0]), 0}};
+  CHECK(uses_of(contents, {updated}, &without)[0] != "gone");
+  CHECK(without.empty());
+}
+
 TEST_CASE("of targets with PTX the one that a load takes is kept", "[inventory]") {
   Contents contents = fleet_pack();
   for (packs::Target &target : contents.targets) {

@@ -42,6 +42,7 @@ kiln::packs::CrossCheck record(const Identity &device, const Identity &target, C
 struct Served {
   std::string key;
   bool by_record;
+  bool needs_proof = false;
   bool operator==(const Served &) const = default;
 };
 
@@ -50,9 +51,10 @@ std::vector<Served> found_in(const PackPointer &pack, const Identity &device) {
   for (const Candidate &candidate : find_compatible(*pack, describe(device))) {
     kiln::packs::TargetRef section;
     REQUIRE(pack->target(candidate.target, &section).ok());
-    const bool by_record = mentions(candidate.why, "cross-check");
-    CHECK(by_record != mentions(candidate.why, "Intel"));
-    served.push_back({std::string(section.key()), by_record});
+    const VendorRule &rule = candidate.rule;
+    const bool by_record = mentions(rule.why, "cross-check");
+    CHECK(by_record != (mentions(rule.why, "Intel") || mentions(rule.why, "Adreno")));
+    served.push_back({std::string(section.key()), by_record, rule.needs_proof});
   }
   return served;
 }
@@ -69,7 +71,36 @@ std::vector<Served> found(const Identity &device, const std::vector<Identity> &t
 
 Served recorded(const Identity &target) { return {key_text_of(target), true}; }
 Served by_rule(const Identity &target) { return {key_text_of(target), false}; }
+Served candidate(const Identity &target) { return {key_text_of(target), false, true}; }
 using Several = std::vector<Served>;
+
+Identity adreno(const std::string &model, const std::string &compiler) {
+  return make({{Field::platform_name, "QUALCOMM Snapdragon(TM)"},
+               {Field::device_name, "QUALCOMM Adreno(TM) " + model},
+               {Field::device_vendor, "QUALCOMM"},
+               {Field::device_version, "OpenCL 3.0 Adreno(TM) " + model},
+               {Field::address_bits, "64"},
+               {Field::driver_version, "OpenCL 3.0 QUALCOMM build: x Compiler " + compiler}});
+}
+
+// Whether the rule that speaks for the target takes a binary that begins so.
+bool takes(const Identity &device, const Identity &target, const std::string &binary) {
+  const std::string key = key_text_of(target);
+  const Description description = describe(device);
+  const VendorRule rule =
+      description.accepts_binary_of(describe(target).family, *parse_facts(key), description);
+  REQUIRE(rule.why != nullptr);
+  return rule.takes == nullptr || rule.takes(binary);
+}
+
+// The first bytes of an ELF file: its class, its byte order and its machine.
+std::string elf(char bits, char order, unsigned machine) {
+  std::string text("\177ELF", 4);
+  text += {bits, order, 1};
+  text.resize(18);
+  text += {static_cast<char>(machine & 255), static_cast<char>(machine >> 8)};
+  return text;
+}
 
 const Identity kTgllp = neo_22("0x000c0000", kDriver);
 const Identity kDg1 = neo_22("0x000c0001", kDriver);
@@ -83,15 +114,82 @@ TEST_CASE("Intel's targets of one family and driver serve each other", "[compati
   CHECK(found(kTgllp, {release}) == Several{by_rule(release)});
 }
 
-TEST_CASE("Intel's rule ends at the driver, the architecture, the family and the address bits",
+TEST_CASE("Intel's rule ends at the architecture, the family and the address bits",
           "[compatible]") {
-  CHECK(found(kDg1, {neo_22("0x000c0000", "22.43.24595.36")}).empty());
   CHECK(found(kDg1, {neo_22("0x000b0000", kDriver)}).empty());
   CHECK(found(kDg1, {neo_22("0x000c0700", kDriver)}).empty());  // Xe-HPG, architecture 12 too
   CHECK(found(kDg1, {bits32(kTgllp)}).empty());
   CHECK(found(kDg1, {mali_710()}).empty());
   CHECK(found(mali_710(), {kTgllp}).empty());
   CHECK(found(kDg1, {}).empty());
+}
+
+TEST_CASE("of other versions of Intel's driver the same product is a candidate, newer or older",
+          "[compatible]") {
+  const Identity newer = neo_22("0x000c0001", "22.43.24595.36");
+  CHECK(found(kDg1, {newer}) == Several{candidate(newer)});
+  CHECK(found(newer, {kDg1}) == Several{candidate(kDg1)});
+  CHECK(found(kDg1, {neo_22("0x000c0000", "22.43.24595.36")}).empty());  // another product
+  CHECK(found(kDg1, {bits32(newer)}).empty());
+  // Of the newer IP versions architecture and release name the product, the revision does not.
+  const Identity kbl = neo_22("0x02404009", "24.35.030872");
+  const Identity kbl_later = neo_22("0x0240400a", "25.1");
+  CHECK(found(kbl, {kbl_later}) == Several{candidate(kbl_later)});
+  CHECK(found(kbl, {neo_22("0x02400009", "25.1")}).empty());
+  // Two ways of counting do not tell a family's products apart.
+  const Identity skl = neo_22("0x00090000", kDriver);
+  CHECK(found(kbl, {skl}) == Several{candidate(skl)});
+  CHECK(found(skl, {kbl}) == Several{candidate(kbl)});
+  CHECK(found(skl, {neo_22("0x02c00000", "24.35.030872")}).empty());
+}
+
+TEST_CASE("Intel's rules tell zebins from patch tokens by the ELF header alone", "[compatible]") {
+  const Identity newer = neo_22("0x000c0001", "23.1");
+  const std::string zebin = elf(2, 1, 205);
+  const std::string tokens = elf(2, 1, 0);
+  CHECK(takes(kDg1, newer, zebin));
+  CHECK(takes(kDg1, newer, zebin + "and more"));
+  for (const std::string &other :
+       {tokens, elf(1, 1, 205), elf(2, 2, 205), elf(2, 1, 205 + 256), elf(2, 1, 190),
+        zebin.substr(0, 19), zebin.substr(0, 4), std::string(), std::string(100, 'x')}) {
+    CHECK_FALSE(takes(kDg1, newer, other));
+  }
+  // Of its own version a driver takes another product's patch tokens, and no zebin of it.
+  CHECK(takes(kDg1, kTgllp, tokens));
+  CHECK_FALSE(takes(kDg1, kTgllp, zebin));
+  const Identity revision = neo_22("0x02404009", kDriver);
+  CHECK(takes(neo_22("0x0240400a", kDriver), revision, zebin));
+  CHECK(takes(neo_22("0x0240400a", kDriver), revision, tokens));
+}
+
+TEST_CASE("an Adreno's candidates are of the same model, by a compiler that is not newer",
+          "[compatible]") {
+  const Identity device = adreno("750", "E031.45.02.06");
+  const Identity older = adreno("750", "E031.41.03.60");
+  Identity same = device;
+  same.set(Field::platform_version, "OpenCL 3.0 of another build of Android");
+  CHECK(found(device, {older, same}) == Several{candidate(same), candidate(older)});
+  CHECK(found(older, {device}).empty());
+  CHECK(found(device, {adreno("740", "E031.41.03.60")}).empty());
+  CHECK(found(device, {bits32(older)}).empty());
+  CHECK(found(device, {kDg1, mali_710()}).empty());
+  Identity silent = older;  // names no compiler
+  silent.set(Field::driver_version, "OpenCL 3.0");
+  CHECK(found(device, {silent}).empty());
+  CHECK(found(silent, {older}).empty());
+  CHECK(found(device, {older}, {record(device, older, CrossResult::native)}) ==
+        Several{recorded(older)});
+  CHECK(found(device, {older}, {record(device, older, CrossResult::recompiled)}).empty());
+}
+
+TEST_CASE("a candidate comes after what a rule allows, however near it is", "[compatible]") {
+  const Identity near = neo_22("0x000c0001", "22.43.24595.36");
+  CHECK(found(kDg1, {near, kTgllp}) == Several{by_rule(kTgllp), candidate(near)});
+}
+
+TEST_CASE("other address bits never serve, whatever a record says", "[compatible]") {
+  const Identity narrow = bits32(kTgllp);
+  CHECK(found(kDg1, {narrow}, {record(kDg1, narrow, CrossResult::native)}).empty());
 }
 
 TEST_CASE("IP versions that are counted in two ways are not compared", "[compatible]") {
