@@ -7,6 +7,7 @@
 #include <set>
 
 #include "builder/build/earlier.hpp"
+#include "builder/device/virtual_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -101,6 +102,9 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   const auto is_proven = [](const packs::Binary *b) { return b && !b->finish.proof.empty(); };
   if (options.require_proof && !is_proven(binary) && !is_proven(intermediate)) {
     return "nothing proves the earlier binary's results";
+  }
+  if (binary != nullptr && is_virtual(binary->finish)) {
+    return "no device of this kind has launched the earlier binary";
   }
   const bool any_driver = d.finishing == runtime::Finishing::linker;
   if (any_driver && binary != nullptr &&

@@ -13,6 +13,7 @@
 #include "builder/cli/offline_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/store_options.hpp"
+#include "builder/cli/virtual_build.hpp"
 #include "builder/offline/nvptx_compiler.hpp"
 
 namespace kiln::cli {
@@ -24,6 +25,7 @@ struct BuildArguments {
   std::string input;
   std::string selector;
   OfflineOptions offline;
+  VirtualOptions virtual_devices;
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
@@ -115,6 +117,54 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   return build;
 }
 
+// Of this command, for a build of one device.
+std::vector<std::string> build_flags(const BuildArguments &options) {
+  const builder::BuildOptions build = build_options(options);
+  std::vector<std::string> flags = {
+      "--timeout", fmt::format("{}", options.timeout_seconds),
+      "--memory",  std::to_string(build.memory),
+      "--jobs",    std::to_string(build.jobs),
+      "--shard",   fmt::format("{}/{}", build.shard.index, build.shard.count)};
+  if (build.store.file.empty()) {
+    flags.emplace_back("--no-store");
+  } else {
+    flags.insert(flags.end(), {"--store", build.store.file});
+  }
+  if (options.fresh) flags.emplace_back("--fresh");
+  if (options.retry) flags.emplace_back("--retry");
+  if (options.no_finish) flags.emplace_back("--no-finish");
+  if (options.preferred) flags.emplace_back("--preferred");
+  return flags;
+}
+
+// The devices that are built for here. Where there are only those of --virtual, none.
+Result<std::vector<builder::DeviceInfo>> devices_here(const BuildArguments &options,
+                                                      int *exit_code) {
+  const bool alone = !options.virtual_devices.specs.empty();
+  if (alone && options.selector.empty() && options.offline.specs.empty()) {
+    return std::vector<builder::DeviceInfo>();
+  }
+  auto devices =
+      find_all_devices(options.selector, options.offline, options.tools.clang, exit_code);
+  if (devices.ok() || !alone) return devices;
+  *exit_code = fail(devices.status());  // the rest is done
+  return std::vector<builder::DeviceInfo>();
+}
+
+// Adds the devices of --virtual to what was built. Fails where nothing was built for at all.
+Status build_virtual(const BuildArguments &options, const packs::Contents &base,
+                     const packs::Contents &earlier, bool is_alone, builder::BuildResult *result,
+                     int *exit_code) {
+  if (options.virtual_devices.specs.empty()) return {};
+  const auto built = build_virtual_devices(
+      {options.virtual_devices, base, earlier, build_flags(options)}, result, exit_code);
+  if (is_alone && !built.ok()) return built.status();
+  if (is_alone && *built == 0) return {Code::no_device, "no device to build for"};
+  if (!built.ok()) complain(built.status().message);
+  if (!built.ok() || *exit_code == kNoDevice || !result->failures.empty()) *exit_code = kSomeFailed;
+  return {};
+}
+
 // With what stands at the output's place now, to which another command may have added.
 Status write(const BuildArguments &options, packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);
@@ -167,8 +217,7 @@ int run(const BuildArguments &options) {
   const auto base = read_input(options.input, options.tools, &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
-  const auto devices =
-      find_all_devices(options.selector, options.offline, options.tools.clang, &exit_code);
+  const auto devices = devices_here(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   if (!options.also.empty() && !any_linker(*devices)) {
     return fail({Code::bad_argument,
@@ -186,6 +235,11 @@ int run(const BuildArguments &options) {
   if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", one.job, one.text));
+  }
+  if (Status s =
+          build_virtual(options, base->contents, *earlier, devices->empty(), &result, &exit_code);
+      !s.ok()) {
+    return fail(s);
   }
   for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
@@ -207,6 +261,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   add_offline_options(*sub, &options->offline);
+  add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")
       ->required();

@@ -329,6 +329,9 @@ TEST_CASE("an offline binary is made anew by other tools, and by a device that i
   target.binaries = {earlier_of(base, "offline-nvptx 1, ptxas 13", "580")};
   CHECK(plan_for(offline)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device has loaded the earlier binary");
+  target.binaries = {earlier_of(base, "virtual-neo 1 as skl", "580")};
+  CHECK(plan_for(offline)[1].need == Need::reuse);
+  CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
   CHECK(plan_for(offline)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].need == Need::reuse);
