@@ -12,6 +12,7 @@ import os
 import sys
 from pathlib import Path
 
+import absent
 import final
 import kernels
 import loading
@@ -25,6 +26,7 @@ from suite import Suite
 EXIT_FAILED, EXIT_SKIPPED = 1, 77
 HERE = Path(__file__).resolve().parent
 PHOTO = HERE.parent / "data" / "raccoon.png"
+AMD_EXAMPLE = HERE.parents[1] / "manifests" / "offline" / "amd-gfx908.toml"
 
 
 def main(arguments):
@@ -68,6 +70,7 @@ def _run_fleet(suite, options, summary):
         scenarios(suite, fleet)
     if options.forge_pack:
         updates.stale(suite, fleet, options.forge_pack)
+    absent.many_targets(suite, fleet, AMD_EXAMPLE)
     return fleet.ran
 
 
