@@ -23,6 +23,7 @@ from pathlib import Path
 KILN, DRIVER = sys.argv[1:3]
 JOBS = 3  # of tiny.toml
 LIBRARY = "usr/lib/x86_64-linux-gnu/libigdrcl.so"
+LOADER = "/lib64/ld-linux-x86-64.so.2"
 MACHINE = 18  # place of an ELF file's architecture
 TINY = Path(__file__).with_name("fixtures") / "tiny"
 DEVICE = """log = "{folder}/calls"
@@ -80,19 +81,19 @@ class Place:
         text = DEVICE + "".join(faults)
         (self.folder / "script.toml").write_text(text.replace("{folder}", str(self.folder)))
 
-    def start(self, *words):
+    def start(self, *words, before=()):
         variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder / "home"),
                      "KILN_STORE": str(self.folder / "jobs.sqlite"),
                      "OCL_ICD_VENDORS": str(self.folder / "icd"),
                      "POCL_CACHE_DIR": str(self.folder / "pocl"),
                      "TMPDIR": str(self.folder / "tmp"),
                      "KILN_TEST_DRIVER": str(self.folder / "script.toml")}
-        return subprocess.Popen([KILN, *words], cwd=self.folder, text=True, env=variables,
+        return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True, env=variables,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
 
-    def kiln(self, *words):
-        with self.start(*words) as process:
+    def kiln(self, *words, before=()):
+        with self.start(*words, before=before) as process:
             out, err = process.communicate()
             return subprocess.CompletedProcess(words, process.returncode, out, err)
 
@@ -213,6 +214,15 @@ class Builds(unittest.TestCase):
         self.assertEqual(done.returncode, 5)
         self.assertIn("of another architecture than this program", done.stderr)
 
+    def test_what_lies_beside_the_builder_is_found_under_a_dynamic_loader(self):
+        if not Path(LOADER).exists():
+            self.skipTest(f"no {LOADER}")
+        place = self.place()
+        words = ("run", "threshold", "--pack", "base.kiln", "--size", "8x8")
+        plain, loaded = (place.kiln(*words, before=before) for before in ([], [LOADER]))
+        self.assertNotIn("give --references", plain.stderr)
+        self.assertEqual((loaded.returncode, loaded.stderr), (plain.returncode, plain.stderr))
+
     def test_an_interrupt_ends_all_and_loses_what_was_running_alone(self):
         slow = FAULT.format(at="clBuildProgram", do="slow") + 'milliseconds = 500\nform = "source"\n'
         place = self.place(slow, IDLE)
@@ -257,4 +267,4 @@ def _session_of(folder):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
