@@ -143,11 +143,6 @@ Text optional_text(flatbuffers::FlatBufferBuilder *builder, const std::string &t
   return text.empty() ? Text() : builder->CreateString(text);
 }
 
-// Stored once where many binaries have the same.
-Text shared_text(flatbuffers::FlatBufferBuilder *builder, const std::string &text) {
-  return text.empty() ? Text() : builder->CreateSharedString(text);
-}
-
 flatbuffers::Offset<flatbuffers::Vector<const fb::Size3 *>> optional_sizes(
     flatbuffers::FlatBufferBuilder *builder,
     const std::vector<std::array<std::uint32_t, 3>> &values) {
@@ -170,8 +165,8 @@ flatbuffers::Offset<fb::Provenance> add_provenance(flatbuffers::FlatBufferBuilde
   const Text finisher = optional_text(builder, finish.finisher);
   const Text driver = optional_text(builder, finish.driver);
   const auto sizes = optional_sizes(builder, finish.local_sizes);
-  const Text proof = shared_text(builder, finish.proof);
-  const Text unproven = shared_text(builder, finish.unproven);
+  const Text proof = optional_text(builder, finish.proof);
+  const Text unproven = optional_text(builder, finish.unproven);
   return fb::CreateProvenance(*builder, log, kernels, static_cast<std::uint8_t>(finish.finality),
                               why_not, finisher, finish.microseconds, finish.unfinished_size,
                               driver, sizes, proof, unproven);

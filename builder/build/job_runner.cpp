@@ -140,8 +140,9 @@ json JobRunner::run(std::size_t job) {
   if (!prover_ || &prover_->device() != &request.device) {
     prover_.emplace(request.device, request.limits, folder_);
   }
-  const Expectation expected = expectation_of(request, built, &references_);
-  auto proven = prove_binaries(request, expected, &*prover_, std::move(answer));
+  auto proven = prove_binaries(
+      request, [&] { return expectation_of(request, built, &references_); }, &*prover_,
+      std::move(answer));
   if (prover_->has_died()) died_ = true;
   if (!proven.ok()) return to_json(proven.status());
   (*proven)["died"] = died_;  // of this job: after it the runner is replaced

@@ -132,8 +132,12 @@ std::vector<std::string> build_flags(const BuildArguments &options) {
   }
   if (options.fresh) flags.emplace_back("--fresh");
   if (options.retry) flags.emplace_back("--retry");
-  if (options.no_finish) flags.emplace_back("--no-finish");
-  if (options.preferred) flags.emplace_back("--preferred");
+  if (options.how.no_finish) flags.emplace_back("--no-finish");
+  if (options.how.preferred) flags.emplace_back("--preferred");
+  if (options.how.references.no_check) flags.emplace_back("--no-check");
+  if (options.how.require_proof) flags.emplace_back("--require-proof");
+  const std::string &references = options.how.references.folder;
+  if (!references.empty()) flags.insert(flags.end(), {"--references", references});
   return flags;
 }
 

@@ -87,11 +87,11 @@ Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prove
 }
 
 // Fails where the results are wrong. What differs from itself tells nothing.
-Status judge_results(const JobRequest &request, const Expectation &expected,
-                     const ProofRequest &how, Prover *prover, const Proof &proof, bool intermediate,
-                     packs::Binary *binary) {
+Status judge_results(const JobRequest &request, const Expect &expect, const ProofRequest &how,
+                     Prover *prover, const Proof &proof, bool intermediate, packs::Binary *binary) {
   if (!proof.launched.ok()) return {};
   const double tolerance = request.variant.tolerance;
+  const Expectation expected = expect();
   Status status = judge(proof.results, expected, tolerance, &binary->finish);
   if (status.ok() || expected.by_reference) return status;
   const Proof again = prover->prove(how, *binary, intermediate);
@@ -101,7 +101,7 @@ Status judge_results(const JobRequest &request, const Expectation &expected,
 }
 
 // Fails where the binary must not be packed.
-Status prove_binary(const JobRequest &request, const Expectation &expected, Prover *prover,
+Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
                     packs::Binary *binary) {
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
@@ -115,26 +115,26 @@ Status prove_binary(const JobRequest &request, const Expectation &expected, Prov
   note(proof, &binary->finish, *binary);
   // A later build looks at launches again only where they are others.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
-  return judge_results(request, expected, how, prover, proof, false, binary);
+  return judge_results(request, expect, how, prover, proof, false, binary);
 }
 
-Status prove_intermediate(const JobRequest &request, const Expectation &expected, Prover *prover,
+Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
                           packs::Binary *intermediate) {
   ProofRequest how{request.program, request.variant};
   how.check = request.check;
   const Proof proof = launched_proof(request, &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
-  return judge_results(request, expected, how, prover, proof, true, intermediate);
+  return judge_results(request, expect, how, prover, proof, true, intermediate);
 }
 
 }  // namespace
 
-Result<json> prove_binaries(const JobRequest &request, const Expectation &expected, Prover *prover,
+Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Prover *prover,
                             json answer) {
   Status status;  // the first failure
   if (answer.contains("binary")) {
     packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    status = prove_binary(request, expected, prover, &binary);
+    status = prove_binary(request, expect, prover, &binary);
     if (status.ok()) {
       note_death(request, answer, &binary.finish);
       answer["binary"] = to_json(binary);
@@ -147,7 +147,7 @@ Result<json> prove_binaries(const JobRequest &request, const Expectation &expect
     packs::Binary intermediate = binary_from(request.variant, answer["intermediate"]);
     if (!status.ok()) intermediate.finish.why_not = status.message;
     note_death(request, answer, &intermediate.finish);
-    const Status refused = prove_intermediate(request, expected, prover, &intermediate);
+    const Status refused = prove_intermediate(request, expect, prover, &intermediate);
     answer["intermediate"] = to_json(intermediate);
     if (!refused.ok()) {
       answer.erase("intermediate");

@@ -2,6 +2,8 @@
 // What a job's binaries must pass before they are packed: loaded, launched and compared.
 #pragma once
 
+#include <functional>
+
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
@@ -11,10 +13,13 @@
 
 namespace kiln::builder {
 
+// Tells what a job's binaries are to compute; called where they were launched.
+using Expect = std::function<Expectation()>;
+
 // Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
 // kernels. Fails with the first proof's status if no binary is left, and with Code::failed where
 // none was made.
-Result<nlohmann::json> prove_binaries(const JobRequest &request, const Expectation &expected,
+Result<nlohmann::json> prove_binaries(const JobRequest &request, const Expect &expect,
                                       Prover *prover, nlohmann::json answer);
 
 }  // namespace kiln::builder

@@ -158,6 +158,25 @@ TEST_CASE("an empty pack can be written and read", "[writer]") {
   CHECK(written(contents_of(pack)) == bytes);
 }
 
+TEST_CASE("a target may have thousands of binaries of which the same is said", "[writer]") {
+  Contents contents;
+  Target many = sample().targets[0];
+  const Binary one = many.binaries[0];
+  many.binaries.clear();
+  for (unsigned i = 0; i < 3000; ++i) {
+    Binary another = one;
+    another.auxiliary.reset();
+    another.variant = blake2b({reinterpret_cast<const std::uint8_t *>(&i), sizeof(i)});
+    another.finish.proof = "library:libreferences.so:some_function, 64x64";
+    many.binaries.push_back(std::move(another));
+  }
+  many.intermediates.clear();
+  contents.targets = {many};
+  const Contents read = contents_of(opened(written(contents)));
+  REQUIRE(read.targets[0].binaries.size() == 3000);
+  CHECK(read.targets[0].binaries[2999].finish.proof == many.binaries[0].finish.proof);
+}
+
 TEST_CASE("a blob that two targets and the root use is stored once", "[writer]") {
   Contents contents = sample();
   const Bytes shared = noise(70, 3);
