@@ -13,9 +13,21 @@
 namespace kiln::builder {
 namespace {
 
+// Orders are counted: a process may be killed between any two steps, so its worker tells the end of
+// the last order once more when it is gone, and the pool takes the first end of each.
+struct Order {
+  std::uint64_t number;
+  std::size_t piece;
+};
+
+struct End {
+  std::uint64_t number;
+  ProcessExit exit;
+};
+
 // What a worker and the process that it forks share.
 struct Shared {
-  volatile bool in_piece = false;
+  volatile std::uint64_t taken = 0;  // the number of the last order
 };
 
 struct Job {
@@ -26,22 +38,27 @@ struct Job {
   Shared *shared;
 };
 
-bool tell_end(const packs::Descriptor &orders, const ProcessExit &exit) {
-  return send(orders.get(), &exit, sizeof(exit), MSG_NOSIGNAL) == sizeof(exit);
+// False if no more orders come.
+bool receive(const packs::Descriptor &orders, int flags, Order *order) {
+  return packs::uninterrupted([&] {
+           return recv(orders.get(), order, sizeof(*order), MSG_WAITALL | flags);
+         }) == sizeof(*order);
 }
 
-// Does pieces while it may; the exit code.
+bool tell_end(const packs::Descriptor &orders, const End &end) {
+  return send(orders.get(), &end, sizeof(end), MSG_NOSIGNAL) == sizeof(end);
+}
+
+// Does pieces while it may; the exit code. An order is noted before it is taken from the socket.
 int do_pieces(const Job &job) {
   for (bool again = true; again; again = job.keeps && job.keeps()) {
-    std::size_t piece = 0;
-    const ssize_t n = packs::uninterrupted(
-        [&] { return recv(job.orders.get(), &piece, sizeof(piece), MSG_WAITALL); });
-    if (n != static_cast<ssize_t>(sizeof(piece))) return 0;
-    job.shared->in_piece = true;
-    const int code = write_answer(job.answers, [&] { return job.work(piece); });
+    Order order{};
+    if (!receive(job.orders, MSG_PEEK, &order)) return 0;
+    job.shared->taken = order.number;
+    if (!receive(job.orders, 0, &order)) return 0;
+    const int code = write_answer(job.answers, [&] { return job.work(order.piece); });
     if (code != 0) return code;
-    job.shared->in_piece = false;
-    if (!tell_end(job.orders, {ProcessEnd::exited, 0})) return 1;
+    if (!tell_end(job.orders, {order.number, {ProcessEnd::exited, 0}})) return 1;
   }
   return 0;
 }
@@ -51,19 +68,16 @@ int do_pieces(const Job &job) {
 int serve(const Job &job) {
   std::signal(SIGCHLD, SIG_DFL);  // whoever started the caller may have it ignored
   for (;;) {
-    pollfd order{job.orders.get(), POLLIN, 0};
-    if (packs::uninterrupted([&] { return poll(&order, 1, -1); }) < 0) return 1;
-    char byte = 0;
-    if (recv(job.orders.get(), &byte, 1, MSG_PEEK) <= 0) return 0;  // no more orders
-    const pid_t pid = fork_child([&] { return do_pieces(job); });
-    const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
-    if (pid > 0 && !job.shared->in_piece) continue;
-    job.shared->in_piece = false;
-    if (pid < 0) {
-      std::size_t piece = 0;  // is not done
-      (void)recv(job.orders.get(), &piece, sizeof(piece), MSG_WAITALL);
+    Order order{};
+    if (!receive(job.orders, MSG_PEEK, &order)) return 0;
+    if (order.number != job.shared->taken) {
+      const pid_t pid = fork_child([&] { return do_pieces(job); });
+      const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
+      if (pid < 0) job.shared->taken = order.number;  // it is not done
+      if (!tell_end(job.orders, {job.shared->taken, exit})) return 1;
+    } else if (!receive(job.orders, 0, &order)) {  // noted, not taken, and told
+      return 0;
     }
-    if (!tell_end(job.orders, exit)) return 1;
   }
 }
 
@@ -114,7 +128,7 @@ void WorkerPool::close(Worker *worker) {
   worker->orders.close();
   worker->answers.close();
   kill(worker->pid, SIGKILL);  // what it runs goes with it
-  wait_for(worker->pid);
+  builder::wait_for(worker->pid);
 }
 
 bool WorkerPool::has_idle() const {
@@ -127,17 +141,19 @@ bool WorkerPool::has_busy() const {
                      [](const Worker &worker) { return worker.state == State::busy; });
 }
 
-void WorkerPool::start(std::size_t piece) {
+std::size_t WorkerPool::start(std::size_t piece) {
   const auto worker = std::find_if(workers_.begin(), workers_.end(),
                                    [](const Worker &one) { return one.state == State::idle; });
   worker->state = State::busy;
   worker->piece = piece;
+  const Order order{++worker->order, piece};
   // Where this fails the worker is dead, which wait() sees.
-  send(worker->orders.get(), &piece, sizeof(piece), MSG_NOSIGNAL);
+  send(worker->orders.get(), &order, sizeof(order), MSG_NOSIGNAL);
+  return static_cast<std::size_t>(worker - workers_.begin());
 }
 
-// Reads answers until a busy worker tells of an end, or is dead.
-WorkerPool::Worker *WorkerPool::wait_for_end() {
+// Reads answers until a busy worker tells of an end, or is dead; null when the time is over.
+WorkerPool::Worker *WorkerPool::worker_that_ends(Clock::time_point until) {
   std::array<pollfd, 2 * kMost> fds;
   // No more than there are: a system refuses more than the files that a process may have open.
   const std::size_t count = opened_;
@@ -147,7 +163,9 @@ WorkerPool::Worker *WorkerPool::wait_for_end() {
       fds[2 * i] = {busy ? workers_[i].orders.get() : -1, POLLIN, 0};
       fds[2 * i + 1] = {busy ? workers_[i].answers.get() : -1, POLLIN, 0};
     }
-    poll(fds.data(), 2 * count, -1);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (left <= 0) return nullptr;
+    poll(fds.data(), 2 * count, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
     for (std::size_t i = 0; i < count; ++i) {
       if (fds[2 * i + 1].revents != 0) drain_all(workers_[i].answers, &workers_[i].answer);
       if (fds[2 * i].revents != 0) return &workers_[i];
@@ -155,15 +173,29 @@ WorkerPool::Worker *WorkerPool::wait_for_end() {
   }
 }
 
-WorkerPool::Done WorkerPool::wait() { return finish(wait_for_end()); }
+WorkerPool::Done WorkerPool::wait() {
+  for (;;) {
+    if (auto done = wait_for(std::chrono::hours(1))) return *std::move(done);
+  }
+}
 
-WorkerPool::Done WorkerPool::finish(Worker *worker) {
-  ProcessExit exit;
-  const ssize_t n = recv(worker->orders.get(), &exit, sizeof(exit), MSG_WAITALL);
-  const bool lives = n == static_cast<ssize_t>(sizeof(exit));
+std::optional<WorkerPool::Done> WorkerPool::wait_for(std::chrono::milliseconds limit) {
+  const Clock::time_point until = Clock::now() + limit;
+  while (Worker *worker = worker_that_ends(until)) {
+    if (auto done = finish(worker)) return done;
+  }
+  return std::nullopt;
+}
+
+// Nothing if what the worker told is the end of an order before.
+std::optional<WorkerPool::Done> WorkerPool::finish(Worker *worker) {
+  End end{};
+  const ssize_t n = recv(worker->orders.get(), &end, sizeof(end), MSG_WAITALL);
+  const bool lives = n == static_cast<ssize_t>(sizeof(end));
+  if (lives && end.number != worker->order) return std::nullopt;
   drain_all(worker->answers, &worker->answer);
   Done done{worker->piece, std::nullopt};
-  if (lives && exit.done()) done.answer = read_answer(worker->answer);
+  if (lives && end.exit.done()) done.answer = read_answer(worker->answer);
   worker->answer.clear();
   worker->state = State::idle;
   if (!lives) close(worker);

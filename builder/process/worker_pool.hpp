@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 #include <sys/types.h>
 #include <nlohmann/json.hpp>
 
+#include "builder/base/clock.hpp"
 #include "builder/process/child_process.hpp"
 
 namespace kiln::builder {
@@ -41,25 +44,29 @@ class WorkerPool {
   bool has_idle() const;
   bool has_busy() const;
 
-  void start(std::size_t piece);
+  // The number of the worker that does it, from 0.
+  std::size_t start(std::size_t piece);
   // Waits until one of the pieces is done. Any worker's death is the end of its piece alone.
   Done wait();
+  // The same; nothing where none is done in that time.
+  std::optional<Done> wait_for(std::chrono::milliseconds limit);
 
  private:
   enum class State { absent, idle, busy };
   struct Worker {
     State state = State::absent;
     pid_t pid = -1;
-    packs::Descriptor orders;   // a socket: a piece's number out, its ProcessExit back
+    packs::Descriptor orders;   // a socket: orders out, their ends back
     packs::Descriptor answers;  // a pipe, read without blocking
+    std::uint64_t order = 0;    // the number of the last one
     std::size_t piece = 0;
     std::string answer;
   };
 
   bool open(Worker *worker, const Work &work, const Keeps &keeps);
   void close(Worker *worker);
-  Worker *wait_for_end();
-  Done finish(Worker *worker);
+  Worker *worker_that_ends(Clock::time_point until);
+  std::optional<Done> finish(Worker *worker);
 
   std::size_t opened_ = 0;
   std::array<Worker, kMost> workers_;  // of one size for any number: see above

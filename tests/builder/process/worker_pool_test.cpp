@@ -196,6 +196,48 @@ TEST_CASE("where the pool keeps processes, one does piece after piece until it d
   CHECK(done == 0);
 }
 
+TEST_CASE("a process that is killed at any moment of a piece ends that piece and no other") {
+  WorkerPool pool(
+      1,
+      [](std::size_t piece) -> json {
+        return {getpid(), piece};
+      },
+      [] { return true; });
+  int killed = 0, answered = 0;
+  pid_t pid = 0;  // of the process that did the last piece
+  for (std::size_t piece = 0; piece < 4000; ++piece) {
+    pool.start(piece);
+    for (volatile std::size_t spin = piece * 37 % 12000; pid != 0 && spin > 0;) spin = spin - 1;
+    if (pid != 0) killed += kill(pid, SIGKILL) == 0 ? 1 : 0;
+    pid = 0;  // which another process may have from now on
+    const auto done = pool.wait_for(kLong);
+    REQUIRE(done);
+    REQUIRE(done->piece == piece);
+    if (!done->answer) continue;
+    ++answered;
+    CHECK((*done->answer)[1] == piece);
+    pid = (*done->answer)[0];
+  }
+  CHECK(killed > 500);
+  CHECK(answered > 500);
+}
+
+TEST_CASE("waiting for a piece ends when the time is over, and the piece goes on") {
+  const Channel go;
+  WorkerPool pool(2, [&](std::size_t piece) {
+    go.get();
+    return json(piece);
+  });
+  CHECK(pool.start(3) == 0);
+  CHECK(pool.start(4) == 1);
+  CHECK_FALSE(pool.wait_for(milliseconds(5)));
+  CHECK(pool.has_busy());
+  go.put();
+  CHECK(pool.wait_for(kLong));
+  go.put();
+  CHECK(pool.wait_for(kLong));
+}
+
 TEST_CASE("a process that may have few files open has a pool, too") {
   const auto result = fork_call(
       [] {
