@@ -20,30 +20,13 @@
 namespace kiln::builder {
 namespace {
 
-bool has_any(const packs::Target &target) {
-  return !target.binaries.empty() || !target.intermediates.empty();
-}
+using namespace std::chrono_literals;
 
-// Keeps the earlier entries of variants that are still there and got no new binary.
-void keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
-                  std::vector<packs::Binary> *entries) {
-  DigestSet known;
-  for (const packs::Binary &entry : *entries) known.insert(entry.variant);
-  for (const packs::Binary &one : earlier) {
-    if (variants.count(one.variant) != 0 && known.count(one.variant) == 0) entries->push_back(one);
-  }
-}
-
-DigestSet variants_of(const packs::Contents &contents) {
-  DigestSet hashes;
-  for (const packs::Program &program : contents.programs) {
-    for (const packs::Variant &variant : program.variants) hashes.insert(variant.hash);
-  }
-  return hashes;
-}
+constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is told what runs
 
 // A job that compiles, and how far it is.
 struct Task {
+  std::size_t number;  // in the plan
   std::string name;
   const packs::Program &program;
   const packs::Variant &variant;
@@ -55,8 +38,10 @@ struct Task {
   const ResultCheck *check = nullptr;
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
-  bool stored = false;  // the store had it
-  JobResult result{};   // once it is over; without a binary in it:
+  std::size_t worker = 0;  // that runs it
+  bool stored = false;     // the store had it
+  bool over = false;
+  JobResult result{};  // once it is over; without a binary in it:
   Status status{Code::process, "no process could be started"};
 };
 
@@ -100,17 +85,30 @@ std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<Devi
                              const std::vector<Job> &plan) {
   std::vector<Task> tasks;
   const TuningsByVariant by_variant(tunings);
-  for (const Job &job : plan) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Job &job = plan[i];
     if (job.need != Need::compile) continue;
     const DeviceInfo &device = devices[job.device];
     const packs::Program &program = program_of(base, job);
     const packs::Variant &variant = variant_of(base, job);
-    tasks.push_back({job_name(base, devices, job), program, variant, device,
+    tasks.push_back({i, job_name(base, devices, job), program, variant, device,
                      tuned_sizes(by_variant.of(program.name, variant.name), program.name,
                                  variant.name, device.description.profile),
                      openings[job.device], platforms[job.device], job.program});
   }
   return tasks;
+}
+
+ObservedJob observed(const Task &task) {
+  return {task.number, task.name, task.program.name, task.variant.name, task.device.label()};
+}
+
+// Of a job that is over.
+JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
+  const JobResult &made = task.result;
+  const auto &binary = made.binary ? made.binary : made.intermediate;
+  return {task.stored ? Origin::stored : Origin::compiled, took, task.status,
+          binary ? &binary->finish : nullptr};
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
@@ -133,11 +131,11 @@ std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOpti
 class TaskRun {
  public:
   // `folder` is for the drivers' caches.
-  TaskRun(std::vector<Task> &tasks, const BuildOptions &options, const JobProgress &progress,
+  TaskRun(std::vector<Task> &tasks, const BuildOptions &options, BuildObserver &observer,
           const std::string &folder)
       : tasks_(tasks),
         options_(options),
-        progress_(progress),
+        observer_(observer),
         runner_([&](std::size_t place) { return request_of(tasks[place], options); }, folder),
         pool_(
             std::clamp<std::size_t>(options.jobs, 1, tasks.size()),
@@ -152,10 +150,12 @@ class TaskRun {
         begin(next_++, action, store_.claim(action));
       }
       if (pool_.has_busy()) {
-        end(pool_.wait());
+        look();
+        if (const auto done = pool_.wait_for(kLook)) end(*done);
       } else if (pool_.has_idle() && !elsewhere_.empty()) {
         const std::size_t place = *elsewhere_.begin();
         elsewhere_.erase(elsewhere_.begin());
+        observer_.waiting(observed(tasks_[place]));
         const Action action = action_at(place);
         begin(place, action, store_.await(action));
       } else {
@@ -196,13 +196,14 @@ class TaskRun {
       task.claim = std::move(claim);
       task.start = Clock::now();
       running_.insert(place);
-      pool_.start(place);
-      tell();
+      task.worker = pool_.start(place);
+      observer_.started(observed(task), task.worker);
     }
   }
 
   void end(const WorkerPool::Done &done) {
     Task &task = tasks_[done.piece];
+    running_.erase(done.piece);
     const nlohmann::json answer =
         done.answer ? *done.answer
                     : to_json(Status(Code::process, "the process that ran the job died"));
@@ -212,8 +213,6 @@ class TaskRun {
     }
     task.claim.reset();
     take(&task, answer);
-    running_.erase(done.piece);
-    tell();
   }
 
   void take(Task *task, const nlohmann::json &answer) {
@@ -227,32 +226,41 @@ class TaskRun {
     for (JobResult::Also &also : task->result.also) {
       if (also.binary) spill_.take(&*also.binary);
     }
-    ++done_;
+    task->over = true;
+    observer_.ended(observed(*task), end_of(*task, task->stored ? 0ms : since(*task)));
   }
 
-  // Names the first of those that run.
-  void tell() const {
-    if (progress_ && !running_.empty()) {
-      progress_(tasks_[*running_.begin()].name, done_, tasks_.size());
+  static std::chrono::milliseconds since(const Task &task) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - task.start);
+  }
+
+  void look() {
+    if (Clock::now() - looked_ < kLook) return;
+    looked_ = Clock::now();
+    std::vector<RunningJob> running;
+    for (const std::size_t place : running_) {
+      const Task &task = tasks_[place];
+      running.push_back({task.worker, observed(task), since(task)});
     }
+    observer_.looked(running);
   }
 
   std::vector<Task> &tasks_;
   const BuildOptions &options_;
-  const JobProgress &progress_;
+  BuildObserver &observer_;
   JobRunner runner_;  // each of the pool's processes has a copy of it
   WorkerPool pool_;
   JobStore store_;  // after the pool: its file must not be open in the workers
   Spill spill_;
   std::size_t next_ = 0;
-  std::size_t done_ = 0;
   std::set<std::size_t> running_;
+  Clock::time_point looked_ = Clock::now();
   std::set<std::size_t> elsewhere_;  // other builders are at them
 };
 
 // Fails with Code::failed if there is no place for the drivers' caches.
 Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
-                 const JobProgress &progress, BuildResult *result) {
+                 BuildObserver &observer, BuildResult *result) {
   if (tasks.empty()) return {};
   const auto folder = TemporaryFolder::make();
   if (!folder.ok()) return folder.status();
@@ -264,7 +272,7 @@ Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const Bu
     if (!task.check->missing.empty()) missing.insert(task.check->missing);
   }
   result->missing_references.assign(missing.begin(), missing.end());
-  result->store_status = TaskRun(tasks, options, progress, folder->path()).run();
+  result->store_status = TaskRun(tasks, options, observer, folder->path()).run();
   return {};
 }
 
@@ -274,17 +282,18 @@ class Collector {
             BuildResult *result)
       : devices_(devices), earlier_(earlier), result_(*result) {}
 
-  void reuse(const Job &job, const packs::Digest &variant) {
+  // How the binary was made.
+  const packs::Finish *reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
     const packs::Target *known = earlier_.target(target.key);
     if (known != nullptr && !target.auxiliary) target.auxiliary = known->auxiliary;
-    if (const auto *binary = earlier_.binary(target.key, variant)) {
-      add(*binary, &target);
-    }
-    if (const auto *intermediate = earlier_.intermediate(target.key, variant)) {
-      target.intermediates.push_back(*intermediate);
-    }
+    const auto *binary = earlier_.binary(target.key, variant);
+    if (binary != nullptr) add(*binary, &target);
+    const auto *intermediate = earlier_.intermediate(target.key, variant);
+    if (intermediate != nullptr) target.intermediates.push_back(*intermediate);
+    const auto *made = binary != nullptr ? binary : intermediate;
+    return made != nullptr ? &made->finish : nullptr;
   }
 
   void made(Task *task) {
@@ -358,27 +367,11 @@ class Collector {
 
 }  // namespace
 
-void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
-  const DigestSet variants = variants_of(*contents);
-  for (const packs::Target &target : earlier.targets) {
-    const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
-                                  [&](const packs::Target &t) { return t.key == target.key; });
-    if (now != contents->targets.end()) {
-      keep_entries(target.binaries, variants, &now->binaries);
-      keep_entries(target.intermediates, variants, &now->intermediates);
-      continue;
-    }
-    packs::Target kept = target;
-    const auto gone = [&](const packs::Binary &b) { return variants.count(b.variant) == 0; };
-    std::erase_if(kept.binaries, gone);
-    std::erase_if(kept.intermediates, gone);
-    if (has_any(kept)) contents->targets.push_back(std::move(kept));
-  }
-}
-
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
-                             const JobProgress &progress) {
+                             BuildObserver *observer) {
+  BuildObserver nobody;
+  BuildObserver &watcher = observer != nullptr ? *observer : nobody;
   BuildResult result;
   result.contents = base;
   packs::Contents records;  // both have measurements
@@ -388,21 +381,29 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
       make_plan(base, devices, earlier.targets,
                 {options.finish, records.tunings, options.also, options.preferred, options.shard,
                  options.require_proof});
+  watcher.planned(count_jobs(plan), options.jobs);
   const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, platforms, plan);
-  if (const Status s = run_tasks(base, tasks, options, progress, &result); !s.ok()) {
+  if (const Status s = run_tasks(base, tasks, options, watcher, &result); !s.ok()) {
     for (Task &task : tasks) task.status = s;
+  }
+  for (const Task &task : tasks) {
+    if (!task.over) watcher.ended(observed(task), end_of(task, 0ms));
   }
   Collector collector(devices, earlier.targets, &result);
   auto task = tasks.begin();
-  for (const Job &job : plan) {
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Job &job = plan[i];
     if (job.need == Need::skip) {
       ++result.skipped;
     } else if (job.need == Need::other_shard) {
       ++result.other_shards;
     } else if (job.need == Need::reuse) {
-      collector.reuse(job, variant_of(base, job).hash);
+      const packs::Finish *finish = collector.reuse(job, variant_of(base, job).hash);
+      watcher.ended({i, job_name(base, devices, job), program_of(base, job).name,
+                     variant_of(base, job).name, devices[job.device].label()},
+                    {Origin::reused, 0ms, {}, finish});
     } else {
       collector.made(&*task++);
     }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "builder/build/build_observer.hpp"
 #include "builder/build/job_store.hpp"
 #include "builder/build/plan.hpp"
 #include "builder/launch/reference.hpp"
@@ -48,13 +48,6 @@ struct BuildResult {
   Status store_status{};         // why the store was not used, or no longer
 };
 
-// Called whenever a job began or ended: the first job that is running, and how many have ended.
-using JobProgress = std::function<void(const std::string &job, std::size_t done, std::size_t all)>;
-
-// Adds what is still of use of another pack's targets: binaries of variants that `contents` has and
-// has no binary for. Without records, which the other pack may have removed on purpose.
-void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
-
 // Runs the plan for `devices`, which list_devices() returned. `earlier` holds the contents of the
 // output file if it exists: its targets for other devices are kept, with those of their binaries
 // whose variants are still in `base`.
@@ -67,10 +60,11 @@ void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
 // `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
 //
 // What the store has is not compiled, and what is compiled is put there at once. A job that another
-// builder with the same store is at is left to it, and waited for at the end.
+// builder with the same store is at is left to it, and waited for at the end. `observer` may be
+// null.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
-                             const JobProgress &progress);
+                             BuildObserver *observer);
 
 // For each job of `plan`, which is make_plan()'s with the same options, whether it would be
 // compiled and the store has it. `tunings` are the plan's. Asks drivers what they compile when they

@@ -2,7 +2,52 @@
 // Tables by hash: the plan of a fleet has a job for each of ten thousand binaries.
 #include "builder/build/earlier.hpp"
 
+#include <algorithm>
+
 namespace kiln::builder {
+namespace {
+
+// Keeps the earlier entries of variants that are still there and got no new binary.
+void keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
+                  std::vector<packs::Binary> *entries) {
+  DigestSet known;
+  for (const packs::Binary &entry : *entries) known.insert(entry.variant);
+  for (const packs::Binary &one : earlier) {
+    if (variants.count(one.variant) != 0 && known.count(one.variant) == 0) entries->push_back(one);
+  }
+}
+
+DigestSet variants_of(const packs::Contents &contents) {
+  DigestSet hashes;
+  for (const packs::Program &program : contents.programs) {
+    for (const packs::Variant &variant : program.variants) hashes.insert(variant.hash);
+  }
+  return hashes;
+}
+
+}  // namespace
+
+bool has_any(const packs::Target &target) {
+  return !target.binaries.empty() || !target.intermediates.empty();
+}
+
+void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
+  const DigestSet variants = variants_of(*contents);
+  for (const packs::Target &target : earlier.targets) {
+    const auto now = std::find_if(contents->targets.begin(), contents->targets.end(),
+                                  [&](const packs::Target &t) { return t.key == target.key; });
+    if (now != contents->targets.end()) {
+      keep_entries(target.binaries, variants, &now->binaries);
+      keep_entries(target.intermediates, variants, &now->intermediates);
+      continue;
+    }
+    packs::Target kept = target;
+    const auto gone = [&](const packs::Binary &b) { return variants.count(b.variant) == 0; };
+    std::erase_if(kept.binaries, gone);
+    std::erase_if(kept.intermediates, gone);
+    if (has_any(kept)) contents->targets.push_back(std::move(kept));
+  }
+}
 
 EarlierBinaries::EarlierBinaries(const std::vector<packs::Target> &targets) {
   const auto add = [](const std::vector<packs::Binary> &entries, ByVariant *to) {

@@ -25,6 +25,13 @@ struct HashOfDigest {
 };
 using DigestSet = std::unordered_set<packs::Digest, HashOfDigest>;
 
+// Whether it has a binary or an intermediate.
+bool has_any(const packs::Target &target);
+
+// Adds what is still of use of another pack's targets: binaries of variants that `contents` has and
+// has no binary for. Without records, which the other pack may have removed on purpose.
+void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
+
 // Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
 // must outlive it and stay where they are.
 class EarlierBinaries {

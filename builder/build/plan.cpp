@@ -225,6 +225,19 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
   return jobs;
 }
 
+PlanCounts count_jobs(const std::vector<Job> &plan) {
+  PlanCounts counts{plan.size()};
+  for (const Job &job : plan) {
+    switch (job.need) {
+      case Need::compile: ++counts.compile; break;
+      case Need::reuse: ++counts.reuse; break;
+      case Need::skip: ++counts.skip; break;
+      case Need::other_shard: ++counts.other_shards; break;
+    }
+  }
+  return counts;
+}
+
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job) {
   const packs::Program &program = base.programs[job.program];

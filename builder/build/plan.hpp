@@ -45,6 +45,12 @@ std::vector<Job> make_plan(const packs::Contents &base, const std::vector<Device
                            const std::vector<packs::Target> &earlier,
                            const PlanOptions &options = {});
 
+// How many jobs a plan has, and of which need.
+struct PlanCounts {
+  std::size_t jobs = 0, compile = 0, reuse = 0, skip = 0, other_shards = 0;
+};
+PlanCounts count_jobs(const std::vector<Job> &plan);
+
 // The index of the variant that an untuned device is given: among the variants whose requirements
 // it meets, the first in the program's order of preference, else the first by name. Nothing if it
 // meets the requirements of none.

@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 
 #include "builder/base/cpus.hpp"
+#include "builder/build/build_events.hpp"
 #include "builder/build/device_build.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/build/failure_groups.hpp"
 #include "builder/build/same_contents.hpp"
+#include "builder/cli/build_progress.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/event_output.hpp"
 #include "builder/cli/offline_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/store_options.hpp"
@@ -39,6 +43,7 @@ struct BuildArguments {
   builder::Shard shard;
   packs::WriteOptions write;
   bool json = false;
+  std::string events;  // file
 };
 
 Status check_architecture(const std::string &text) {
@@ -64,19 +69,21 @@ bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
   });
 }
 
-void summarise(const BuildArguments &options, const builder::BuildResult &result, bool up_to_date) {
-  if (!options.json) {
-    print(fmt::format(
-        "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, "
-        "{} failed{}{}\n",
-        options.output, up_to_date ? "up to date; " : "",
-        count(result.contents.targets.size(), "target"), result.compiled,
-        result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
-        result.skipped, result.failures.size(),
-        result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
-        options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards)));
-    return;
-  }
+std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
+                         bool up_to_date) {
+  return fmt::format(
+      "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, "
+      "{} failed{}{}\n",
+      options.output, up_to_date ? "up to date; " : "",
+      count(result.contents.targets.size(), "target"), result.compiled,
+      result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
+      result.skipped, result.failures.size(),
+      result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
+      options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards));
+}
+
+nlohmann::json summary_json(const BuildArguments &options, const builder::BuildResult &result,
+                            bool up_to_date) {
   nlohmann::json failures = nlohmann::json::array();
   for (const builder::JobFailure &failure : result.failures) {
     failures.push_back({{"job", failure.job}, {"error", failure.text}});
@@ -85,17 +92,28 @@ void summarise(const BuildArguments &options, const builder::BuildResult &result
   for (const builder::JobFailure &one : result.unfinished) {
     unfinished.push_back({{"job", one.job}, {"reason", one.text}});
   }
-  print(nlohmann::json{{"schema", 1},
-                       {"output", options.output},
-                       {"targets", result.contents.targets.size()},
-                       {"compiled", result.compiled},
-                       {"stored", result.stored},
-                       {"reused", result.reused},
-                       {"skipped", result.skipped},
-                       {"other_shards", result.other_shards},
-                       {"up_to_date", up_to_date},
-                       {"failures", failures},
-                       {"unfinished", unfinished}});
+  return {{"schema", 1},
+          {"output", options.output},
+          {"targets", result.contents.targets.size()},
+          {"compiled", result.compiled},
+          {"stored", result.stored},
+          {"reused", result.reused},
+          {"skipped", result.skipped},
+          {"other_shards", result.other_shards},
+          {"up_to_date", up_to_date},
+          {"failures", failures},
+          {"unfinished", unfinished}};
+}
+
+// With --events also as their last one, which stands for it on standard output.
+void tell_summary(const BuildArguments &options, const builder::BuildResult &result,
+                  bool up_to_date, int exit_code, builder::BuildEvents *events) {
+  nlohmann::json summary = summary_json(options, result, up_to_date);
+  if (options.events != "-") {
+    options.json ? print(summary) : print(summary_text(options, result, up_to_date));
+  }
+  summary["exit_code"] = exit_code;
+  if (!options.events.empty()) events->end(summary);
 }
 
 builder::BuildOptions build_options(const BuildArguments &options) {
@@ -227,9 +245,14 @@ int run(const BuildArguments &options) {
     return fail({Code::bad_argument,
                  "--also needs a device of NVIDIA's that tells its compute capability"});
   }
+  EventOutput output;
+  if (Status s = output.open(options.events); !s.ok()) return fail(s);
+  builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
+  BuildProgress progress;
+  builder::Observers observers({&progress, &events});
   builder::BuildResult result = builder::build_on_devices(
       base->contents, *devices, *earlier, build_options(options),
-      [](const std::string &job, std::size_t done, std::size_t all) { progress(job, done, all); });
+      options.events.empty() ? static_cast<builder::BuildObserver *>(&progress) : &observers);
   end_progress();
   if (!result.store_status.ok()) {
     complain("going on without the store: " + result.store_status.message);
@@ -252,7 +275,7 @@ int run(const BuildArguments &options) {
   if (!up_to_date) {
     if (Status s = write(options, &result.contents); !s.ok()) return fail(s);
   }
-  summarise(options, result, up_to_date);
+  tell_summary(options, result, up_to_date, exit_code, &events);
   return exit_code;
 }
 
@@ -293,6 +316,9 @@ void add_build(CLI::App &app, Command *command) {
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);
   add_json_flag(*sub, &options->json);
+  sub->add_option("--events", options->events,
+                  "Tell there what happens while it does, a line of JSON each; -: standard output")
+      ->type_name("FILE");
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 

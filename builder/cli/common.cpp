@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the output (progress, a failed write), and what many subcommands do with packs.
+// The state of the output (a failed write), and what many subcommands do with packs.
 #include "builder/cli/common.hpp"
 
 #include <cerrno>
@@ -7,8 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -19,7 +17,6 @@
 namespace kiln::cli {
 namespace {
 
-bool progress_shown = false;
 int output_error = 0;  // errno of the first write to standard output that failed
 
 // Variants of one file have the same faults and warnings: each is told once.
@@ -104,19 +101,6 @@ void complain(const std::string &text) {
 void pass_on(const std::string &text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   if (text.empty() || text.back() != '\n') std::fputc('\n', stderr);
-}
-
-void progress(const std::string &what, std::size_t done, std::size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  progress_shown = true;
-  std::fprintf(stderr, "\r\033[K[%zu/%zu] %s", done + 1, all, what.c_str());
-  std::fflush(stderr);
-}
-
-void end_progress() {
-  if (!progress_shown) return;
-  progress_shown = false;
-  std::fputs("\r\033[K", stderr);
 }
 
 int exit_code_of(const Status &status) {

@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/cli/progress.hpp"
+#include "builder/cli/tool_name.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/inspect/spool.hpp"
@@ -36,9 +38,6 @@ enum ExitCode {
   kNoDevice = 5,  // no device, no OpenCL, or a missing tool
   kInterrupted = 130,
 };
-
-// The executable's name, which each main() defines.
-extern const char *const kToolName;
 
 // Runs the subcommand that the command line chose, and returns the exit code.
 using Command = std::function<int()>;
@@ -86,9 +85,6 @@ void complain(const std::string &text);
 std::string count(std::size_t n, const std::string &noun);
 // A text as it is, on standard error: a compiler's message, which names its source itself.
 void pass_on(const std::string &text);
-// A line that the next one overwrites; only where standard error is a terminal.
-void progress(const std::string &what, std::size_t done, std::size_t all);
-void end_progress();
 
 struct OpenPack {
   std::shared_ptr<const packs::Pack> pack;

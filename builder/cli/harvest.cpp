@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/build/device_build.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
 

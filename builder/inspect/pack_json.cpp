@@ -94,14 +94,6 @@ json variant_json(const packs::Variant &variant) {
       {"launches", launches_json(variant)}};
 }
 
-const char *finality_name(packs::Finality finality) {
-  switch (finality) {
-    case packs::Finality::yes: return "yes";
-    case packs::Finality::no: return "no";
-    default: return "not launched";
-  }
-}
-
 json finish_json(const packs::Finish &finish) {
   return {{"final", finality_name(finish.finality)},
           {"why_not_final", finish.why_not},
@@ -185,6 +177,14 @@ KeyLabels::KeyLabels(const packs::Contents &contents) {
 std::string KeyLabels::operator()(std::uint64_t key_hash) const {
   const auto label = labels_.find(key_hash);
   return label != labels_.end() ? label->second : "0x" + hash_text(key_hash);
+}
+
+const char *finality_name(packs::Finality finality) {
+  switch (finality) {
+    case packs::Finality::yes: return "yes";
+    case packs::Finality::no: return "no";
+    default: return "not launched";
+  }
 }
 
 const char *cross_result_name(std::uint32_t result) {

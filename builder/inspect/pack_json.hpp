@@ -31,6 +31,9 @@ class KeyLabels {
   std::map<std::uint64_t, std::string> labels_;
 };
 
+// "yes", "no", "not launched".
+const char *finality_name(packs::Finality finality);
+
 // "native", "recompiled", "refused", "crashed", "wrong"; "unknown" for a later builder's.
 const char *cross_result_name(std::uint32_t result);
 

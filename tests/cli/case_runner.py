@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -16,6 +17,8 @@ from png import write_png
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SECONDS = 120  # that a command may take
+# What a command tells after half a minute, which it takes on a busy machine alone.
+PROGRESS = re.compile(r"^kiln(-bench)?: \[\d+/\d+\].*\n", re.MULTILINE)
 NOBODY = 65534
 
 
@@ -87,7 +90,7 @@ class Runner:
             if target:
                 target.close()
         out = (done.stdout or b"").decode("utf-8", "backslashreplace")
-        err = done.stderr.decode("utf-8", "backslashreplace")
+        err = PROGRESS.sub("", done.stderr.decode("utf-8", "backslashreplace"))
         return Result(out, err, done.returncode, json_faults(step, out))
 
     # The directives.

@@ -125,6 +125,33 @@ std::vector<packs::Digest> binaries(const BuildResult &result) {
   return names;
 }
 
+// What an observer is told, but for device and times.
+struct Told final : BuildObserver {
+  void planned(const PlanCounts &counts, std::size_t workers) override {
+    lines.push_back(
+        fmt::format("{} jobs, {} to compile, {} workers", counts.jobs, counts.compile, workers));
+  }
+  void started(const ObservedJob &job, std::size_t worker) override {
+    lines.push_back(fmt::format("{} started on {}", job.variant, worker));
+  }
+  void ended(const ObservedJob &job, const JobEnd &end) override {
+    const bool launched = end.finish != nullptr && end.finish->finality == packs::Finality::yes;
+    lines.push_back(job.variant + (end.finish == nullptr ? ": failed"
+                                   : launched            ? ": final"
+                                                         : ": not launched"));
+  }
+  void looked(const std::vector<RunningJob> &running) override {
+    ++looks;
+    for (const RunningJob &one : running) {
+      if (one.job.variant == "a_hang") longest = std::max(longest, one.since);
+    }
+  }
+
+  std::vector<std::string> lines;
+  int looks = 0;
+  std::chrono::milliseconds longest{0};
+};
+
 bool starts_with(const std::string &text, const std::string &start) {
   return text.compare(0, start.size(), start) == 0;
 }
@@ -167,14 +194,15 @@ TEST_CASE("a job that hangs holds up none of those beside it, and is the one tha
   BuildOptions options;
   options.timeout = std::chrono::seconds(10);
   options.jobs = 2;
-  std::vector<std::string> told;
-  const auto progress = [&](const std::string &job, std::size_t done, std::size_t all) {
-    const std::string line = fmt::format("{} {}/{}", job.substr(0, job.find(' ')), done, all);
-    if (told.empty() || told.back() != line) told.push_back(line);
-  };
-  const BuildResult result = build_on_devices(base, {device}, {}, options, progress);
+  Told told;
+  const BuildResult result = build_on_devices(base, {device}, {}, options, &told);
   CHECK(result.compiled == 2);
-  CHECK(told == std::vector<std::string>{"fill/a_hang 0/3", "fill/a_hang 1/3", "fill/a_hang 2/3"});
+  CHECK(told.lines == std::vector<std::string>{"3 jobs, 3 to compile, 2 workers",
+                                               "a_hang started on 0", "b_good started on 1",
+                                               "b_good: not launched", "c_good started on 1",
+                                               "c_good: not launched", "a_hang: failed"});
+  CHECK(told.looks >= 8);  // one a second
+  CHECK(told.longest > std::chrono::seconds(8));
 }
 
 TEST_CASE("a driver that takes all memory fails its job, and the next one is well") {

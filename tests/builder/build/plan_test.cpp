@@ -2,6 +2,7 @@
 #include "builder/build/plan.hpp"
 
 #include "builder/build/device_build.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/build/job.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/finish/launch_sizes.hpp"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of a build while it runs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "builder/base/builder_status.hpp"
+#include "builder/build/plan.hpp"
+#include "kiln/packs/contents.hpp"
+
+namespace kiln::builder {
+
+struct ObservedJob {
+  std::size_t number;  // place in the plan
+  const std::string &name;
+  const std::string &program;
+  const std::string &variant;
+  std::string device;
+};
+
+// Whence the result of a job is: from a driver or a compiler now, from the store, or from the pack
+// that stood at the output's place.
+enum class Origin { compiled, stored, reused };
+
+struct JobEnd {
+  Origin origin = Origin::compiled;
+  std::chrono::milliseconds took{0};  // of a job that was compiled
+  const Status &status;               // failed: there is no binary
+  const packs::Finish *finish;        // of the binary; null if it failed
+};
+
+struct RunningJob {
+  std::size_t worker;  // the number of the process that does it, from 0
+  ObservedJob job;
+  std::chrono::milliseconds since;
+};
+
+// Called by build_on_devices(), in the process and the thread that called that. References are
+// good for the call alone.
+class BuildObserver {
+ public:
+  virtual ~BuildObserver() = default;
+
+  // First of all, with the number of jobs that may run in parallel.
+  virtual void planned(const PlanCounts &, std::size_t /*workers*/) {}
+  // The job runs now.
+  virtual void started(const ObservedJob &, std::size_t /*worker*/) {}
+  // Another builder with the same store is at it: its result is waited for.
+  virtual void waiting(const ObservedJob &) {}
+  // Each job that is to be compiled or reused has one end, with or without a start before it.
+  virtual void ended(const ObservedJob &, const JobEnd &) {}
+  // About once a second while jobs run, in the order of their numbers.
+  virtual void looked(const std::vector<RunningJob> &) {}
+};
+
+// Tells each of several observers, in their order.
+class Observers final : public BuildObserver {
+ public:
+  // They outlive it.
+  explicit Observers(std::vector<BuildObserver *> all) : all_(std::move(all)) {}
+
+  void planned(const PlanCounts &counts, std::size_t workers) override {
+    for (BuildObserver *one : all_) one->planned(counts, workers);
+  }
+  void started(const ObservedJob &job, std::size_t worker) override {
+    for (BuildObserver *one : all_) one->started(job, worker);
+  }
+  void waiting(const ObservedJob &job) override {
+    for (BuildObserver *one : all_) one->waiting(job);
+  }
+  void ended(const ObservedJob &job, const JobEnd &end) override {
+    for (BuildObserver *one : all_) one->ended(job, end);
+  }
+  void looked(const std::vector<RunningJob> &running) override {
+    for (BuildObserver *one : all_) one->looked(running);
+  }
+
+ private:
+  std::vector<BuildObserver *> all_;
+};
+
+}  // namespace kiln::builder
