@@ -12,7 +12,7 @@ namespace kiln::builder {
 nlohmann::json run_offline_job(const JobRequest &request) {
   const OfflineCompiler &compiler = *request.device.offline;
   const auto start = std::chrono::steady_clock::now();
-  auto made = compiler.compile(request.variant, request.limits.timeout);
+  auto made = compiler.compile(request.variant, request.limits);
   if (!made.ok()) return to_json(made.status());
   packs::Binary binary{request.variant.hash, packs::BlobSource(std::move(made->binary)), {}};
   packs::Finish &finish = binary.finish;

@@ -17,6 +17,7 @@
 #include "builder/cli/offline_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/store_options.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/cli/virtual_build.hpp"
 #include "builder/offline/nvptx_compiler.hpp"
 
@@ -228,7 +229,14 @@ void tell_missing(const std::vector<std::string> &references) {
           : fmt::format("; so are those of {}", count(references.size() - 1, "other program"))));
 }
 
+std::string told_if_interrupted(const BuildArguments &options) {
+  if (store_file(options.store).empty())
+    return "interrupted; without a store nothing of it is kept";
+  return "interrupted; the store has the jobs that ended, and the same command goes on from there";
+}
+
 int run(const BuildArguments &options) {
+  supervise_command(told_if_interrupted(options));
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
                                                               : std::vector<std::string>{});

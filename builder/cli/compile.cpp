@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/supervised.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -39,6 +40,7 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
 }
 
 int run(const CompileArguments &options) {
+  supervise_command();
   const bool manifest = is_manifest(options.manifest);
   const bool spool = !manifest && is_spool(options.manifest);
   if (!spool && !manifest) {

@@ -4,6 +4,7 @@
 
 #include "builder/build/crosscheck.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
@@ -71,6 +72,7 @@ Status write(const CrosscheckArguments &options, const packs::Contents &read,
 }
 
 int run(const CrosscheckArguments &options) {
+  supervise_command();
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   auto open = open_pack(options.input);
   if (!open.ok()) return fail(open.status());

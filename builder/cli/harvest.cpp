@@ -10,6 +10,7 @@
 #include "builder/build/earlier.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/supervised.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -101,6 +102,7 @@ Result<HarvestResult> harvest(const HarvestArguments &options, builder::CacheReq
 }
 
 int run(const HarvestArguments &options) {
+  supervise_command();
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   builder::CacheRequest request;
   auto result = harvest(options, &request);

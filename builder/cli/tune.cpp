@@ -7,6 +7,7 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/cli/device_options.hpp"
+#include "builder/cli/supervised.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 
@@ -183,6 +184,7 @@ Status write(const TuneArguments &options, const packs::Contents &read,
 }
 
 int run(const TuneArguments &options) {
+  supervise_command();
   const auto tune = parse(options);
   if (!tune.ok()) return fail(tune.status());
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);

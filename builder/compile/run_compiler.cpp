@@ -13,7 +13,7 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 }  // namespace
 
 ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
-                           std::string_view input, std::chrono::milliseconds timeout,
+                           std::string_view input, const CallLimits &limits,
                            const std::filesystem::path &folder) {
   ProcessRequest request;
   request.program = tool;
@@ -25,7 +25,7 @@ ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::s
                          {"CPATH", std::nullopt},
                          {"C_INCLUDE_PATH", std::nullopt},
                          {"LC_ALL", "C"}};
-  request.timeout = timeout;
+  request.limits = limits;
   request.output_limit = kMaxOutput;
   return run_tool(request);
 }

@@ -2,7 +2,6 @@
 // Runs a compiler of the host so that nothing but its input and arguments decides what it makes.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,7 +14,7 @@ namespace kiln::builder {
 // run_tool() without the caller's variables that change what compilers do, in `folder` if that is
 // not empty.
 ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
-                           std::string_view input, std::chrono::milliseconds timeout,
+                           std::string_view input, const CallLimits &limits,
                            const std::filesystem::path &folder = {});
 
 // Whether the tool came to an end of its own, be it a good one or a crash.

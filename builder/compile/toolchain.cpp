@@ -58,7 +58,7 @@ std::optional<HostTool> open_tool(const std::string &name, const std::string &se
   ProcessRequest request;
   request.program = *path;
   request.arguments = {"--version"};
-  request.timeout = kVersionTimeout;
+  request.limits = kVersionTimeout;
   const ProcessResult result = run_tool(request);
   HostTool tool{*path, version_line(result.out), 0};
   tool.major = major_of(tool.version);

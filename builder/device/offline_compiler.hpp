@@ -2,10 +2,10 @@
 // A compiler that makes binaries for a device that is not there.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/process/child_process.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -27,12 +27,12 @@ class OfflineCompiler {
   virtual const std::string &recipe() const = 0;
   // The oldest driver that takes the binaries; empty where any does that has the binary key.
   virtual const std::string &driver() const = 0;
-  // From the variant's source, or its IL where the compiler takes that. `timeout` is for each tool.
+  // From the variant's source, or its IL where the compiler takes that. `limits` are each tool's.
   // Fails with Code::requirement for what it makes no code for, with Code::bad_input for a program
-  // that it refuses, with Code::process for a tool that dies, hangs, or lies about its success. The
-  // message names what is wrong and ends with what the tool said.
-  virtual Result<Made> compile(const packs::Variant &variant,
-                               std::chrono::milliseconds timeout) const = 0;
+  // that it refuses, with Code::failed where it may be either that or the machine's fault, with
+  // Code::process for a tool that dies, hangs, takes too much memory, or lies about its success.
+  // The message names what is wrong and ends with what the tool said.
+  virtual Result<Made> compile(const packs::Variant &variant, const CallLimits &limits) const = 0;
 };
 
 // Whether a binary is an offline compiler's, by its finisher.

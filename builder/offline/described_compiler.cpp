@@ -34,8 +34,7 @@ class DescribedCompiler final : public OfflineCompiler {
   const std::string &recipe() const override { return description_.recipe; }
   const std::string &driver() const override { return description_.driver; }
 
-  Result<Made> compile(const packs::Variant &variant,
-                       std::chrono::milliseconds timeout) const override {
+  Result<Made> compile(const packs::Variant &variant, const CallLimits &limits) const override {
     const packs::BlobSource *input = input_of(variant);
     if (input == nullptr) {
       return Status(Code::requirement, fmt::format("the pack has no {} of it",
@@ -52,8 +51,8 @@ class DescribedCompiler final : public OfflineCompiler {
     if (Status s = folder->write(name, text); !s.ok()) return s;
     std::vector<std::string> words;
     for (const source::OptionWord &word : *options) words.push_back(word.text);
-    const ProcessResult result = run(
-        described_arguments(description_.command, name, "program.bin", words), *folder, timeout);
+    const ProcessResult result =
+        run(described_arguments(description_.command, name, "program.bin", words), *folder, limits);
     return outcome(result, *folder);
   }
 
@@ -66,7 +65,7 @@ class DescribedCompiler final : public OfflineCompiler {
   }
 
   ProcessResult run(std::vector<std::string> arguments, const ToolFolder &folder,
-                    std::chrono::milliseconds timeout) const {
+                    const CallLimits &limits) const {
     ProcessRequest request;
     request.program = program_;
     request.arguments = std::move(arguments);
@@ -74,7 +73,7 @@ class DescribedCompiler final : public OfflineCompiler {
     for (const auto &[key, value] : description_.environment) {
       request.environment.emplace_back(key, value);
     }
-    request.timeout = timeout;
+    request.limits = limits;
     request.output_limit = kMostSaid;
     return run_tool(request);
   }
@@ -83,8 +82,9 @@ class DescribedCompiler final : public OfflineCompiler {
     const std::string program = program_.filename().string();
     std::string said = result.out + result.err;
     if (!result.ok()) {
-      const bool refused = result.end == ProcessEnd::exited;
-      return Status(refused ? Code::bad_input : Code::process,
+      // An exit code does not tell whether it refuses the program or lacks a licence.
+      const bool exited = result.end == ProcessEnd::exited;
+      return Status(exited ? Code::failed : Code::process,
                     fmt::format("{}: {}\n{}", program, result.reason, said));
     }
     const auto binary = folder.read("program.bin");

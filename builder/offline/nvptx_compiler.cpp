@@ -64,8 +64,7 @@ class NvptxCompiler final : public OfflineCompiler {
   const std::string &recipe() const override { return tools_->recipe; }
   const std::string &driver() const override { return tools_->driver; }
 
-  Result<Made> compile(const packs::Variant &variant,
-                       std::chrono::milliseconds timeout) const override {
+  Result<Made> compile(const packs::Variant &variant, const CallLimits &limits) const override {
     if (!variant.source) return Status(Code::requirement, "the pack has no source of it");
     const auto options = nvptx_options(variant.options);
     if (!options.ok()) return options.status();
@@ -74,12 +73,12 @@ class NvptxCompiler final : public OfflineCompiler {
     const std::string_view text(reinterpret_cast<const char *>(source.data()), source.size());
     const std::string clang_name = clang_architecture(tools_->clang.major, architecture_);
     const ProcessResult ir = run_compiler(
-        tools_->clang.path, ir_arguments(*tools_, clang_name, options->clang), text, timeout);
+        tools_->clang.path, ir_arguments(*tools_, clang_name, options->clang), text, limits);
     if (Status s = outcome("clang", ir, ir.out); !s.ok()) return s;
     if (Status s = check_nvptx_ir(variant, ir.out); !s.ok()) return s;
-    auto ptx = make_ptx(clang_name, ir.out, timeout);
+    auto ptx = make_ptx(clang_name, ir.out, limits);
     if (!ptx.ok()) return ptx.status();
-    auto made = assemble(variant, *ptx, options->ptxas, timeout);
+    auto made = assemble(variant, *ptx, options->ptxas, limits);
     if (made.ok()) made->log = compiler_message(ir) + made->log;
     return made;
   }
@@ -90,28 +89,27 @@ class NvptxCompiler final : public OfflineCompiler {
     const std::string message = compiler_message(result);
     if (result.ok() && !output.empty()) return {};
     if (result.ok()) return {Code::process, fmt::format("{} wrote nothing\n{}", tool, message)};
-    const Code code = came_to_an_end(result) ? Code::bad_input : Code::process;
+    const Code code = result.end == ProcessEnd::exited ? Code::bad_input : Code::process;
     return {code, fmt::format("{}: {}\n{}{}", tool, result.reason, message,
                               result.ok() || !message.empty() ? "" : output)};
   }
 
   // The passes over the IR are done.
   Result<std::string> make_ptx(const std::string &clang_name, const std::string &ir,
-                               std::chrono::milliseconds timeout) const {
+                               const CallLimits &limits) const {
     std::vector<std::string> arguments = {"-x", "ir"};
     const auto common = nvptx_arguments(clang_name);
     arguments.insert(arguments.end(), common.begin(), common.end());
     arguments.insert(arguments.end(), {"-Qunused-arguments", "-fno-color-diagnostics", "-Xclang",
                                        "-disable-llvm-passes", "-S", "-o", "-", "-"});
-    ProcessResult ptx = run_compiler(tools_->clang.path, std::move(arguments), ir, timeout);
+    ProcessResult ptx = run_compiler(tools_->clang.path, std::move(arguments), ir, limits);
     if (Status s = outcome("clang", ptx, ptx.out); !s.ok()) return s;
     if (Status s = add_required_sizes(required_sizes(ir), &ptx.out); !s.ok()) return s;
     return std::move(ptx.out);
   }
 
   Result<Made> assemble(const packs::Variant &variant, const std::string &ptx,
-                        const std::vector<std::string> &options,
-                        std::chrono::milliseconds timeout) const {
+                        const std::vector<std::string> &options, const CallLimits &limits) const {
     const auto folder = ToolFolder::make();
     if (!folder.ok()) return folder.status();
     if (Status s = folder->write("program.ptx", ptx); !s.ok()) return s;
@@ -119,7 +117,7 @@ class NvptxCompiler final : public OfflineCompiler {
     arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.insert(arguments.end(),
                      {folder->path("program.ptx"), "-o", folder->path("program.cubin")});
-    const ProcessResult ptxas = run_compiler(tools_->ptxas, std::move(arguments), "", timeout);
+    const ProcessResult ptxas = run_compiler(tools_->ptxas, std::move(arguments), "", limits);
     if (!ptxas.ok()) return outcome("ptxas", ptxas, ptxas.out);
     auto cubin = folder->read("program.cubin");
     if (!cubin.ok()) return Status(Code::process, "ptxas: " + cubin.status().message);

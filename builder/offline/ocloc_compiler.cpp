@@ -77,8 +77,7 @@ class OclocCompiler final : public OfflineCompiler {
   const std::string &recipe() const override { return tool_->recipe; }
   const std::string &driver() const override { return tool_->driver_version; }
 
-  Result<Made> compile(const packs::Variant &variant,
-                       std::chrono::milliseconds timeout) const override {
+  Result<Made> compile(const packs::Variant &variant, const CallLimits &limits) const override {
     if (!variant.source) return Status(Code::requirement, "the pack has no source of it");
     packs::Bytes source;
     if (Status s = variant.source->read(&source); !s.ok()) return s;
@@ -87,10 +86,10 @@ class OclocCompiler final : public OfflineCompiler {
     const std::string_view text(reinterpret_cast<const char *>(source.data()), source.size());
     if (Status s = folder->write("program.cl", text); !s.ok()) return s;
     const ProcessResult ocloc =
-        run_compiler(tool_->path, arguments(variant), "", timeout, folder->path());
+        run_compiler(tool_->path, arguments(variant), "", limits, folder->path());
     std::string said = ocloc.out + compiler_message(ocloc);
     if (!ocloc.ok()) {
-      const Code code = came_to_an_end(ocloc) ? Code::bad_input : Code::process;
+      const Code code = ocloc.end == ProcessEnd::exited ? Code::bad_input : Code::process;
       return Status(code, fmt::format("ocloc: {}\n{}", ocloc.reason, said));
     }
     std::error_code ignored;  // later versions add ".bin" all the same

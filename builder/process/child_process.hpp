@@ -7,6 +7,8 @@
 // library does the one or the other, so this code is Kiln's own.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +37,17 @@ struct ProcessExit {
 
   bool done() const { return end == ProcessEnd::exited && code == 0; }
 };
+
+// What a child may take for one piece of work. One that takes more is killed.
+struct CallLimits {
+  constexpr CallLimits(std::chrono::milliseconds time, std::uint64_t bytes = 0)
+      : timeout(time), memory(bytes) {}
+
+  std::chrono::milliseconds timeout;
+  // Bytes that it and its helper processes have in memory, looked at each kMemoryLook; 0: any.
+  std::uint64_t memory;
+};
+inline constexpr std::chrono::milliseconds kMemoryLook{100};
 
 // Waits for the end of a child of this process.
 ProcessExit wait_for(pid_t child);

@@ -31,6 +31,8 @@ class TemporaryFolder {
   TemporaryFolder &operator=(TemporaryFolder &&) = delete;
   ~TemporaryFolder();
   const std::string &path() const { return path_; }
+  // The path of a folder that stays.
+  std::string release() { return std::exchange(path_, {}); }
 
  private:
   explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}

@@ -18,10 +18,11 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/clock.hpp"
+#include "builder/process/children.hpp"
+
 namespace kiln::builder {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Where there is no descriptor for a process, its end is asked for this often.
 constexpr int kTickMs = 20;
@@ -142,7 +143,7 @@ class Child {
   Child(const ProcessRequest &request, Pipes pipes, pid_t pid)
       : request_(request),
         input_(request.input),
-        deadline_(Clock::now() + request.timeout),
+        deadline_(Clock::now() + request.limits.timeout),
         in_(std::move(pipes.in.write)),
         out_(std::move(pipes.out.read)),
         err_(std::move(pipes.err.read)),
@@ -159,6 +160,7 @@ class Child {
       wait();
       drain_both();
       if (Clock::now() >= deadline_ && !has_ended()) result_.end = ProcessEnd::timed_out;
+      if (is_over_memory()) result_.end = ProcessEnd::over_memory;
     }
     finish();
     return std::move(result_);
@@ -190,8 +192,15 @@ class Child {
                                   {ended_.get(), POLLIN, 0}}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
     auto limit = std::clamp<std::int64_t>(left.count(), 0, 60'000);
+    if (request_.limits.memory > 0) limit = std::min<std::int64_t>(limit, kMemoryLook.count());
     if (ended_.get() < 0) limit = std::min<std::int64_t>(limit, kTickMs);
     ::poll(polled.data(), polled.size(), static_cast<int>(limit));
+  }
+
+  bool is_over_memory() {
+    if (request_.limits.memory == 0 || Clock::now() - looked_ < kMemoryLook) return false;
+    looked_ = Clock::now();
+    return holds_more(pid_, request_.limits.memory);
   }
 
   void drain_both() {
@@ -221,7 +230,9 @@ class Child {
     drain_both();
     if (stopped != ProcessEnd::not_started) result_.end = stopped;
     if (result_.end == ProcessEnd::timed_out) {
-      result_.reason = fmt::format("no end within {} ms", request_.timeout.count());
+      result_.reason = fmt::format("no end within {} ms", request_.limits.timeout.count());
+    } else if (result_.end == ProcessEnd::over_memory) {
+      result_.reason = fmt::format("more than {} MB of memory", request_.limits.memory / 1'000'000);
     } else if (result_.end == ProcessEnd::output_limit) {
       result_.reason = fmt::format("more than {} bytes of output", request_.output_limit);
     } else {
@@ -235,6 +246,7 @@ class Child {
   const ProcessRequest &request_;
   std::string_view input_;
   Clock::time_point deadline_;
+  Clock::time_point looked_ = Clock::now();
   packs::Descriptor in_, out_, err_;
   pid_t pid_;
   packs::Descriptor ended_;

@@ -22,20 +22,20 @@ struct ProcessRequest {
   std::filesystem::path working_directory;  // empty: the caller's
   // On top of the caller's environment; nothing removes a variable.
   std::vector<std::pair<std::string, std::optional<std::string>>> environment;
-  std::chrono::milliseconds timeout{60'000};
+  CallLimits limits{std::chrono::milliseconds(60'000)};
   std::size_t output_limit = std::size_t{256} << 20;  // bytes, of each output stream
 };
 
 struct ProcessResult : ProcessExit {
   std::string out;  // what it wrote, also when it was killed
   std::string err;
-  std::string reason;  // a phrase: "exit status 1", "signal 6 (Aborted)", "no answer in 50 ms"
+  std::string reason;  // a phrase: "exit status 1", "signal 6 (Aborted)", "no end within 50 ms"
 
   bool ok() const { return done(); }
 };
 
 // Runs a program to its end, in a process group of its own. When it ends, by itself or by
-// the timeout, what it has left in that group is killed. A program that does not read its
+// a limit, what it has left in that group is killed. A program that does not read its
 // input is no error. Never throws except for lack of memory; safe to use from any thread.
 ProcessResult run_tool(const ProcessRequest &request);
 

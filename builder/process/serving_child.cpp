@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 #include <fcntl.h>
@@ -20,15 +19,14 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/clock.hpp"
+#include "builder/process/children.hpp"
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kOutputKept = 64 << 10;
-constexpr long long kLook = 100;  // milliseconds between two looks at the process
-using Clock = std::chrono::steady_clock;
-
 std::atomic<pid_t> child_of_call{0};  // the handler's; 0: there is none
 
 // A signal's handler.
@@ -117,13 +115,6 @@ void drain_rest(const packs::Descriptor &from, std::string *to) {
   }
 }
 
-std::uint64_t resident_bytes(pid_t pid) {
-  std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");
-  std::uint64_t pages = 0;
-  statm >> pages >> pages;
-  return statm ? pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
-}
-
 // Of a child that is still to be waited for.
 bool has_exited(pid_t pid) {
   siginfo_t info{};
@@ -138,6 +129,7 @@ enum class Collected { answer, ended, late, over_memory };
 Collected collect(const packs::Descriptor &socket, const packs::Descriptor &output, pid_t pid,
                   const CallLimits &limits, ChildResult *result) {
   const Clock::time_point deadline = Clock::now() + limits.timeout;
+  Clock::time_point looked = Clock::now();
   bool output_open = true;
   std::string bytes;
   for (;;) {
@@ -145,8 +137,12 @@ Collected collect(const packs::Descriptor &socket, const packs::Descriptor &outp
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     if (left <= 0) return Collected::late;
     pollfd fds[2] = {{socket.get(), POLLIN, 0}, {output_open ? output.get() : -1, POLLIN, 0}};
-    const int ready = poll(fds, 2, static_cast<int>(std::min(left, kLook)));
-    if (limits.memory > 0 && resident_bytes(pid) > limits.memory) return Collected::over_memory;
+    const int ready =
+        poll(fds, 2, static_cast<int>(std::min<long long>(left, kMemoryLook.count())));
+    if (limits.memory > 0 && Clock::now() - looked >= kMemoryLook) {
+      looked = Clock::now();
+      if (holds_more(pid, limits.memory)) return Collected::over_memory;
+    }
     // A driver's helper process may keep the socket open, too.
     if (ready == 0 && has_exited(pid)) return Collected::ended;
     if (ready <= 0) continue;

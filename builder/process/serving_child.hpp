@@ -3,7 +3,6 @@
 // how a call of a child ended. POSIX.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,12 +28,6 @@ struct ChildResult : ProcessExit {
   // Fails with Code::process and the reason if there is no answer, else with the status that is in
   // the answer, if any (status_json.hpp).
   Status status() const;
-};
-
-// What one call may take. A child that takes more is killed.
-struct CallLimits {
-  std::chrono::milliseconds timeout;
-  std::uint64_t memory = 0;  // bytes in memory, looked at ten times a second; 0: any
 };
 
 // The process is forked from this one when it is first called, and again after it has ended. It

@@ -304,7 +304,7 @@ TEST_CASE("an offline binary is made anew by other tools, and by a device that i
     const std::string &recipe() const override { return recipe_; }
     const std::string &driver() const override { return name_; }
     builder::Result<Made> compile(const packs::Variant & /*variant*/,
-                                  std::chrono::milliseconds /*timeout*/) const override {
+                                  const builder::CallLimits & /*limits*/) const override {
       return Made{};
     }
 

@@ -42,7 +42,7 @@ packs::Variant plain_variant() {
 
 // A described compiler that runs these lines of shell, with the output's name in $out.
 Result<OfflineCompiler::Made> made_by(const std::string &does, const std::string &more = "",
-                                      std::chrono::milliseconds timeout = std::chrono::milliseconds{
+                                      const CallLimits &limits = std::chrono::milliseconds{
                                           60'000}) {
   const test::TemporaryFolder folder;
   const auto tool = folder.write("mali_clcc", "#!/bin/sh\nout=$1; shift\n" + does + "\n");
@@ -52,7 +52,7 @@ Result<OfflineCompiler::Made> made_by(const std::string &does, const std::string
       described("[\"" + tool.string() + "\", \"{output}\", \"{options}\", \"-f={input}\"]", more));
   const auto device = described_device(path);
   if (!device.ok()) FAIL(device.status().message);
-  return device->offline->compile(plain_variant(), timeout);
+  return device->offline->compile(plain_variant(), limits);
 }
 
 std::string ending(const std::string &does) { return made_by(does).status().message; }
@@ -128,6 +128,14 @@ TEST_CASE("a described compiler that lies, fails, dies or hangs is named with wh
   CHECK(ending("kill -SEGV $$").starts_with("mali_clcc: signal 11"));
   const Status hung = made_by("sleep 600", "", std::chrono::milliseconds{300}).status();
   CHECK(hung.code == Code::process);
+  CHECK(made_by("exit 1").status().code == Code::failed);
+#ifdef __linux__
+  const Status greedy = made_by("head -c 256M /dev/zero | tail -c 256M | sleep 600", "",
+                                {std::chrono::milliseconds{60'000}, std::uint64_t{64} << 20})
+                            .status();
+  CHECK(greedy.code == Code::process);
+  CHECK(greedy.message == "mali_clcc: more than 67 MB of memory\n");
+#endif
   CHECK(hung.message == "mali_clcc: no end within 300 ms\n");
 }
 

@@ -78,9 +78,23 @@ TEST_CASE("A program that ends by a signal is told from one that exits") {
   CHECK(result.reason == "signal 6 (Aborted)");
 }
 
+#ifdef __linux__
+TEST_CASE("A program whose children take more memory than it may is killed with them") {
+  constexpr std::chrono::milliseconds kLong(20'000);
+  ProcessRequest request = shell("head -c 256M /dev/zero | tail -c 256M | sleep 600");
+  request.limits = {kLong, std::uint64_t{128} << 20};
+  const ProcessResult result = run_tool(request);
+  CHECK(result.end == ProcessEnd::over_memory);
+  CHECK(result.reason == "more than 134 MB of memory");
+  ProcessRequest modest = shell("head -c 32M /dev/zero | tail -c 32M | wc -c");
+  modest.limits = request.limits;
+  CHECK(run_tool(modest).out == "33554432\n");
+}
+#endif
+
 TEST_CASE("A program that hangs is killed at its timeout, with its children") {
   ProcessRequest request = shell("echo begun; sleep 600 & sleep 600");
-  request.timeout = std::chrono::milliseconds(300);
+  request.limits = std::chrono::milliseconds(300);
   const auto begin = std::chrono::steady_clock::now();
   const ProcessResult result = run_tool(request);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));

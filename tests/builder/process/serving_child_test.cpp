@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/catch.hpp"
@@ -26,6 +27,14 @@ json obey(const json &order, int *count) {
   if (order == "throw") throw std::runtime_error("broken");
   if (order == "hang") {
     for (;;) pause();
+  }
+  if (order.is_array()) {  // a helper process takes the memory
+    const pid_t helper = fork_child([&] {
+      const std::vector<char> held(order[0].get<std::size_t>(), 'x');
+      for (;;) pause();
+      return static_cast<int>(held.size());
+    });
+    waitpid(helper, nullptr, 0);
   }
   if (order.is_number()) {
     static std::vector<char> held;
@@ -90,6 +99,13 @@ TEST_CASE("a serving child's time is each order's own") {
 }
 
 #ifdef __linux__
+TEST_CASE("a serving child whose helper process takes more memory than it may is ended and named") {
+  ServingChild child(counting());
+  const ChildResult greedy =
+      child.call(json::array({256 << 20}), {milliseconds(20'000), 128 << 20});
+  CHECK(greedy.end == ProcessEnd::over_memory);
+}
+
 TEST_CASE("a serving child that takes more memory than it may is ended and named") {
   ServingChild child(counting());
   const CallLimits limits{milliseconds(20'000), std::uint64_t{200} << 20};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits for signals, kills what is below this process, and removes the temporary folder.
+//
+// A handler within the working process could do the same only with functions that are safe in
+// handlers, in whatever state that process is, and not after a crash of it.
+#include "builder/process/supervise.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <optional>
+#include <string>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "builder/base/clock.hpp"
+#include "builder/process/child_process.hpp"
+#include "builder/process/children.hpp"
+#include "builder/process/fork_call.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kGrace{200};      // for markers, see pass_on_interrupts()
+constexpr milliseconds kPatience{2000};  // with processes that a device holds in the kernel
+
+bool is_interrupt(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+
+// Orphans of a child's children become children of this process.
+void adopt_orphans([[maybe_unused]] bool adopts) {
+#ifdef __linux__
+  prctl(PR_SET_CHILD_SUBREAPER, adopts ? 1 : 0);
+#endif
+}
+
+// The signals that a supervisor waits for, of those that are not ignored.
+sigset_t awaited_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int interrupt : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(interrupt, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&set, interrupt);
+  }
+  return set;
+}
+
+class Supervisor {
+ public:
+  Supervisor(pid_t child, const sigset_t &signals) : child_(child), signals_(signals) {}
+
+  // Until the child has ended or an interrupt came; the interrupt, or 0.
+  int watch() {
+    for (;;) {
+      reap();
+      if (status_) return 0;
+      const int signal = sigwaitinfo(&signals_, nullptr);
+      if (is_interrupt(signal)) return signal;
+    }
+  }
+
+  // The child's, once it has ended.
+  std::optional<int> status() const { return status_; }
+
+  // Gives the child time to end by itself.
+  void interrupt_child() {
+    kill(child_, SIGTERM);
+    const Clock::time_point until = Clock::now() + kGrace;
+    while (!status_ && reap() && Clock::now() < until) wait_for_child_signal();
+  }
+
+  // Ends all children; those of a process that ended are children of this one.
+  void end_all() {
+    const Clock::time_point until = Clock::now() + kPatience;
+    do {
+      for (const pid_t child : children_of(getpid())) kill(child, SIGKILL);
+      wait_for_child_signal();
+    } while (reap() && Clock::now() < until);
+  }
+
+ private:
+  // Whether there are children that have not ended.
+  bool reap() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid <= 0) return pid == 0;
+      if (pid == child_) status_ = status;
+    }
+  }
+
+  // For 10 ms at most.
+  static void wait_for_child_signal() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    const timespec time{0, 10'000'000};
+    sigtimedwait(&set, nullptr, &time);
+  }
+
+  pid_t child_;
+  sigset_t signals_;
+  std::optional<int> status_;
+};
+
+[[noreturn]] void die_of(int signal) {
+  const rlimit no_core{0, 0};  // the child has left one
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(signal, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+  _exit(128 + signal);  // the first process of a container
+}
+
+// How the child ended, or an interrupt.
+struct Ended {
+  int code = 0;
+  int signal = 0;
+};
+
+Ended run_supervisor(pid_t child, const sigset_t &signals) {
+  Supervisor supervisor(child, signals);
+  const int interrupt = supervisor.watch();
+  if (interrupt != 0) supervisor.interrupt_child();
+  const int status = supervisor.status().value_or(0);
+  if (interrupt == 0 && WIFEXITED(status)) return {WEXITSTATUS(status), 0};
+  supervisor.end_all();
+  return {0, interrupt != 0 ? interrupt : WTERMSIG(status)};
+}
+
+}  // namespace
+
+void supervise(const std::function<void()> &tell) {
+  std::fflush(nullptr);
+  std::optional<TemporaryFolder> folder;  // whoever needs one says what is wrong
+  if (auto made = TemporaryFolder::make(); made.ok()) folder.emplace(*std::move(made));
+  const sigset_t signals = awaited_signals();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  adopt_orphans(true);
+  const pid_t supervisor = getpid();
+  const pid_t child = fork();
+  if (child > 0) {
+    const Ended ended = run_supervisor(child, signals);
+    folder.reset();
+    if (is_interrupt(ended.signal)) tell();
+    if (ended.signal != 0) die_of(ended.signal);
+    _exit(ended.code);
+  }
+  if (child == 0) end_with(supervisor);
+  if (child == 0 && folder) setenv("TMPDIR", folder->release().c_str(), 1);
+  if (child < 0) adopt_orphans(false);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace kiln::builder

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds that are interrupted: what they end with, leave behind and keep.
+
+    interrupt_test.py KILN TEST-DRIVER
+
+TEST-DRIVER is the scripted driver, behind which PoCL compiles. KILN_INTERRUPTS is the number of
+moments at which builds are interrupted, default 8. Exit codes: 0 passed, 1 failed, 77 a driver or a
+tool is not installed.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+KILN, DRIVER = sys.argv[1:3]
+MOMENTS = int(os.environ.get("KILN_INTERRUPTS", "8"))
+JOBS = 6
+AT_ONCE = 2
+MARK = "KILN_TEST_MARK"  # in the environment of every process of a test
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+MANIFEST = """schema = 1
+[spirv]
+address_bits = [64]
+[program.all]
+source = "one.cl"
+kernels = "all"
+[program.all.options]
+N = {jobs}
+"""
+SOURCE = "kernel void fill(global int *out) { out[get_global_id(0)] = N; }\n"
+SCRIPT = """log = "{folder}/calls"
+[[platform]]
+name = "Scripted platform"
+[[platform.device]]
+forward = true
+name = "Scripted GPU"
+[[fault]]
+at = "clBuildProgram"
+{fault}
+"""
+SLOW = 'do = "slow"\nmilliseconds = 150'
+HANG = 'do = "hang"'
+COMPILER = """schema = 1
+name = "described"
+tools = "described 1"
+command = ["{folder}/compiler", "{{input}}", "{{output}}"]
+[identity]
+device_vendor = "ARM"
+device_name = "Mali-G710 r0p0"
+device_version = "OpenCL 3.0 v1.r51p0-00eac0"
+address_bits = "64"
+"""
+# It has a child in its own process group, one that has left it, and files.
+SCRIPT_THAT_HANGS = """#!/bin/sh
+echo a > "$TMPDIR/of-the-tool"
+setsid sleep 1000 &
+sleep 1000 &
+touch {folder}/reached
+wait
+"""
+
+
+def skip(reason):
+    print(f"SKIP: {reason}")
+    sys.exit(77)
+
+
+def marked_processes(mark):
+    """The processes that have the mark in their environment, with what they run."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found[int(folder.name)] = (folder / "cmdline").read_bytes()
+    return found
+
+
+class Place:
+    """A folder with a base pack, one driver, and a folder for temporary files."""
+
+    def __init__(self, fault=SLOW, jobs=JOBS):
+        self.temporary = tempfile.TemporaryDirectory(prefix="kiln-interrupt-")
+        self.folder = Path(self.temporary.name)
+        for name in ("icd", "tmp", "home"):
+            (self.folder / name).mkdir()
+        (self.folder / "icd/one.icd").write_text(DRIVER + "\n")
+        (self.folder / "script.toml").write_text(
+            SCRIPT.format(folder=self.folder, fault=fault))
+        self.variables = {
+            "PATH": os.environ["PATH"], "HOME": str(self.folder / "home"),
+            "KILN_STORE": str(self.folder / "jobs.sqlite"), MARK: self.folder.name,
+            "OCL_ICD_VENDORS": str(self.folder / "icd"), "TMPDIR": str(self.folder / "tmp"),
+            "KILN_TEST_DRIVER": str(self.folder / "script.toml")}
+        (self.folder / "one.toml").write_text(MANIFEST.format(jobs=list(range(jobs))))
+        (self.folder / "one.cl").write_text(SOURCE)
+        with self.start("compile", "one.toml", "-o", "base.kiln") as made:
+            err = made.communicate()[1]
+        if made.returncode == 5:
+            skip(err.strip())
+
+    def start(self, *words, **options):
+        return subprocess.Popen([KILN, *words], cwd=self.folder, text=True, env=self.variables,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, **options)
+
+    def start_build(self, *words, **options):
+        return self.start("build", "base.kiln", "-o", "out.kiln", "-j", str(AT_ONCE),
+                          "--no-finish", "--json", *words, **options)
+
+    def add_compiler(self):
+        """The words for a compiler that never ends."""
+        (self.folder / "compiler.toml").write_text(COMPILER.format(folder=self.folder))
+        compiler = self.folder / "compiler"
+        compiler.write_text(SCRIPT_THAT_HANGS.format(folder=self.folder))
+        compiler.chmod(0o755)
+        return ("--offline", "compiler.toml")
+
+    def compiled(self):
+        """How many programs were built from source, or began to be, by any process."""
+        calls = self.folder / "calls"
+        lines = calls.read_text().splitlines() if calls.exists() else []
+        return sum(" clBuildProgram source " in line for line in lines)
+
+    def stored(self):
+        with contextlib.closing(sqlite3.connect(self.folder / "jobs.sqlite")) as database:
+            return database.execute("select count(*) from jobs").fetchone()[0]
+
+
+def wait_until(condition, process):
+    while not condition() and process.poll() is None:
+        time.sleep(0.001)
+
+
+class Interrupts(unittest.TestCase):
+    def check_end(self, place, process, number):
+        """Of an interrupted build; its standard error."""
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -number, err)  # 128 more in a shell
+        self.assertEqual(out, "")
+        self.assertEqual(marked_processes(place.folder.name), {})
+        self.assertEqual(list((place.folder / "tmp").iterdir()), [])
+        self.assertFalse((place.folder / "out.kiln").exists())
+        return err
+
+    def test_a_build_interrupted_at_any_moment_leaves_nothing_and_goes_on(self):
+        place = Place()
+        moments = 0
+        for i in range(MOMENTS):
+            number = SIGNALS[i % 2]
+            before = place.compiled()
+            with place.start_build() as process:
+                wait_until(lambda: place.compiled() > before, process)
+                time.sleep(0.04 * i)  # somewhere within a job, or the next
+                if process.poll() is not None:
+                    break
+                process.send_signal(number)
+                err = self.check_end(place, process, number)
+            moments += 1
+            self.assertEqual(err, "kiln: interrupted; the store has the jobs that ended, and the "
+                                  "same command goes on from there\n")
+            self.assertLessEqual(place.compiled(), place.stored() + AT_ONCE * moments)
+        self.assertGreaterEqual(moments, 3)
+        with place.start_build() as process:
+            out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        result = json.loads(out)
+        self.assertEqual(result["stored"] + result["compiled"] + result["reused"], JOBS)
+        self.assertLessEqual(place.compiled(), JOBS + AT_ONCE * moments)
+        self.assertEqual(list((place.folder / "tmp").iterdir()), [])
+
+    def test_drivers_that_hang_are_ended_by_ctrl_c_of_a_terminal(self):
+        place = Place(HANG)
+        with place.start_build("--no-store", start_new_session=True) as process:
+            wait_until(lambda: place.compiled() == AT_ONCE, process)
+            os.killpg(process.pid, signal.SIGINT)
+            err = self.check_end(place, process, signal.SIGINT)
+        self.assertEqual(err, "kiln: interrupted; without a store nothing of it is kept\n")
+
+    def test_offline_tools_and_what_they_started_are_ended(self):
+        for number in SIGNALS:
+            place = Place(jobs=1)
+            with place.start_build(*place.add_compiler()) as process:
+                wait_until((place.folder / "reached").exists, process)
+                self.assertGreaterEqual(len(marked_processes(place.folder.name)), 4)
+                process.send_signal(number)
+                self.check_end(place, process, number)
+
+    def test_a_second_interrupt_changes_nothing(self):
+        place = Place(HANG)
+        with place.start_build(start_new_session=True) as process:
+            wait_until(lambda: place.compiled() == AT_ONCE, process)
+            for _ in range(3):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGINT)
+            self.check_end(place, process, signal.SIGINT)
+
+    def test_a_build_that_ignores_hangups_goes_on(self):
+        place = Place()
+        with place.start_build(
+                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as process:
+            wait_until(lambda: place.compiled() > 0, process)
+            process.send_signal(signal.SIGHUP)
+            err = process.communicate()[1]
+        self.assertEqual(process.returncode, 0, err)
+
+    def test_a_build_whose_working_process_dies_leaves_nothing(self):
+        place = Place(HANG)
+        with place.start_build() as process:
+            wait_until(lambda: place.compiled() == AT_ONCE, process)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            os.kill(int(children.split()[0]), signal.SIGSEGV)
+            self.check_end(place, process, signal.SIGSEGV)
+
+
+if __name__ == "__main__":
+    try:
+        ctypes.CDLL("libpocl.so.2")
+    except OSError:
+        skip("no libpocl.so.2 here")
+    unittest.main(argv=sys.argv[:1])
