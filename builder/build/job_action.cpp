@@ -79,11 +79,14 @@ json launch_of(const JobRequest &request) {
           {"sizes", request.program.sizes}};
 }
 
-// OpenCL's codes for what a compiler says of the program, not of the machine's state.
-bool is_refusal(int cl_error) {
+// Whether a compiler says it of the program, not of the machine's state: by OpenCL's codes, or
+// those of OfflineCompiler::compile().
+bool is_refusal(const Status &status) {
+  if (status.code == Code::requirement || status.code == Code::bad_input) return true;
   constexpr int kRefusals[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
                                CL_LINK_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS};
-  return std::find(std::begin(kRefusals), std::end(kRefusals), cl_error) != std::end(kRefusals);
+  return std::find(std::begin(kRefusals), std::end(kRefusals), status.cl_error) !=
+         std::end(kRefusals);
 }
 
 }  // namespace
@@ -114,7 +117,7 @@ Action action_of(const JobRequest &request, const std::string &platform) {
 
 JobState state_of(const json &answer) {
   const Status status = status_from(answer);
-  if (!status.ok()) return is_refusal(status.cl_error) ? JobState::refused : JobState::failed;
+  if (!status.ok()) return is_refusal(status) ? JobState::refused : JobState::failed;
   if (answer.contains("finisher_died") || answer.value("died", false)) return JobState::failed;
   const json also = answer.value("also", json::array());
   const bool died = std::any_of(also.begin(), also.end(), [](const json &one) {

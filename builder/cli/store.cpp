@@ -157,10 +157,16 @@ int export_store(const StoreArguments &options) {
       return write_blob(options.blobs, name, bytes);
     };
   }
-  const auto tell = [](const nlohmann::json &job) {
-    print(job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  // As --json one object, which is printed job by job all the same.
+  bool is_first = true;
+  const auto tell = [&](const nlohmann::json &job) {
+    const std::string line = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    print(options.json ? (is_first ? "\n" : ",\n") + line : line + "\n");
+    is_first = false;
   };
+  if (options.json) print(std::string("{\"schema\": 1, \"jobs\": ["));
   const Status status = builder::export_jobs(*store, tell, take);
+  if (options.json) print(std::string("\n]}\n"));
   return status.ok() ? kDone : fail(as_failed(status));
 }
 
@@ -192,6 +198,7 @@ void add_store(CLI::App &app, Command *command) {
   CLI::App *exported =
       add("export", "Print each job as a line of JSON: what decides it, and what it made",
           export_store);
+  exported->add_flag("--json", options->json, "Print one object, schema 1, in place of lines");
   exported->add_option("--blobs", options->blobs, "Write the outputs there, named by their digest")
       ->type_name("FOLDER");
 }

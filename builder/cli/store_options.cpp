@@ -50,6 +50,12 @@ void add_store_option(CLI::App &command, StoreChoice *choice) {
 void add_store_options(CLI::App &command, StoreChoice *choice) {
   add_store_option(command, choice);
   command.add_flag("--no-store", choice->none, "Neither take nor keep finished jobs");
+  // Not by excludes(), which adds to what --help says of both.
+  command.parse_complete_callback([choice] {
+    if (choice->none && !choice->file.empty()) {
+      throw CLI::ValidationError("--no-store", "there is --store, too");
+    }
+  });
 }
 
 }  // namespace kiln::cli

@@ -137,6 +137,9 @@ TEST_CASE("an answer is done, refused by the compiler, or failed where a process
   CHECK(state_of({{"binary", 1}}) == JobState::done);
   CHECK(state_of(to_json(Status(Code::opencl, -11, "clBuildProgram"))) == JobState::refused);
   CHECK(state_of(to_json(Status(Code::opencl, -43, "clBuildProgram"))) == JobState::refused);
+  CHECK(state_of(to_json(Status(Code::requirement, "no images there"))) == JobState::refused);
+  CHECK(state_of(to_json(Status(Code::bad_input, "exit status 1"))) == JobState::refused);
+  CHECK(state_of(to_json(Status(Code::failed, "cannot write"))) == JobState::failed);
   CHECK(state_of(to_json(Status(Code::opencl, -6, "out of host memory"))) == JobState::failed);
   CHECK(state_of(to_json(Status(Code::process, "crashed"))) == JobState::failed);
   CHECK(state_of({{"binary", 1}, {"finisher_died", "crashed"}}) == JobState::failed);
