@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "builder/build/earlier.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/device/virtual_device.hpp"
 #include "builder/offline/virtual_driver.hpp"
@@ -125,7 +126,7 @@ class VirtualBuilds {
   // Of the one device that the driver reports.
   static Result<std::string> key_of(const VirtualPlace &place, const std::string &product) {
     builder::ProcessRequest request = place.request(product, {"devices", "--json"});
-    request.timeout = std::chrono::seconds(90);  // longer than the list takes to give up
+    request.limits = std::chrono::milliseconds(90'000);  // longer than the list takes to give up
     const builder::ProcessResult listed = builder::run_tool(request);
     if (!listed.ok()) {
       return Status(Code::no_device, listed.err.empty() ? "asking the driver: " + listed.reason
