@@ -17,6 +17,7 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/build/job_action.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
@@ -78,10 +79,13 @@ void fill_store(const std::string &file, const packs::Contents &base, const pack
   must(store.status());
   store->database().run("pragma synchronous = off");
   const std::string platform = builder::platform_of(device);
+  const auto checks = builder::find_checks(base.programs, {}, "", "");
   const auto start = builder::Clock::now();
   for (std::size_t i = 0; i < base.programs.size(); ++i) {
     const packs::Program &program = base.programs[i];
-    const auto action = builder::action_of({device, program, program.variants[0], {}}, platform);
+    builder::JobRequest request{device, program, program.variants[0], {}};
+    request.check = &checks[i];
+    const auto action = builder::action_of(request, platform);
     nlohmann::json answer{{"binary", builder::to_json(target.binaries[i])},
                           {"log", ""},
                           {"kernels", {{256, 32, 0, 0}}}};
