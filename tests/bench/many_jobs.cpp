@@ -17,10 +17,10 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/build/job_action.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/finish/result_check.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/scripted_driver.hpp"
 
@@ -83,7 +83,7 @@ void fill_store(const std::string &file, const packs::Contents &base, const pack
   const auto start = builder::Clock::now();
   for (std::size_t i = 0; i < base.programs.size(); ++i) {
     const packs::Program &program = base.programs[i];
-    builder::JobRequest request{device, program, program.variants[0], {}};
+    builder::JobRequest request{device, program, program.variants[0], {std::chrono::minutes(2)}};
     request.check = &checks[i];
     const auto action = builder::action_of(request, platform);
     nlohmann::json answer{{"binary", builder::to_json(target.binaries[i])},
