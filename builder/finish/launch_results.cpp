@@ -2,6 +2,8 @@
 // Binds the proof's problem, launches it, and takes what it gave.
 #include "builder/finish/launch_results.hpp"
 
+#include <algorithm>
+
 #include "builder/finish/launch_recorded.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/launch/repeated_launch.hpp"
@@ -12,13 +14,33 @@
 namespace kiln::builder {
 namespace {
 
-Status launch_problem(const packs::Program &program, const std::vector<Plane> &inputs,
-                      Session *session, std::vector<Plane> *outputs) {
+bool is_filled(const std::vector<Plane> &planes, std::uint8_t value) {
+  return std::all_of(planes.begin(), planes.end(), [&](const Plane &plane) {
+    return std::all_of(plane.pixels.begin(), plane.pixels.end(),
+                       [&](std::uint8_t byte) { return byte == value; });
+  });
+}
+
+// With outputs that held that value.
+Status launch_filled(const packs::Program &program, std::uint8_t value, Session *session,
+                     std::vector<Plane> *outputs) {
   Launched ignored;
-  Status status = session->upload(inputs);
-  if (status.ok()) status = session->fill_outputs(0);
+  Status status = session->fill_outputs(value);
   if (status.ok()) status = session->launch({}, &ignored);
   return status.ok() ? session->download(program_shape(program), outputs) : status;
+}
+
+Status launch_problem(const packs::Program &program, const std::vector<Plane> &inputs,
+                      Session *session, Results *out) {
+  Status status = session->upload(inputs);
+  if (status.ok()) status = launch_filled(program, 0, session, &out->outputs);
+  if (!status.ok() || !is_filled(out->outputs, 0)) return status;
+  // Zeros may be right, and are what is there where nothing is done.
+  constexpr std::uint8_t kOther = 0xa5;
+  std::vector<Plane> again;
+  status = launch_filled(program, kOther, session, &again);
+  if (status.ok() && is_filled(again, kOther)) out->none = "its launch changes no output";
+  return status;
 }
 
 Results recorded_results(const JobRequest &request, const runtime::Device &device,
@@ -63,7 +85,7 @@ Results launch_results(const OpenedPack &bench, const kiln::Program &loaded,
   Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
   if (status.ok()) status = session.load(loaded, variant);
   if (status.ok()) status = session.bind(*workload);
-  if (status.ok()) status = launch_problem(program, *inputs, &session, &results.outputs);
+  if (status.ok()) status = launch_problem(program, *inputs, &session, &results);
   if (!status.ok()) results = {{}, {}, status.message};
   return results;
 }

@@ -123,8 +123,9 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
     return answer;
   }
   // Outputs that are as before may be the binary's fault.
-  if (!out.executes) (void)executes_commands(bench, &out.executes);
-  if (out.executes && order.contains("size")) {
+  bool obeys = out.executes;
+  if (!obeys) (void)executes_commands(bench, &obeys);
+  if (obeys && order.contains("size")) {
     results = results_in(bench, *loaded.program, *found, order);
   }
   answer.update({{"first", out.first},

@@ -112,9 +112,12 @@ Expectation expectation_of(const JobRequest &request, const Results &built,
 
 Status judge(const Results &got, const Expectation &expected, double tolerance,
              packs::Finish *finish) {
-  const Results &lacking = expected.results.empty() ? expected.results : got;
-  if (lacking.empty()) {
-    finish->unproven = lacking.none;
+  if (expected.results.empty() || !expected.results.none.empty()) {
+    finish->unproven = expected.results.none;
+    return {};
+  }
+  if (got.empty()) {
+    finish->unproven = got.none;
     return {};
   }
   const Comparison comparison = compare_results(got, expected.results, tolerance);

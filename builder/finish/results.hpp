@@ -17,7 +17,7 @@ struct Results {
   std::vector<Plane> outputs{};  // of the problem that the proof poses
   std::vector<std::uint64_t>
       memory{};        // after each recorded launch: a hash of all that it was given
-  std::string none{};  // a sentence: why there is neither
+  std::string none{};  // a sentence: why there is neither, or what is tells nothing
 
   bool empty() const { return outputs.empty() && memory.empty(); }
 };

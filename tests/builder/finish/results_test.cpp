@@ -83,6 +83,10 @@ TEST_CASE("where there is nothing to compare, the reason is kept") {
   CHECK(judge(outputs({1}), expected({{}, {}, "it hangs"}), 0, &finish).ok());
   CHECK(finish.unproven == "it hangs");
   CHECK(finish.proof.empty());
+  const Results blank{outputs({0}).outputs, {}, "it writes nothing"};
+  CHECK(judge(outputs({0}), expected(blank), 0, &finish).ok());
+  CHECK(finish.unproven == "it writes nothing");
+  CHECK(finish.proof.empty());
   CHECK(judge({{}, {}, "no memory"}, expected(outputs({1})), 0, &finish).ok());
   CHECK(finish.unproven == "no memory");
 }
