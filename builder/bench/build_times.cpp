@@ -10,6 +10,7 @@
 #include "builder/build/device_build.hpp"
 #include "builder/build/job.hpp"
 #include "builder/device/driver_caches.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/measure/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
@@ -28,13 +29,20 @@ nlohmann::json compile_all(const packs::Contents &base, const DeviceInfo &device
   use_driver_caches(caches);
   OpenedPack opened;
   if (const Status s = opened.open_device(device); !s.ok()) return to_json(s);
+  const bool by_launching = device.description.finishing == runtime::Finishing::shader_cache;
+  const ResultCheck launched;
   std::size_t made = 0;
   for (const Job &job : plan) {
     if (job.need != Need::compile) continue;
     const packs::Program &program = base.programs[job.program];
-    const JobRequest request{
+    JobRequest request{
         device, program, program.variants[job.variant], {times.timeout}, times.finish};
-    made += compile_job(request, &opened, "", [](JobStage) {}).contains("binary") ? 1 : 0;
+    // Launching is what finishes where the driver keeps what it compiles at a launch.
+    if (times.finish && by_launching) request.check = &launched;
+    made +=
+        compile_job(request, &opened, caches + "/launched.kiln", [](JobStage) {}).contains("binary")
+            ? 1
+            : 0;
   }
   return {{"made", made}};
 }

@@ -18,7 +18,8 @@ struct BuildTimes {
 };
 
 // Builds every variant that the device can run, `rounds` times in turn: by one bare process that
-// opens the device once, compiles each and takes its binary; by build_on_devices() with one job at
+// opens the device once, compiles each, takes its binary, and if finishing is asked for launches it
+// where a driver keeps what a launch compiles; by build_on_devices() with one job at
 // a time and with two, which prove each binary, too. Nothing is taken from a store. The figures are
 // medians. Fails where the bare process does, and with Code::requirement if there is no job.
 Result<Figures> measure_build(const packs::Contents &base, const DeviceInfo &device,

@@ -46,7 +46,7 @@ void add_build_times(CLI::App &app, Command *command) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   sub->add_flag("--finish", options->times.finish,
-                "Finish the binaries, too; the bare process does so where it is done by compiling");
+                "Finish the binaries, too; the bare process does so by compiling or launching");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_build(*options); }; });
 }

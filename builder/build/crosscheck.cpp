@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "builder/build/cross_results.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/process/fork_call.hpp"
@@ -22,7 +23,12 @@ using packs::CrossResult;
 struct Trial {
   std::size_t device;
   std::size_t target;
-  std::vector<std::pair<const packs::Variant *, const packs::Binary *>> binaries;
+  struct Given {
+    const packs::Program *program;
+    const packs::Variant *variant;
+    const packs::Binary *binary;
+  };
+  std::vector<Given> binaries;
 };
 
 struct Taken {
@@ -31,25 +37,25 @@ struct Taken {
   std::string output;
 };
 
-const packs::Variant *find_variant(const packs::Contents &contents, const packs::Digest &hash) {
+// The first program that has the variant, and the variant; nulls if there is none.
+Trial::Given find_given(const packs::Contents &contents, const packs::Binary &binary) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
-      if (variant.hash == hash) return &variant;
+      if (variant.hash == binary.variant) return {&program, &variant, &binary};
     }
   }
-  return nullptr;
+  return {};
 }
 
 Trial make_trial(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
                  std::size_t device, std::size_t target) {
   Trial trial{device, target, {}};
   for (const packs::Binary &binary : contents.targets[target].binaries) {
-    const packs::Variant *variant = find_variant(contents, binary.variant);
-    if (variant == nullptr) continue;
-    if (!runtime::check_requirements(variant->requirements, devices[device].capabilities).ok()) {
-      continue;
-    }
-    trial.binaries.emplace_back(variant, &binary);
+    const Trial::Given given = find_given(contents, binary);
+    if (given.variant == nullptr) continue;
+    const auto &requirements = given.variant->requirements;
+    if (!runtime::check_requirements(requirements, devices[device].capabilities).ok()) continue;
+    trial.binaries.push_back(given);
   }
   return trial;
 }
@@ -131,9 +137,10 @@ Status take(const DeviceInfo &device, const packs::Variant &variant, const packs
 
 }  // namespace
 
-Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
-                   const CrossCheckOptions &options, const CrossCheckProgress &progress,
-                   std::vector<CrossCheckOutcome> *outcomes) {
+Status cross_check(const packs::Contents &contents, const std::string &pack,
+                   const std::vector<DeviceInfo> &devices, const CrossCheckOptions &options,
+                   const CrossCheckProgress &progress, std::vector<CrossCheckOutcome> *outcomes) {
+  CrossResults results(contents, {options.timeout}, options.references, pack);
   const std::vector<Trial> trials = make_trials(contents, devices, options.all);
   std::size_t all = 0;
   for (const Trial &trial : trials) all += trial.binaries.size();
@@ -143,13 +150,17 @@ Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo
     const DeviceInfo &device = devices[trial.device];
     const std::string what = target_label(contents.targets[trial.target]) + " on " + device.label();
     CrossCheckOutcome outcome{trial.device, trial.target, CrossResult::native, 0, {}, {}};
-    for (const auto &[variant, binary] : trial.binaries) {
+    for (const auto &[program, variant, binary] : trial.binaries) {
       if (progress) progress(what, done + outcome.binaries, all);
       Taken taken;
       if (auto status = take(device, *variant, *binary, options.timeout, &taken); !status.ok()) {
         status.message =
             variant_label(contents, binary->variant) + " of " + what + ": " + status.message;
         return status;
+      }
+      if (taken.result == CrossResult::native) {
+        const CrossResults::Seen seen = results.look(device, *program, *variant, *binary);
+        taken = {seen.result, seen.reason, {}};
       }
       ++outcome.binaries;
       if (taken.result > outcome.result) {

@@ -9,6 +9,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
+#include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -16,6 +17,7 @@ namespace kiln::builder {
 struct CrossCheckOptions {
   std::chrono::milliseconds timeout{120'000};  // for each binary
   bool all = false;                            // targets of other profiles, too
+  ReferenceOptions references{};               // of what results are compared with
 };
 
 // How a device took a target's binaries.
@@ -34,17 +36,17 @@ using CrossCheckProgress =
 
 // Gives each device (as list_devices gave them) the binaries of all other targets of its
 // profile, each binary in a process of its own, as the runtime would: hash, create, build, every
-// kernel. A binary whose variant is not in the pack, or needs what the device lacks, is left
-// out; so is a target without another, and one of other address bits, which never serves. After a
-// crash or a hang the target's other binaries are not tried. Pixels are not looked at: a binary
-// that is taken natively and computes wrongly counts as native. Devices with one key are checked
-// once.
+// kernel. One that is taken natively is launched in another process, and is wrong where its results
+// are not those of the program's reference, or of the device's own binary if there is no reference
+// (cross_results.hpp). A binary whose variant is not in the pack, or needs what the device lacks,
+// is left out; so are targets without another and those of other address bits. After a crash or a
+// hang the target's other binaries are not tried. Devices with one key are checked once.
 //
-// A blob of the pack that cannot be read gives its fault, a device that is gone io_error; then
-// there are no outcomes.
-Status cross_check(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,
-                   const CrossCheckOptions &options, const CrossCheckProgress &progress,
-                   std::vector<CrossCheckOutcome> *outcomes);
+// `pack` is the file that the contents were read from. A blob of the pack that cannot be read gives
+// its fault, a device that is gone io_error; then there are no outcomes.
+Status cross_check(const packs::Contents &contents, const std::string &pack,
+                   const std::vector<DeviceInfo> &devices, const CrossCheckOptions &options,
+                   const CrossCheckProgress &progress, std::vector<CrossCheckOutcome> *outcomes);
 
 // The outcomes as a pack's records; nothing else is in the result.
 packs::Contents records_of(const packs::Contents &contents, const std::vector<DeviceInfo> &devices,

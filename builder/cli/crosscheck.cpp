@@ -18,6 +18,7 @@ struct CrosscheckArguments {
   std::string selector;
   std::string output;
   double timeout_seconds = 120;
+  builder::ReferenceOptions references;
   bool all = false;
   bool json = false;
 };
@@ -82,9 +83,10 @@ int run(const CrosscheckArguments &options) {
   builder::CrossCheckOptions check;
   check.timeout = in_milliseconds(options.timeout_seconds);
   check.all = options.all;
+  check.references = options.references;
   std::vector<CrossCheckOutcome> outcomes;
   const Status status = builder::cross_check(
-      contents, *devices, check,
+      contents, options.input, *devices, check,
       [](const std::string &what, std::size_t done, std::size_t all) { progress(what, done, all); },
       &outcomes);
   end_progress();
@@ -121,6 +123,7 @@ void add_crosscheck(CLI::App &app, Command *command) {
   sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
   sub->add_flag("--all", options->all, "Try the targets of other vendor profiles, too");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one binary may take");
+  add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

@@ -23,14 +23,16 @@ namespace {
 constexpr char kMachine[] =
     "[[platform]]\nname = \"Scripted platform\"\n"
     "[[platform.device]]\nforward = true\nname = \"Scripted GPU\"\n";
-constexpr const char *kFaults[] = {"recompile", "segv", "abort", "exit", "hang", "error"};
+constexpr const char *kFaults[] = {"recompile", "segv", "abort", "exit", "hang", "error", "skip"};
 
 // The driver as it meets the binaries: each fault in clCreateProgramWithBinary, an error code in
-// clBuildProgram, for binaries of a source with its word.
+// clBuildProgram, and launches that do nothing, for binaries of a source with its word.
 std::string misbehaving() {
   std::string script = kMachine;
   for (const std::string fault : kFaults) {
-    const char *const at = fault == "error" ? "clBuildProgram" : "clCreateProgramWithBinary";
+    const char *const at = fault == "error"  ? "clBuildProgram"
+                           : fault == "skip" ? "clEnqueueNDRangeKernel"
+                                             : "clCreateProgramWithBinary";
     script += std::string("[[fault]]\nat = \"") + at + "\"\ndo = \"" + fault +
               "\"\ntext = \"kiln_" + fault + "\"\n";
   }
@@ -103,7 +105,8 @@ struct Workshop {
     options.timeout = std::chrono::seconds(5);
     options.all = all;
     std::vector<CrossCheckOutcome> result;
-    const packs::Status status = cross_check(contents, {device, device}, options, nullptr, &result);
+    const packs::Status status =
+        cross_check(contents, "", {device, device}, options, nullptr, &result);
     INFO(status.message);
     REQUIRE(status.ok());
     return result;
@@ -210,4 +213,27 @@ TEST_CASE(
   REQUIRE(all.size() == 1);
   CHECK(all[0].target == 1);
   CHECK(all[0].result == CrossResult::native);
+}
+
+TEST_CASE("a binary that is taken natively and computes wrongly is told by its results") {
+  KILN_NEEDS_POCL();
+  const DeviceInfo device = scripted_pocl();
+  Workshop shop(device);
+  shop.contents.programs[0].variants[0].arguments = {
+      {Role::output, Storage::buffer, 1, "", 0, Type::uint_}};
+  shop.add_target("right", {shop.own(0)});
+  shop.add_target("wrong", {shop.deadly("skip")});
+  // Without a reference or a binary of its own there is nothing to compare with.
+  for (const CrossCheckOutcome &outcome : shop.outcomes()) {
+    CHECK(outcome.result == CrossResult::native);
+  }
+  shop.add_target("own", {shop.own(0)});
+  shop.contents.targets.back().key = device.description.key.text();
+  const auto outcomes = shop.outcomes();
+  REQUIRE(outcomes.size() == 2);
+  CHECK(outcomes[0].result == CrossResult::native);
+  CHECK(outcomes[1].result == CrossResult::wrong);
+  CAPTURE(outcomes[1].reason);
+  CHECK(starts_with(outcomes[1].reason, "its results are wrong: "));
+  CHECK(outcomes[1].reason.find("which the device's own binary gives") != std::string::npos);
 }
