@@ -8,7 +8,6 @@ TEST-DRIVER is the scripted driver, behind which PoCL compiles. The events are h
 tables of docs/events.md. Exit codes: 0 passed, 1 failed, 77 a driver or a tool is not installed.
 """
 
-import ctypes
 import json
 import os
 import pty
@@ -18,6 +17,8 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import scripted
 
 KILN, DRIVER = sys.argv[1:3]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "events.md"
@@ -34,13 +35,7 @@ source = "{name}.cl"
 kernels = "all"
 """
 SOURCE = "kernel void fill(global int *out) {{ int {name} = 1; out[get_global_id(0)] = {name}; }}\n"
-SCRIPT = """
-[[platform]]
-name = "Scripted platform"
-[[platform.device]]
-forward = true
-name = "Scripted GPU"
-[[fault]]
+SCRIPT = scripted.DEVICE + """[[fault]]
 at = "clBuildProgram"
 text = "dies"
 do = "segv"
@@ -49,11 +44,6 @@ at = "clBuildProgram"
 text = "hangs"
 do = "hang"
 """
-
-
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(77)
 
 
 def members_of_events():
@@ -80,13 +70,7 @@ class Place:
     def __init__(self, *names):
         self.temporary = tempfile.TemporaryDirectory(prefix="kiln-events-")
         self.folder = Path(self.temporary.name)
-        (self.folder / "icd").mkdir()
-        (self.folder / "icd/one.icd").write_text(DRIVER + "\n")
-        (self.folder / "script.toml").write_text(SCRIPT)
-        self.variables = {
-            "PATH": os.environ["PATH"], "HOME": str(self.folder), "TERM": "xterm",
-            "OCL_ICD_VENDORS": str(self.folder / "icd"), "TMPDIR": str(self.folder),
-            "KILN_TEST_DRIVER": str(self.folder / "script.toml")}
+        self.variables = {**scripted.use(self.folder, DRIVER, SCRIPT), "TERM": "xterm"}
         manifest = MANIFEST
         for name in names:
             manifest += PROGRAM.format(name=name)
@@ -94,7 +78,7 @@ class Place:
         (self.folder / "all.toml").write_text(manifest)
         made = self.run("compile", "all.toml", "-o", "base.kiln")
         if made.returncode == 5:
-            skip(made.stderr.strip())
+            scripted.skip(made.stderr.strip())
 
     def run(self, *words, **options):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -233,8 +217,5 @@ class Terminal(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        ctypes.CDLL("libpocl.so.2")
-    except OSError:
-        skip("no libpocl.so.2 here")
+    scripted.need("libpocl.so.2")
     unittest.main(argv=sys.argv[:1])

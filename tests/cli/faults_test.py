@@ -9,12 +9,13 @@ or a tool is not installed.
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import scripted
 
 KILN, DRIVER = sys.argv[1:3]
 JOBS = 200
@@ -32,8 +33,6 @@ FAULTS = [
      r"its results are wrong: [0-9a-f]{16} instead of [0-9a-f]{16}, which the program built from "
      r"source, 64x64 gives; \d+ of 4096 elements differ"),
 ]
-SCRIPT = '[[platform]]\nname = "Scripted platform"\n[[platform.device]]\nforward = true\n' \
-    'name = "Scripted GPU"\n'
 
 
 def words():
@@ -47,7 +46,7 @@ def words():
 
 
 def write_project(folder):
-    """Manifest, sources and the driver's script."""
+    """Manifest, sources and the driver's script; the variables for builds."""
     manifest = ["schema = 1", "[spirv]", "address_bits = [64]"]
     for i, word in enumerate(words()):
         name = f"p{i:03}"
@@ -60,18 +59,13 @@ def write_project(folder):
                      'arguments = [{ role = "output" }, { role = "width" }]',
                      f'[program.{name}.variant.only]', 'kernel = "fill"']
     (folder / "many.toml").write_text("\n".join(manifest) + "\n")
-    script = SCRIPT
+    script = scripted.DEVICE
     for name, call, what, _, _ in FAULTS:
         script += f'[[fault]]\nat = "{call}"\ntext = "kiln_test_{name}"\n{what}\n'
-    (folder / "script.toml").write_text(script)
-    (folder / "icd").mkdir()
-    (folder / "icd/test.icd").write_text(DRIVER + "\n")
+    return {**scripted.use(folder, DRIVER, script), "KILN_STORE": "none"}
 
 
-def build(folder):
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "KILN_STORE": "none",
-                   "OCL_ICD_VENDORS": str(folder / "icd"), "TMPDIR": str(folder),
-                   "KILN_TEST_DRIVER": str(folder / "script.toml")}
+def build(folder, environment):
     return subprocess.run(
         [KILN, "build", "many.toml", "-o", "out.kiln", "--timeout", "10", "--memory", "2G",
          "--no-finish", "--require-proof", "--json"],
@@ -103,18 +97,12 @@ def check(done, folder):
 
 
 def main():
-    test = "import ctypes; ctypes.CDLL('libpocl.so.2')"
-    if subprocess.run([sys.executable, "-c", test], stderr=subprocess.DEVNULL,
-                      check=False).returncode != 0:
-        print("SKIP: PoCL is not installed")
-        return 77
+    scripted.need("libpocl.so.2")
     with tempfile.TemporaryDirectory(prefix="kiln-faults-") as temporary:
         folder = Path(temporary)
-        write_project(folder)
-        done = build(folder)
+        done = build(folder, write_project(folder))
         if done.returncode == 5 and "clang" in done.stderr:
-            print(f"SKIP: {done.stderr.strip()}")
-            return 77
+            scripted.skip(done.stderr.strip())
         faults = check(done, folder)
     for fault in faults:
         print(f"FAULT: {fault}")

@@ -10,7 +10,6 @@ tool is not installed.
 """
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -22,31 +21,16 @@ import time
 import unittest
 from pathlib import Path
 
+import scripted
+
 KILN, DRIVER = sys.argv[1:3]
 MOMENTS = int(os.environ.get("KILN_INTERRUPTS", "8"))
 JOBS = 6
 AT_ONCE = 2
 MARK = "KILN_TEST_MARK"  # in the environment of every process of a test
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-MANIFEST = """schema = 1
-[spirv]
-address_bits = [64]
-[program.all]
-source = "one.cl"
-kernels = "all"
-[program.all.options]
-N = {jobs}
-"""
-SOURCE = "kernel void fill(global int *out) { out[get_global_id(0)] = N; }\n"
-SCRIPT = """log = "{folder}/calls"
-[[platform]]
-name = "Scripted platform"
-[[platform.device]]
-forward = true
-name = "Scripted GPU"
-[[fault]]
+SCRIPT = 'log = "{folder}/calls"\n' + scripted.DEVICE + """[[fault]]
 at = "clBuildProgram"
-{fault}
 """
 SLOW = 'do = "slow"\nmilliseconds = 150'
 HANG = 'do = "hang"'
@@ -70,11 +54,6 @@ wait
 """
 
 
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(77)
-
-
 def marked_processes(mark):
     """The processes that have the mark in their environment, with what they run."""
     found = {}
@@ -93,22 +72,13 @@ class Place:
     def __init__(self, fault=SLOW, jobs=JOBS):
         self.temporary = tempfile.TemporaryDirectory(prefix="kiln-interrupt-")
         self.folder = Path(self.temporary.name)
-        for name in ("icd", "tmp", "home"):
-            (self.folder / name).mkdir()
-        (self.folder / "icd/one.icd").write_text(DRIVER + "\n")
-        (self.folder / "script.toml").write_text(
-            SCRIPT.format(folder=self.folder, fault=fault))
-        self.variables = {
-            "PATH": os.environ["PATH"], "HOME": str(self.folder / "home"),
-            "KILN_STORE": str(self.folder / "jobs.sqlite"), MARK: self.folder.name,
-            "OCL_ICD_VENDORS": str(self.folder / "icd"), "TMPDIR": str(self.folder / "tmp"),
-            "KILN_TEST_DRIVER": str(self.folder / "script.toml")}
-        (self.folder / "one.toml").write_text(MANIFEST.format(jobs=list(range(jobs))))
-        (self.folder / "one.cl").write_text(SOURCE)
+        self.variables = {**scripted.use(self.folder, DRIVER, SCRIPT + fault + "\n"),
+                          "KILN_STORE": str(self.folder / "jobs.sqlite"), MARK: self.folder.name}
+        scripted.write_jobs(self.folder, jobs)
         with self.start("compile", "one.toml", "-o", "base.kiln") as made:
             err = made.communicate()[1]
         if made.returncode == 5:
-            skip(err.strip())
+            scripted.skip(err.strip())
 
     def start(self, *words, **options):
         return subprocess.Popen([KILN, *words], cwd=self.folder, text=True, env=self.variables,
@@ -225,8 +195,5 @@ class Interrupts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    try:
-        ctypes.CDLL("libpocl.so.2")
-    except OSError:
-        skip("no libpocl.so.2 here")
+    scripted.need("libpocl.so.2")
     unittest.main(argv=sys.argv[:1])

@@ -21,39 +21,13 @@ import time
 import unittest
 from pathlib import Path
 
+import scripted
+
 KILN, DRIVER = sys.argv[1:3]
 KILLS = int(os.environ.get("KILN_KILLS", "6"))
 JOBS = 6  # of a build
 AT_ONCE = 2
-MANIFEST = """schema = 1
-[spirv]
-address_bits = [64]
-[program.all]
-source = "one.cl"
-kernels = "all"
-[program.all.options]
-N = {jobs}
-"""
-SOURCE = "kernel void fill(global int *out) { out[get_global_id(0)] = N; }\n"
-SCRIPT = """log = "{folder}/calls"
-[[platform]]
-name = "Scripted platform"
-[[platform.device]]
-forward = true
-name = "Scripted GPU"
-"""
-
-
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(77)
-
-
-def installed(library):
-    """Whether a driver can be loaded, tried in a process of its own."""
-    test = f"import ctypes; ctypes.CDLL({library!r})"
-    return subprocess.run([sys.executable, "-c", test], stderr=subprocess.DEVNULL,
-                          check=False).returncode == 0
+SCRIPT = 'log = "{folder}/calls"\n' + scripted.DEVICE
 
 
 class Place:
@@ -62,18 +36,9 @@ class Place:
     def __init__(self, library, script=None, jobs=JOBS):
         self.temporary = tempfile.TemporaryDirectory(prefix="kiln-store-")
         self.folder = Path(self.temporary.name)
-        (self.folder / "icd").mkdir()
-        (self.folder / "icd/one.icd").write_text(library + "\n")
-        self.variables = {
-            "PATH": os.environ["PATH"], "HOME": str(self.folder / "home"), "KILN_STORE": "none",
-            "OCL_ICD_VENDORS": str(self.folder / "icd"), "RUSTICL_ENABLE": "llvmpipe",
-            "POCL_CACHE_DIR": str(self.folder), "TMPDIR": str(self.folder)}
-        if script:
-            (self.folder / "script.toml").write_text(script.replace("{folder}", str(self.folder)))
-            self.variables["KILN_TEST_DRIVER"] = str(self.folder / "script.toml")
-        (self.folder / "one.toml").write_text(
-            MANIFEST.format(jobs=list(range(jobs))))
-        (self.folder / "one.cl").write_text(SOURCE)
+        self.variables = {**scripted.use(self.folder, library, script), "KILN_STORE": "none",
+                          "RUSTICL_ENABLE": "llvmpipe", "TMPDIR": str(self.folder)}
+        scripted.write_jobs(self.folder, jobs)
         self.kiln("compile", "one.toml", "-o", "base.kiln")
 
     def start(self, *words, before=(), **variables):
@@ -86,7 +51,7 @@ class Place:
         with self.start(*words, **options) as process:
             out, err = process.communicate()
             if process.returncode == 5 and "clang" in err:
-                skip(err.strip())
+                scripted.skip(err.strip())
             if process.returncode != 0:
                 raise AssertionError(f"{words}: exit {process.returncode}: {err}")
             return out
@@ -221,7 +186,7 @@ class Places(unittest.TestCase):
 
     def test_on_a_full_disk_the_build_goes_on_without_it(self):
         if shutil.which("bwrap") is None:
-            skip("bwrap is not installed")
+            scripted.skip("bwrap is not installed")
         place = Place("libRusticlOpenCL.so.1", jobs=2)
         (place.folder / "small").mkdir()
         small = ("bwrap", "--dev-bind", "/", "/", "--size", "65536", "--tmpfs",
@@ -235,7 +200,5 @@ class Places(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    for needed in ("libRusticlOpenCL.so.1", "libpocl.so.2"):
-        if not installed(needed):
-            skip(f"no {needed} here")
+    scripted.need("libRusticlOpenCL.so.1", "libpocl.so.2")
     unittest.main(argv=sys.argv[:1])

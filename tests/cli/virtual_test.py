@@ -20,20 +20,15 @@ import time
 import unittest
 from pathlib import Path
 
+import scripted
+
 KILN, DRIVER = sys.argv[1:3]
 JOBS = 3  # of tiny.toml
 LIBRARY = "usr/lib/x86_64-linux-gnu/libigdrcl.so"
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 MACHINE = 18  # place of an ELF file's architecture
 TINY = Path(__file__).with_name("fixtures") / "tiny"
-DEVICE = """log = "{folder}/calls"
-[[platform]]
-name = "Scripted platform"
-[[platform.device]]
-forward = true
-name = "Scripted GPU"
-driver_version = "1"
-"""
+DEVICE = 'log = "{folder}/calls"\n' + scripted.DEVICE + 'driver_version = "1"\n'
 IDLE = """[[fault]]
 at = "clEnqueueNDRangeKernel"
 do = "skip"
@@ -53,11 +48,6 @@ device_name = "Mali-G610 r0p0"
 """
 
 
-def skip(reason):
-    print(f"SKIP: {reason}")
-    sys.exit(77)
-
-
 class Place:
     """A folder with a base pack, and a root with the driver."""
 
@@ -67,27 +57,20 @@ class Place:
         self.root = self.folder / "root"
         library = Path(DRIVER).read_bytes() + b"\0skl\0tgllp\0"
         for name, content in (("root/etc/OpenCL/vendors/intel.icd", f"/{LIBRARY}\n".encode()),
-                              (f"root/{LIBRARY}", library), ("copies.toml", COPIES.encode()),
-                              ("tmp/.keep", b""), ("icd/own.icd", f"{DRIVER}\n".encode())):
+                              (f"root/{LIBRARY}", library), ("copies.toml", COPIES.encode())):
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         self.script(*faults)
         done = self.kiln("compile", TINY / "tiny.toml", "-o", "base.kiln")
         if done.returncode == 5:
-            skip(done.stderr.strip())
+            scripted.skip(done.stderr.strip())
 
     def script(self, *faults):
-        text = DEVICE + "".join(faults)
-        (self.folder / "script.toml").write_text(text.replace("{folder}", str(self.folder)))
+        self.variables = scripted.use(self.folder, DRIVER, DEVICE + "".join(faults))
 
     def start(self, *words, before=()):
-        variables = {"PATH": os.environ["PATH"], "HOME": str(self.folder / "home"),
-                     "KILN_STORE": str(self.folder / "jobs.sqlite"),
-                     "OCL_ICD_VENDORS": str(self.folder / "icd"),
-                     "POCL_CACHE_DIR": str(self.folder / "pocl"),
-                     "TMPDIR": str(self.folder / "tmp"),
-                     "KILN_TEST_DRIVER": str(self.folder / "script.toml")}
+        variables = {**self.variables, "KILN_STORE": str(self.folder / "jobs.sqlite")}
         return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True, env=variables,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
@@ -125,7 +108,7 @@ class Builds(unittest.TestCase):
 
     def check_empty(self, place):
         left = [path.name for path in (place.folder / "tmp").iterdir()]
-        self.assertEqual(left, [".keep"])
+        self.assertEqual(left, [])
 
     def test_the_pack_says_how_it_was_made_and_is_used_again(self):
         place = self.place(IDLE)
@@ -267,4 +250,5 @@ def _session_of(folder):
 
 
 if __name__ == "__main__":
+    scripted.need("libpocl.so.2")
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])
