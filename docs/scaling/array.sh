@@ -20,6 +20,7 @@ code=0
 kiln build "$base" --shard "$SLURM_ARRAY_TASK_ID/$count" --jobs "${SLURM_CPUS_PER_TASK:-1}" \
   -o "$folder/$SLURM_ARRAY_TASK_ID.kiln" "$@" || code=$?
 if [ "$code" -ne 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 2 ]; then
-  scontrol requeue "$SLURM_JOB_ID"
+  # Not SLURM_JOB_ID: one task's is the array's own, by which all of its tasks would start again.
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 fi
 exit "$code"
