@@ -12,6 +12,7 @@
 #include "builder/build/job_action.hpp"
 #include "builder/build/job_runner.hpp"
 #include "builder/build/spill.hpp"
+#include "builder/build/twins.hpp"
 #include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
@@ -36,6 +37,7 @@ struct Task {
   const std::string &platform;
   std::size_t place = 0;  // of the program in the base pack
   const ResultCheck *check = nullptr;
+  std::vector<Twin> twins{};
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
   std::size_t worker = 0;  // that runs it
@@ -115,6 +117,7 @@ JobRequest request_of(const Task &task, const BuildOptions &options) {
   JobRequest request{task.device,    task.program, task.variant, {options.timeout, options.memory},
                      options.finish, task.tuned,   options.also, task.opening};
   request.check = task.check;
+  request.twins = task.twins;
   return request;
 }
 
@@ -123,7 +126,11 @@ std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOpti
                                     const std::string &sources, std::vector<Task> *tasks) {
   std::vector<ResultCheck> checks =
       find_checks(base.programs, options.references, options.input, sources);
-  for (Task &task : *tasks) task.check = &checks[task.place];
+  const Twins twins(base);
+  for (Task &task : *tasks) {
+    task.check = &checks[task.place];
+    task.twins = twins.of(task.program, task.variant, task.device, checks);
+  }
   return checks;
 }
 
@@ -410,6 +417,11 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   }
   collector.finish();
   keep_earlier(earlier, &result.contents);
+  for (const Task &each : tasks) {
+    if (!options.require_proof || each.result.binary || each.result.intermediate) continue;
+    result.refused.insert({each.device.description.key.text(), each.variant.hash});
+  }
+  drop_refused(result.refused, &result.contents);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "builder/build/build_observer.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/build/job_store.hpp"
 #include "builder/build/plan.hpp"
 #include "builder/launch/reference.hpp"
@@ -44,6 +45,7 @@ struct BuildResult {
   std::size_t stored = 0;  // binaries that the store had
   std::size_t reused = 0;
   std::size_t skipped = 0;
+  Refused refused;  // of failed jobs, where proof is required: not to be kept of an earlier pack
   std::size_t other_shards = 0;  // jobs that are left to them
   Status store_status{};         // why the store was not used, or no longer
 };

@@ -49,6 +49,18 @@ void keep_earlier(const packs::Contents &earlier, packs::Contents *contents) {
   }
 }
 
+void drop_refused(const Refused &refused, packs::Contents *contents) {
+  if (refused.empty()) return;
+  for (packs::Target &target : contents->targets) {
+    const auto is_refused = [&](const packs::Binary &binary) {
+      return binary.finish.proof.empty() && refused.count({target.key, binary.variant}) != 0;
+    };
+    std::erase_if(target.binaries, is_refused);
+    std::erase_if(target.intermediates, is_refused);
+  }
+  std::erase_if(contents->targets, [](const packs::Target &target) { return !has_any(target); });
+}
+
 EarlierBinaries::EarlierBinaries(const std::vector<packs::Target> &targets) {
   const auto add = [](const std::vector<packs::Binary> &entries, ByVariant *to) {
     to->reserve(to->size() + entries.size());

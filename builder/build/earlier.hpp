@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,12 @@ bool has_any(const packs::Target &target);
 // Adds what is still of use of another pack's targets: binaries of variants that `contents` has and
 // has no binary for. Without records, which the other pack may have removed on purpose.
 void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
+
+// A target's key and the hash of a variant of which no binary could be proven for it.
+using Refused = std::set<std::pair<std::string, packs::Digest>>;
+
+// Takes out what is of those and has no proof.
+void drop_refused(const Refused &refused, packs::Contents *contents);
 
 // Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
 // must outlive it and stay where they are.

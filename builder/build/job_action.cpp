@@ -69,14 +69,24 @@ json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
   return inputs;
 }
 
+json launch_of(const packs::Program &program, const packs::Variant &variant,
+               const ResultCheck *check) {
+  return {{"arguments", arguments_of(variant)},
+          {"local_size", variant.local_size},
+          {"pixels", variant.pixels},
+          {"reference", text(program.reference)},
+          {"check", check == nullptr ? json() : text(check->identity)},
+          {"sizes", program.sizes},
+          {"tolerance", variant.tolerance}};
+}
+
 // By which the finisher and the proof launch the kernels.
 json launch_of(const JobRequest &request) {
-  return {{"arguments", arguments_of(request.variant)},
-          {"local_size", request.variant.local_size},
-          {"pixels", request.variant.pixels},
-          {"reference", text(request.program.reference)},
-          {"check", request.check == nullptr ? json() : text(request.check->identity)},
-          {"sizes", request.program.sizes}};
+  json launch = launch_of(request.program, request.variant, request.check);
+  for (const Twin &twin : request.twins) {
+    launch["twins"].push_back(launch_of(*twin.program, *twin.variant, twin.check));
+  }
+  return launch;
 }
 
 // Whether a compiler says it of the program, not of the machine's state: by OpenCL's codes, or

@@ -141,8 +141,8 @@ json JobRunner::run(std::size_t job) {
     prover_.emplace(request.device, request.limits, folder_);
   }
   auto proven = prove_binaries(
-      request, [&] { return expectation_of(request, built, &references_); }, &*prover_,
-      std::move(answer));
+      request, [&](const JobRequest &whose) { return expectation_of(whose, built, &references_); },
+      &*prover_, std::move(answer));
   if (prover_->has_died()) died_ = true;
   if (!proven.ok()) return to_json(proven.status());
   (*proven)["died"] = died_;  // of this job: after it the runner is replaced

@@ -53,7 +53,8 @@ Status take(const packs::Program &program, const packs::Variant &variant, const 
   request.finish = false;
   Prover prover(device, request.limits, folder->path());
   const auto proven = prove_binaries(
-      request, [] { return Expectation(); }, &prover, as_made(variant, device, std::move(bytes)));
+      request, [](const JobRequest &) { return Expectation(); }, &prover,
+      as_made(variant, device, std::move(bytes)));
   if (!proven.ok()) return proven.status();
   JobResult result = job_result(variant, *proven);
   if (result.binary) target->binaries.push_back(*std::move(result.binary));

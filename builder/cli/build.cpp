@@ -189,10 +189,12 @@ Status build_virtual(const BuildArguments &options, const packs::Contents &base,
 }
 
 // With what stands at the output's place now, to which another command may have added.
-Status write(const BuildArguments &options, packs::Contents *contents) {
+Status write(const BuildArguments &options, const builder::Refused &refused,
+             packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);
-  const auto now = earlier_contents(options);
+  auto now = earlier_contents(options);
   if (!now.ok()) return now.status();
+  builder::drop_refused(refused, &*now);
   builder::keep_earlier(*now, contents);
   packs::merge_records(*now, contents);  // measurements outlive a build
   return write_output(*contents, options.output, options.write);
@@ -243,18 +245,19 @@ int run(const BuildArguments &options) {
   if (!writable.ok()) return fail(writable);
   auto earlier = earlier_contents(options);
   if (!earlier.ok()) return fail(earlier.status());
+  EventOutput output;
+  if (Status s = output.open(options.events); !s.ok()) return fail(s);
   int exit_code = kDone;
   const auto base = read_input(options.input, options.tools, &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
+  if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // told
   const auto devices = devices_here(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   if (!options.also.empty() && !any_linker(*devices)) {
     return fail({Code::bad_argument,
                  "--also needs a device of NVIDIA's that tells its compute capability"});
   }
-  EventOutput output;
-  if (Status s = output.open(options.events); !s.ok()) return fail(s);
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});
@@ -281,7 +284,7 @@ int run(const BuildArguments &options) {
   }
   const bool up_to_date = is_up_to_date(options, &*earlier, &result);
   if (!up_to_date) {
-    if (Status s = write(options, &result.contents); !s.ok()) return fail(s);
+    if (Status s = write(options, result.refused, &result.contents); !s.ok()) return fail(s);
   }
   tell_summary(options, result, up_to_date, exit_code, &events);
   return exit_code;

@@ -14,6 +14,13 @@ namespace kiln::builder {
 
 struct ResultCheck;
 
+// Another variant that the job's binary serves, and whose reference has to agree with it, too.
+struct Twin {
+  const packs::Program *program = nullptr;
+  const packs::Variant *variant = nullptr;
+  const ResultCheck *check = nullptr;
+};
+
 struct JobRequest {
   const DeviceInfo &device;
   const packs::Program &program;
@@ -25,6 +32,7 @@ struct JobRequest {
   std::vector<std::uint32_t> also{};
   packs::Bytes opening{};       // as harvest_opening() gives it, for drivers with such a cache
   bool repeat_launches = true;  // recorded ones, to finish it; they may end the process
+  std::vector<Twin> twins{};
   const ResultCheck *check = nullptr;  // what results are compared with; null: nothing
   bool launch_source = true;  // the program that was built, where results are compared with it
 };

@@ -91,7 +91,7 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
                      Prover *prover, const Proof &proof, bool intermediate, packs::Binary *binary) {
   if (!proof.launched.ok() && proof.results.empty()) return {};
   const double tolerance = request.variant.tolerance;
-  const Expectation expected = expect();
+  const Expectation expected = expect(request);
   Status status = judge(proof.results, expected, tolerance, &binary->finish);
   if (!proof.launched.ok()) {  // it changes nothing
     binary->finish.proof.clear();
@@ -102,6 +102,27 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   const Proof again = prover->prove(how, *binary, intermediate);
   if (compare_results(again.results, proof.results, 0).check == Check::exact) return status;
   binary->finish.unproven = "they differ from launch to launch";
+  return {};
+}
+
+// Whether the binary computes what its other variants must, too.
+Status judge_twins(const JobRequest &request, const Expect &expect, const ProofRequest &how,
+                   Prover *prover, const packs::Binary &binary, bool intermediate) {
+  for (const Twin &twin : request.twins) {
+    JobRequest own{request.device, *twin.program, *twin.variant, request.limits};
+    own.check = twin.check;
+    ProofRequest launch{own.program, own.variant};
+    launch.check = own.check;
+    launch.place = how.place;
+    launch.names = how.names;
+    const Proof proof = prover->prove(launch, binary, intermediate);
+    if (proof.results.empty()) continue;
+    packs::Finish ignored;
+    Status status = judge(proof.results, expect(own), own.variant.tolerance, &ignored);
+    if (status.ok()) continue;
+    status.message = "as " + own.program.name + "/" + own.variant.name + ": " + status.message;
+    return status;
+  }
   return {};
 }
 
@@ -120,7 +141,8 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   note(proof, &binary->finish, *binary);
   // A later build looks at launches again only where they are others.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
-  return judge_results(request, expect, how, prover, proof, false, binary);
+  Status status = judge_results(request, expect, how, prover, proof, false, binary);
+  return status.ok() ? judge_twins(request, expect, how, prover, *binary, false) : status;
 }
 
 Status prove_intermediate(const JobRequest &request, const Expect &expect, Prover *prover,
@@ -129,7 +151,8 @@ Status prove_intermediate(const JobRequest &request, const Expect &expect, Prove
   how.check = request.check;
   const Proof proof = launched_proof(request, &how, prover, *intermediate, true);
   if (!proof.loaded.ok()) return proof.loaded;
-  return judge_results(request, expect, how, prover, proof, true, intermediate);
+  Status status = judge_results(request, expect, how, prover, proof, true, intermediate);
+  return status.ok() ? judge_twins(request, expect, how, prover, *intermediate, true) : status;
 }
 
 }  // namespace

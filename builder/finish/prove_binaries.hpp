@@ -13,8 +13,8 @@
 
 namespace kiln::builder {
 
-// Tells what a job's binaries are to compute; called where they were launched.
-using Expect = std::function<Expectation()>;
+// Tells what binaries are to compute, of the job or of a twin; called where they were launched.
+using Expect = std::function<Expectation(const JobRequest &request)>;
 
 // Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
 // kernels. Fails with the first proof's status if no binary is left, and with Code::failed where

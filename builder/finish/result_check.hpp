@@ -55,6 +55,7 @@ struct Expectation {
   Results results{};
   std::string by{};           // whose results they are, as packs::Finish::proof says it
   bool by_reference = false;  // rather than by the program built from source
+  bool broken = false;        // the reference is there, and gives nothing
 };
 
 // `built`: what the program gave that was built from source, where it was launched.
@@ -62,7 +63,8 @@ Expectation expectation_of(const JobRequest &request, const Results &built,
                            ExpectedResults *references);
 
 // Sets the finish's `proof`, or `unproven` where there is nothing to compare. Fails with
-// Code::failed where the results are wrong, in a message that names both.
+// Code::failed where the results are wrong, in a message that names both, and where a reference is
+// broken.
 Status judge(const Results &got, const Expectation &expected, double tolerance,
              packs::Finish *finish);
 

@@ -3,13 +3,12 @@
 
 import shutil
 
+from fleet import ORDERED_BY_ADDRESS
 from suite import Failed, Skipped, expect
 
 TARGETS, DRIVERS = 12, 6
 # PoCL's binaries are never the same twice; Oclgrind's hold the working directory's name.
 NEVER_SAME = ("PoCL", "Oclgrind")
-# The compiler orders by address, which `kiln build` fixes, and names of files move the heap.
-SAME_WITH_SAME_NAMES = ("neo-20.44-tgllp",)
 
 
 def base_pack(suite, fleet, manifest):
@@ -147,7 +146,7 @@ def _requirements(fleet, pair):
 
 def _build_again(fleet, name):
     """Another folder, and where that does not matter another name of the pack: the same bytes."""
-    if name in SAME_WITH_SAME_NAMES:
+    if name in ORDERED_BY_ADDRESS:
         packs = [fleet.stations[name].pack, _build_in(fleet, name, "2", "base.kiln", f"{name}.kiln")]
         remark = "with the same names of files only: the driver's compiler orders by address"
     else:
