@@ -64,6 +64,10 @@ void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
   if (end.finish != nullptr) {
     members["final"] = finality_name(end.finish->finality);
     if (!end.finish->why_not.empty()) members["why_not"] = end.finish->why_not;
+    if (!end.finish->proof.empty()) members["proof"] = end.finish->proof;
+    if (!end.finish->unproven.empty()) members["unproven"] = end.finish->unproven;
+    if (end.build_microseconds != 0) members["build_microseconds"] = end.build_microseconds;
+    if (end.load_microseconds != 0) members["load_microseconds"] = end.load_microseconds;
     return tell("done", std::move(members));
   }
   ++failed_;

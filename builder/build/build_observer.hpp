@@ -28,9 +28,11 @@ enum class Origin { compiled, stored, reused };
 
 struct JobEnd {
   Origin origin = Origin::compiled;
-  std::chrono::milliseconds took{0};  // of a job that was compiled
-  const Status &status;               // failed: there is no binary
-  const packs::Finish *finish;        // of the binary; null if it failed
+  std::chrono::milliseconds took{0};     // of a job that was compiled
+  const Status &status;                  // failed: there is no binary
+  const packs::Finish *finish;           // of the binary; null if it failed
+  std::uint64_t build_microseconds = 0;  // as JobResult has them
+  std::uint64_t load_microseconds = 0;
 };
 
 struct RunningJob {

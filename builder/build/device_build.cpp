@@ -11,9 +11,9 @@
 #include "builder/build/job.hpp"
 #include "builder/build/job_action.hpp"
 #include "builder/build/job_runner.hpp"
+#include "builder/build/openings.hpp"
 #include "builder/build/spill.hpp"
 #include "builder/build/twins.hpp"
-#include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
@@ -55,24 +55,6 @@ const packs::Variant &variant_of(const packs::Contents &base, const Job &job) {
   return base.programs[job.program].variants[job.variant];
 }
 
-// Of each device for which something is to be compiled, what its driver compiles whenever it opens
-// it; empty where the driver has no cache for that. A harvest that fails is seen by the jobs.
-std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &devices,
-                                           const std::vector<Job> &plan,
-                                           const BuildOptions &options) {
-  std::vector<packs::Bytes> openings(devices.size());
-  for (std::size_t d = 0; d < devices.size() && options.finish; ++d) {
-    const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
-      return job.device == d && job.need == Need::compile;
-    });
-    if (compiles && devices[d].offline == nullptr &&
-        devices[d].description.finishing == runtime::Finishing::shader_cache) {
-      (void)harvest_opening(devices[d], options.timeout).move_to(&openings[d]);
-    }
-  }
-  return openings;
-}
-
 std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   std::vector<std::string> platforms;
   for (const DeviceInfo &device : devices) platforms.push_back(platform_of(device));
@@ -109,8 +91,12 @@ ObservedJob observed(const Task &task) {
 JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
   const JobResult &made = task.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
-  return {task.stored ? Origin::stored : Origin::compiled, took, task.status,
-          binary ? &binary->finish : nullptr};
+  return {task.stored ? Origin::stored : Origin::compiled,
+          took,
+          task.status,
+          binary ? &binary->finish : nullptr,
+          made.build_microseconds,
+          made.load_microseconds};
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
@@ -307,6 +293,7 @@ class Collector {
     JobResult &made = task->result;
     if (!made.binary && !made.intermediate) {
       result_.failures.push_back({task->name, std::move(task->status.message)});
+      result_.refused.insert({task->device.description.key.text(), task->variant.hash});
       return;
     }
     ++(task->stored ? result_.stored : result_.compiled);
@@ -389,7 +376,8 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
                 {options.finish, records.tunings, options.also, options.preferred, options.shard,
                  options.require_proof});
   watcher.planned(count_jobs(plan), options.jobs);
-  const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
+  const std::vector<packs::Bytes> openings =
+      harvest_openings(devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks = make_tasks(base, devices, records.tunings, openings, platforms, plan);
   if (const Status s = run_tasks(base, tasks, options, watcher, &result); !s.ok()) {
@@ -417,10 +405,7 @@ BuildResult build_on_devices(const packs::Contents &base, const std::vector<Devi
   }
   collector.finish();
   keep_earlier(earlier, &result.contents);
-  for (const Task &each : tasks) {
-    if (!options.require_proof || each.result.binary || each.result.intermediate) continue;
-    result.refused.insert({each.device.description.key.text(), each.variant.hash});
-  }
+  if (!options.require_proof) result.refused.clear();
   drop_refused(result.refused, &result.contents);
   return result;
 }
@@ -432,7 +417,8 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
   std::vector<bool> stored(plan.size(), false);
   std::error_code error;
   if (!std::filesystem::exists(options.store.file, error)) return stored;
-  const std::vector<packs::Bytes> openings = harvest_openings(devices, plan, options);
+  const std::vector<packs::Bytes> openings =
+      harvest_openings(devices, plan, options.finish, options.timeout);
   const std::vector<std::string> platforms = platforms_of(devices);
   std::vector<Task> tasks = make_tasks(base, devices, tunings, openings, platforms, plan);
   const auto checks = set_checks(base, options, "", &tasks);

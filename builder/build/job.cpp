@@ -82,7 +82,7 @@ json compile_job(const JobRequest &request, OpenedPack *opened, const std::strin
   if (outcome.error.ok()) answer = make_binaries(device, request, outcome.built, build);
   answer["log"] = outcome.log;
   if (!outcome.error.ok()) return answer;
-  answer["build_milliseconds"] = milliseconds;
+  answer["build_microseconds"] = static_cast<std::uint64_t>(milliseconds * 1000);
   answer["kernels"] = json::array();
   for (const auto &kernel : outcome.built.kernels) {
     answer["kernels"].push_back(kernel_facts(device, kernel.get()));
@@ -102,6 +102,8 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
     return binary;
   };
   JobResult result{take(answer, "binary"), take(answer, "intermediate")};
+  result.build_microseconds = answer.value("build_microseconds", std::uint64_t{0});
+  result.load_microseconds = answer.value("load_microseconds", std::uint64_t{0});
   for (const json &also : answer.value("also", json::array())) {
     result.also.push_back({also["compute_capability"], take(also, "binary"), status_from(also)});
   }

@@ -43,6 +43,10 @@ struct JobResult {
   std::optional<packs::Binary> binary{};
   std::optional<packs::Binary> intermediate{};
   std::vector<Also> also{};
+  // What building the program took the driver, and loading its binary in another process; 0: not
+  // known.
+  std::uint64_t build_microseconds = 0;
+  std::uint64_t load_microseconds = 0;
 };
 
 JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer);

@@ -141,10 +141,11 @@ void add_bench(CLI::App &app, Command *command) {
   add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
   for (const auto &[name, what] : kOthers) {
-    CLI::App *other = bench->add_subcommand(name, std::string(what) + "; runs kiln-bench");
-    other->prefix_command();
-    other->set_help_flag();
     const std::string own = name;
+    CLI::App *other = bench->add_subcommand(
+        own, fmt::format("{}; runs kiln-bench, and 'kiln-bench {} --help' tells its options", what,
+                         own));
+    other->prefix_command();
     other->callback([=] { *command = [=] { return run_other(own, other->remaining()); }; });
   }
 }

@@ -92,7 +92,7 @@ Results results_in(const OpenedPack &bench, const kiln::Program &loaded,
                         std::move(inputs));
 }
 
-// In the child: a failed status, or {"recompiled", "load_milliseconds"}; after a launch with
+// In the child: a failed status, or {"recompiled", "load_microseconds"}; after a launch with
 // "not_launched", which is a failed status, or with "first", "second", "compiles", "executes" and
 // "results".
 json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
@@ -110,7 +110,7 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
     return to_json(status);
   }
   json answer{{"recompiled", report_of(loaded).recompiled.value_or(false)},
-              {"load_milliseconds", milliseconds}};
+              {"load_microseconds", static_cast<std::uint64_t>(milliseconds * 1000)}};
   if (!order["launch"].get<bool>()) return answer;
   FirstLaunch out;
   Results results;
@@ -157,7 +157,7 @@ Proof proof_of(const ChildResult &child) {
     proof.names = answer["names"];
   }
   proof.recompiled = answer["recompiled"];
-  proof.load_milliseconds = answer["load_milliseconds"];
+  proof.load_microseconds = answer["load_microseconds"];
   if (answer.contains("not_launched")) proof.launched = status_from(answer["not_launched"]);
   if (!answer.contains("first")) return proof;
   proof.launch = {answer["first"], answer["second"], answer["executes"],

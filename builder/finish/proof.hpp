@@ -42,7 +42,7 @@ struct Proof {
   FirstLaunch launch{};
   Results results{};        // after a launch, where they are wanted
   bool recompiled = false;  // the driver's binary afterwards is another
-  double load_milliseconds = 0;
+  std::uint64_t load_microseconds = 0;
   // What Mesa compiled of its place, as an auxiliary blob, and the files of all that it compiled.
   packs::Bytes entries{};
   std::vector<std::string> names{};

@@ -131,7 +131,7 @@ Status judge_twins(const JobRequest &request, const Expect &expect, const ProofR
 
 // Fails where the binary must not be packed.
 Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
-                    packs::Binary *binary) {
+                    packs::Binary *binary, std::uint64_t *load_microseconds) {
   ProofRequest how{request.program, request.variant, request.tuned};
   how.check = request.check;
   how.place = mesa_place(request.opening);
@@ -140,6 +140,7 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   }
   const Proof proof = launched_proof(request, &how, prover, *binary, false);
   if (!proof.loaded.ok()) return proof.loaded;
+  *load_microseconds = proof.load_microseconds;
   if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
   note(proof, &binary->finish, *binary);
   // A later build looks at launches again only where they are others.
@@ -165,7 +166,9 @@ Result<json> prove_binaries(const JobRequest &request, const Expect &expect, Pro
   Status status;  // the first failure
   if (answer.contains("binary")) {
     packs::Binary binary = binary_from(request.variant, answer["binary"]);
-    status = prove_binary(request, expect, prover, &binary);
+    std::uint64_t load_microseconds = 0;
+    status = prove_binary(request, expect, prover, &binary, &load_microseconds);
+    answer["load_microseconds"] = load_microseconds;
     if (status.ok()) {
       note_death(request, answer, &binary.finish);
       answer["binary"] = to_json(binary);
