@@ -56,7 +56,8 @@ struct BuildResult {
 //
 // For each job that compiles, a child process builds the program from its source (from IL if the
 // device takes no source), creates the kernels, reads the driver's binary and finishes it; another
-// child loads and launches the result. Both do one job after another, with caches of the driver
+// child loads and launches the result, which is packed if it computes what it must
+// (result_check.hpp). Both do one job after another, with caches of the driver
 // that were empty at their start, and are replaced after a death. A crash, a hang or an error fails
 // that one job, and in a finisher costs only finality: the driver's own binary is packed.
 // `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
