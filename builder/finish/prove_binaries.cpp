@@ -86,8 +86,8 @@ Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prove
   return proof;
 }
 
-// Fails where the results are wrong. What differs from itself, in a process that did nothing
-// before, tells nothing: a kernel may read memory that nobody wrote.
+// Fails where the results are wrong. Those that differ from launch to launch are not compared: the
+// kernel may read uninitialised memory.
 Status judge_results(const JobRequest &request, const Expect &expect, const ProofRequest &how,
                      Prover *prover, const Proof &proof, bool intermediate, packs::Binary *binary) {
   if (!proof.launched.ok() && proof.results.empty()) return {};

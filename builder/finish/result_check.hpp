@@ -55,15 +55,15 @@ struct Expectation {
   Results results{};
   std::string by{};           // whose results they are, as packs::Finish::proof says it
   bool by_reference = false;  // rather than by the program built from source
-  bool broken = false;        // the reference is there, and gives nothing
+  bool broken = false;        // the reference was found and fails
 };
 
 // `built`: what the program gave that was built from source, where it was launched.
 Expectation expectation_of(const JobRequest &request, const Results &built,
                            ExpectedResults *references);
 
-// Sets the finish's `proof`, or `unproven` where there is nothing to compare. Fails with
-// Code::failed where the results are wrong, in a message that names both, and where a reference is
+// Compares the results and sets `proof`, or sets `unproven` where one of both is missing. Fails
+// with Code::failed where they differ, in a message that names both, and where a reference is
 // broken.
 Status judge(const Results &got, const Expectation &expected, double tolerance,
              packs::Finish *finish);
