@@ -2,9 +2,9 @@
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 
-#include "builder/build/crosscheck.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"
+#include "builder/crosscheck/crosscheck.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives binaries to drivers in child processes, and records how each took them.
-#include "builder/build/crosscheck.hpp"
+#include "builder/crosscheck/crosscheck.hpp"
 
 #include <set>
 #include <utility>
 
-#include "builder/build/cross_results.hpp"
+#include "builder/crosscheck/cross_results.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/process/fork_call.hpp"

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "builder/device/driver_caches.hpp"
+#include "builder/device/device_info.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"
+#include "builder/process/fork_call.hpp"
 
 namespace kiln::builder {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proves other targets' binaries, and those of the device's own target that they are held against.
-#include "builder/build/cross_results.hpp"
+#include "builder/crosscheck/cross_results.hpp"
 
 namespace kiln::builder {
 
