@@ -29,7 +29,7 @@ struct LoadedVariant {
   const kiln::Kernel &kernel() const { return session->kernels().front(); }
   kiln_ndrange range() const {
     const Stage &stage = session->workload().stages.front();
-    return {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+    return {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}};
   }
 };
 

@@ -53,7 +53,8 @@ class TimedVariant {
 
   Status open(std::string *rung) {
     if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
-    kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
+    kiln::Loaded loaded =
+        bench_.loader.load(task_.program->name, task_.variant->name, KILN_LOAD_UNPROVEN);
     if (!loaded.program) return status_of(loaded.program.error());
     *rung = runtime::rung_name(loaded.report.rung());
     session_.emplace(bench_.cl(), bench_.loader, bench_.queue);
@@ -154,7 +155,7 @@ class TimedVariant {
     for (std::size_t i = 0; i < session_->kernels().size(); ++i) {
       const Stage &stage = session_->workload().stages[i];
       const kiln_ndrange range{
-          stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}};
+          stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}};
       kiln_local_source source{};
       Status status = take(session_->kernels()[i].local_source(range), &source);
       if (!status.ok()) return status;

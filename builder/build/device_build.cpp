@@ -17,6 +17,7 @@
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -104,6 +105,7 @@ JobRequest request_of(const Task &task, const BuildOptions &options) {
                      options.finish, task.tuned,   options.also, task.opening};
   request.check = task.check;
   request.twins = task.twins;
+  request.parallel = options.jobs > 1;
   return request;
 }
 
@@ -211,8 +213,10 @@ class TaskRun {
   void take(Task *task, const nlohmann::json &answer) {
     task->status = status_from(answer);
     if (task->status.ok()) task->result = job_result(task->variant, answer);
-    if (task->status.ok() && options_.require_proof) {
+    const bool accuracy = runtime::requires_word(task->variant.requirements, runtime::kProof);
+    if (task->status.ok() && (options_.require_proof || accuracy)) {
       task->status = drop_unproven(&task->result);
+      if (accuracy && !task->status.ok()) task->status.code = Code::requirement;  // not a failure
     }
     if (task->result.binary) spill_.take(&*task->result.binary);
     if (task->result.intermediate) spill_.take(&*task->result.intermediate);
@@ -292,7 +296,9 @@ class Collector {
   void made(Task *task) {
     JobResult &made = task->result;
     if (!made.binary && !made.intermediate) {
-      result_.failures.push_back({task->name, std::move(task->status.message)});
+      const bool left_out = task->status.code == Code::requirement;
+      (left_out ? result_.left_out : result_.failures)
+          .push_back({task->name, std::move(task->status.message)});
       result_.refused.insert({task->device.description.key.text(), task->variant.hash});
       return;
     }

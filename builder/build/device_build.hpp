@@ -38,6 +38,7 @@ struct JobFailure {
 struct BuildResult {
   packs::Contents contents;  // base and one target for each distinct device
   std::vector<JobFailure> failures;
+  std::vector<JobFailure> left_out;    // variants that require a proof and have none here, and why
   std::vector<JobFailure> unfinished;  // jobs that gave a binary which is not final, and why
   // Why references of programs are not used: they are not there.
   std::vector<std::string> missing_references;

@@ -71,7 +71,8 @@ json compile_job(const JobRequest &request, OpenedPack *opened, const std::strin
   const auto build = [&] {
     return runtime::build_program(device, opened->child.context.get(),
                                   is_source ? Form::source : Form::il, {bytes.data(), bytes.size()},
-                                  variant.options, expected(variant));
+                                  variant.options, expected(variant),
+                                  request.parallel ? device.description.one_thread : "");
   };
   stage(JobStage::compiling);
   const auto start = Clock::now();

@@ -74,25 +74,23 @@ std::string summary_text(const BuildArguments &options, const builder::BuildResu
                          bool up_to_date) {
   return fmt::format(
       "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, "
-      "{} failed{}{}\n",
+      "{} failed{}{}{}\n",
       options.output, up_to_date ? "up to date; " : "",
       count(result.contents.targets.size(), "target"), result.compiled,
       result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
       result.skipped, result.failures.size(),
+      result.left_out.empty() ? "" : fmt::format("; {} left out", result.left_out.size()),
       result.unfinished.empty() ? "" : fmt::format("; {} not final", result.unfinished.size()),
       options.shard.count == 1 ? "" : fmt::format("; {} of other shards", result.other_shards));
 }
 
 nlohmann::json summary_json(const BuildArguments &options, const builder::BuildResult &result,
                             bool up_to_date) {
-  nlohmann::json failures = nlohmann::json::array();
-  for (const builder::JobFailure &failure : result.failures) {
-    failures.push_back({{"job", failure.job}, {"error", failure.text}});
-  }
-  nlohmann::json unfinished = nlohmann::json::array();
-  for (const builder::JobFailure &one : result.unfinished) {
-    unfinished.push_back({{"job", one.job}, {"reason", one.text}});
-  }
+  const auto listed = [](const std::vector<builder::JobFailure> &jobs, const char *key) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const builder::JobFailure &one : jobs) list.push_back({{"job", one.job}, {key, one.text}});
+    return list;
+  };
   return {{"schema", 1},
           {"output", options.output},
           {"targets", result.contents.targets.size()},
@@ -102,8 +100,9 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"skipped", result.skipped},
           {"other_shards", result.other_shards},
           {"up_to_date", up_to_date},
-          {"failures", failures},
-          {"unfinished", unfinished}};
+          {"failures", listed(result.failures, "error")},
+          {"left_out", listed(result.left_out, "reason")},
+          {"unfinished", listed(result.unfinished, "reason")}};
 }
 
 // With --events also as their last one, which stands for it on standard output.
@@ -271,6 +270,9 @@ int run(const BuildArguments &options) {
   tell_missing(result.missing_references);
   tell_failures(result.failures);
   if (!result.failures.empty()) exit_code = kSomeFailed;
+  for (const builder::JobFailure &one : result.left_out) {
+    complain(fmt::format("{}: left out: {}", one.job, one.text));
+  }
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", one.job, one.text));
   }

@@ -9,6 +9,7 @@
 
 #include "builder/compile/host_compile.hpp"
 #include "builder/compile/spirv.hpp"
+#include "builder/manifest/merging_options.hpp"
 #include "runtime/source/flatten.hpp"
 
 namespace kiln::builder {
@@ -114,6 +115,9 @@ HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) 
   request.source = job.sources.packed;
   request.diagnostics_source = job.sources.as_opened;
   request.options = record.options;
+  if (const auto merged = merged_items(record.options); merged.ok()) {
+    request.no_barriers = merged->option;
+  }
   request.requirements = record.requirements;
   const std::filesystem::path &prelude = job.variant.prelude;
   if (!prelude.empty()) request.prelude = source::read_from_disk()(prelude).value_or("");

@@ -78,6 +78,9 @@ class HostCompiler {
     Status status = read_request();
     if (status.ok()) status = compile();
     if (status.ok() && !request_.check_only) status = make_spirv();
+    if (status.ok() && result_.module.has_barrier && !request_.no_barriers.empty()) {
+      status = fail(HostStage::compile, "a barrier in a program with " + request_.no_barriers, "");
+    }
     if (!status.ok()) return status;
     return std::move(result_);
   }
@@ -167,7 +170,10 @@ class HostCompiler {
         const auto warning = warn_of_option(option);
         if (warning) result_.warnings += fmt::format("{}: warning: {}\n", request_.name, *warning);
       }
-      if (request_.check_only) result_.module.kernels = kernels_of_llvm_ir(clang.out);
+      if (request_.check_only) {
+        result_.module.kernels = kernels_of_llvm_ir(clang.out);
+        result_.module.has_barrier = has_barrier_in_llvm_ir(clang.out);
+      }
       bitcode_ = clang.out;
       return {};
     }

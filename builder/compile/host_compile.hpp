@@ -23,6 +23,7 @@ struct HostCompileRequest {
   bool check_only = false;         // list the kernels, make no SPIR-V; calls may be undefined
   std::string options;             // as a driver gets them
   std::vector<std::string> requirements;     // that the device meets: it has these extensions alone
+  std::string no_barriers{};                 // the option that allows none; empty: they are allowed
   std::uint32_t address_bits = 64;           // 32 or 64
   std::uint32_t spirv_version = 0x00010000;  // cap: 1.0 to 1.6; the oldest that does
   std::chrono::milliseconds timeout{60'000};  // for each tool

@@ -75,4 +75,11 @@ std::vector<std::string> undefined_in_llvm_ir(std::string_view text) {
   return names;
 }
 
+bool has_barrier_in_llvm_ir(std::string_view text) {
+  const std::vector<std::string> names = undefined_in_llvm_ir(text);
+  return std::any_of(names.begin(), names.end(), [](const std::string &name) {
+    return name == "barrier" || name == "work_group_barrier";
+  });
+}
+
 }  // namespace kiln::builder

@@ -16,6 +16,9 @@ std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
 // The identifier of a function that is mangled as in C++, or of one that is not.
 std::string_view plain_name(std::string_view mangled);
 
+// Whether a barrier of OpenCL C is called.
+bool has_barrier_in_llvm_ir(std::string_view text);
+
 // The functions that are called and not defined, by their identifiers; sorted, no duplicates.
 std::vector<std::string> undefined_in_llvm_ir(std::string_view text);
 

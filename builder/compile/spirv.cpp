@@ -22,6 +22,7 @@ constexpr std::uint32_t kOpEntryPoint = 15;
 constexpr std::uint32_t kOpFunction = 54;
 constexpr std::uint32_t kOpFunctionParameter = 55;
 constexpr std::uint32_t kOpDecorate = 71;
+constexpr std::uint32_t kOpControlBarrier = 224;
 constexpr std::uint32_t kExecutionModelKernel = 6;
 constexpr std::uint32_t kDecorationLinkageAttributes = 41;
 constexpr std::uint32_t kLinkageImport = 1;
@@ -88,6 +89,7 @@ class Reader {
       case kOpMemoryModel: return read_memory_model(words);
       case kOpEntryPoint: return read_entry_point(words);
       case kOpDecorate: return read_decoration(words);
+      case kOpControlBarrier: module_.has_barrier = true; return {};
       case kOpFunction:
         if (words.size() < 5) return bad("OpFunction is too short");
         function_ = words[2];

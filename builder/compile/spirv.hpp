@@ -22,6 +22,7 @@ struct SpirvModule {
   std::uint32_t address_bits = 0;       // 32, 64; 0: logical addressing
   std::vector<SpirvKernel> kernels;     // entry points of the Kernel model, sorted by name
   std::vector<std::string> unresolved;  // functions that are called and not defined, sorted
+  bool has_barrier = false;             // that work-items of a group wait at
 };
 
 // Reads a little-endian module. Fails with Code::bad_input, in one sentence with the word that it

@@ -34,6 +34,7 @@ struct JobRequest {
   bool repeat_launches = true;  // recorded ones, to finish it; they may end the process
   std::vector<Twin> twins{};
   const ResultCheck *check = nullptr;  // what results are compared with; null: nothing
+  bool parallel = false;               // other jobs compile at the same time
   bool launch_source = true;  // the program that was built, where results are compared with it
 };
 

@@ -4,6 +4,7 @@
 
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/launch_sizes.hpp"
+#include "runtime/identity/requirements.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
 namespace kiln::builder {
@@ -93,11 +94,21 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   if (!proof.launched.ok() && proof.results.empty()) return {};
   const double tolerance = request.variant.tolerance;
   const Expectation expected = expect(request);
+  const bool accuracy = runtime::requires_word(request.variant.requirements, runtime::kProof);
+  if (accuracy && !expected.by_reference) {
+    // Built from source with the same options it would be as inaccurate.
+    binary->finish.unproven = "there is no reference to compare them with";
+    return {};
+  }
   Status status = judge(proof.results, expected, tolerance, &binary->finish);
   if (!proof.launched.ok()) {  // it changes nothing
     binary->finish.proof.clear();
     binary->finish.unproven.clear();
     return status;
+  }
+  if (accuracy && !status.ok() && !expected.broken) {  // it is left out, which is no failure
+    binary->finish.unproven = std::move(status.message);
+    return {};
   }
   if (status.ok() || expected.by_reference) return status;
   ProofRequest apart = how;

@@ -34,7 +34,7 @@ Launched launched_from(const json &in) {
   for (const json &stage : in["stages"]) {
     const json &t = stage["times"];
     launched.times.push_back({t[0], t[1], t[2], t[3]});
-    kiln_ndrange range{stage["dimensions"], {}, {}};
+    kiln_ndrange range{stage["dimensions"], {}, {}, {}};
     for (std::size_t i = 0; i < 3; ++i) {
       range.global[i] = stage["global"][i];
       range.local[i] = stage["local"][i];

@@ -24,7 +24,8 @@ kiln_access access_of(Role role, std::size_t guard) {
 kiln_ndrange range_of(const Stage &stage, const NDSize &local) {
   return {stage.dimensions,
           {stage.global[0], stage.global[1], stage.global[2]},
-          {local[0], local[1], local[2]}};
+          {local[0], local[1], local[2]},
+          {}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <new>
 #include <optional>
 #include <set>
@@ -14,9 +15,11 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
+#include "builder/manifest/option_matrix.hpp"
 #include "builder/manifest/program_reference.hpp"
 #include "builder/manifest/variant.hpp"
 #include "builder/manifest/whole_programs.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -96,6 +99,20 @@ void read_hints(const TableReader &table, ManifestProgram *program) {
   }
 }
 
+// A proof is one against a reference.
+void check_proofs(const TableReader &table, const ManifestProgram &program) {
+  for (const ManifestVariant &variant : program.variants) {
+    if (!program.record.reference.empty() ||
+        !runtime::requires_word(variant.record.requirements, runtime::kProof)) {
+      continue;
+    }
+    table.fail(table.position(),
+               fmt::format("variant {} requires a proof, and {} has no reference",
+                           in_quotes(variant.record.name), table.label()),
+               "expected reference = \"variant:NAME\", or another");
+  }
+}
+
 ManifestProgram read_program(const ManifestText &document, const TableReader &table,
                              std::string name) {
   table.allow_only({"arguments", "baseline", "include_dirs", "options", "prefer", "reference",
@@ -110,11 +127,22 @@ ManifestProgram read_program(const ManifestText &document, const TableReader &ta
   defaults.source = table.file("source");
   defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
   const std::string prefix = fmt::format("program.{}.variant", program.record.name);
-  const auto tables = read_named_tables(document, table, "variant", prefix);
-  for (const auto &[variant, reader] : tables) {
-    program.variants.push_back(read_variant(document, reader, variant, defaults, table.label()));
+  std::map<std::string, TableReader> tables;  // of each variant, by its name
+  for (const auto &[name_of, reader] : read_named_tables(document, table, "variant", prefix)) {
+    for (auto &variant : read_variants(document, reader, name_of, defaults, table.label())) {
+      if (!tables.emplace(variant.record.name, reader).second) {
+        table.fail(reader.position(),
+                   fmt::format("variant {} of {} is there twice", in_quotes(variant.record.name),
+                               table.label()),
+                   "expected each name once, those of combinations of options included");
+      }
+      program.variants.push_back(std::move(variant));
+    }
   }
+  std::sort(program.variants.begin(), program.variants.end(),
+            [](const auto &one, const auto &other) { return one.record.name < other.record.name; });
   program.record.reference = read_reference(table, program, tables);
+  check_proofs(table, program);
   read_hints(table, &program);
   return program;
 }

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/manifest/variant.hpp"
-
 namespace kiln::builder {
 namespace {
 
@@ -60,6 +58,19 @@ std::string joined(const std::string &first, const char *between, const std::str
 }
 
 }  // namespace
+
+std::string read_options(const TableReader &table) {
+  std::string joined;
+  for (const auto &option : table.strings("options")) {
+    if (option.value.empty()) {
+      table.fail(option.at, fmt::format("empty option in {}", table.label()),
+                 "expected a build option such as \"-cl-std=CL1.2\"");
+    }
+    if (!joined.empty()) joined += ' ';
+    joined += option.value;
+  }
+  return joined;
+}
 
 std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
                                              const TableReader &table) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Build options of a program in all their combinations. As in toml_reader.hpp, faults are thrown.
+// Build options, and all combinations of them. As in toml_reader.hpp, faults are thrown.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@
 #include "builder/manifest/toml_reader.hpp"
 
 namespace kiln::builder {
+
+// The array `options` of a table, joined by spaces.
+std::string read_options(const TableReader &table);
 
 struct OptionChoice {
   std::string name;     // values of what there is a choice of, joined by '-'; empty: of nothing

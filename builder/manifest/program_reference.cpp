@@ -98,7 +98,7 @@ void check_file(const TableReader &table, Position at, const std::string &name,
 }  // namespace
 
 std::string read_reference(const TableReader &table, const ManifestProgram &program,
-                           const std::vector<std::pair<std::string, TableReader>> &tables) {
+                           const std::map<std::string, TableReader> &tables) {
   const auto text = table.string("reference");
   if (!text) return {};
   const auto spec = parse_reference(text->value);
@@ -114,9 +114,8 @@ std::string read_reference(const TableReader &table, const ManifestProgram &prog
     check_file(table, text->at, spec->name, shape.outputs, spec->size);
     if (!spec->input.empty()) check_file(table, text->at, spec->input, shape.inputs, spec->size);
   }
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    check_arguments(tables[i].second, program.variants[i].record, shape);
-  }
+  auto variant = program.variants.begin();  // sorted, as the tables are
+  for (const auto &[name, own] : tables) check_arguments(own, (variant++)->record, shape);
   return text->value;
 }
 

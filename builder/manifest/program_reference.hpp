@@ -2,9 +2,8 @@
 // Reading what a program's results are compared with. As in toml_reader.hpp, faults are thrown.
 #pragma once
 
+#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "builder/manifest/model.hpp"
 #include "builder/manifest/toml_reader.hpp"
@@ -16,6 +15,6 @@ namespace kiln::builder {
 // when it names none. A file must be there and have the size of the outputs; a library need not
 // have been built yet.
 std::string read_reference(const TableReader &table, const ManifestProgram &program,
-                           const std::vector<std::pair<std::string, TableReader>> &tables);
+                           const std::map<std::string, TableReader> &tables);
 
 }  // namespace kiln::builder

@@ -9,6 +9,8 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
+#include "builder/manifest/merging_options.hpp"
+#include "builder/manifest/option_matrix.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
@@ -65,6 +67,65 @@ void read_stages(const ManifestText &document, const TableReader &table, packs::
   }
 }
 
+// What all combinations of options have in common: the options are the program's alone.
+ManifestVariant read_common(const ManifestText &document, const TableReader &table,
+                            const Defaults &defaults, const std::string &program_label) {
+  ManifestVariant variant;
+  packs::Variant &record = variant.record;
+  record.kernels.push_back(read_kernel(table));
+  const auto source = table.file("source");
+  if (!source && !defaults.source) {
+    table.missing("source",
+                  fmt::format("expected source = \"a file\" here or in {}", program_label));
+  }
+  variant.source = source ? *source : *defaults.source;
+  record.options = defaults.options;
+  record.requirements = read_requirements(table);
+  if (const auto pixels = table.pair("pixels", kMaxPixels)) {
+    record.pixels = {(*pixels)[0], (*pixels)[1], 1};
+  }
+  if (const auto local = table.pair("local_size", kMaxLocalSize)) {
+    record.local_size = {(*local)[0], (*local)[1], 1};
+  }
+  record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
+  read_host_check(table, &variant);
+  const auto tolerance =
+      table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
+  if (!tolerance.empty()) record.tolerance = tolerance.front();
+  read_stages(document, table, &record);
+  return variant;
+}
+
+// Adds what options that merge work-items demand of a device and of launches.
+void require_for_merging(const TableReader &table, packs::Variant *record) {
+  const auto merged = merged_items(record->options);
+  const auto at = position_of(*table.find("kernel"));
+  if (!merged.ok()) {
+    const std::string &text = merged.status().message;
+    const std::size_t line = text.find('\n');
+    table.fail(at, fmt::format("{}: {}", record->name, text.substr(0, line)),
+               text.substr(line + 1));
+  }
+  if (merged->option.empty()) return;
+  auto &names = record->requirements;
+  if (std::find(names.begin(), names.end(), "vendor:mali") == names.end()) {
+    table.fail(at,
+               fmt::format("{}: {} is an option of Mali's compiler", record->name, merged->option),
+               "expected \"vendor:mali\" in requires");
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (record->local_size[0] == 0 || record->local_size[i] % merged->factor[i] == 0) continue;
+    table.fail(at,
+               fmt::format("{}: local_size is no multiple of {}, which {} demands", record->name,
+                           multiple_text(merged->factor), merged->option),
+               "expected such a multiple, or no local_size");
+  }
+  names.emplace_back(runtime::kNoGlobalOffset);
+  names.push_back(std::string(runtime::kRangeMultiple) + multiple_text(merged->factor));
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
 }  // namespace
 
 bool is_kernel_name(std::string_view name) {
@@ -87,57 +148,27 @@ std::vector<std::string> read_requirements(const TableReader &table) {
   return names;
 }
 
-std::string read_options(const TableReader &table) {
-  std::string joined;
-  for (const auto &option : table.strings("options")) {
-    if (option.value.empty()) {
-      table.fail(option.at, fmt::format("empty option in {}", table.label()),
-                 "expected a build option such as \"-cl-std=CL1.2\"");
-    }
-    if (!joined.empty()) joined += ' ';
-    joined += option.value;
-  }
-  return joined;
-}
-
 void read_host_check(const TableReader &table, ManifestVariant *variant) {
   variant->prelude = table.file("prelude").value_or(std::filesystem::path());
   variant->il = table.boolean("il").value_or(variant->prelude.empty());
 }
 
-ManifestVariant read_variant(const ManifestText &document, const TableReader &table,
-                             std::string name, const Defaults &defaults,
-                             const std::string &program_label) {
+std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,
+                                           const std::string &name, const Defaults &defaults,
+                                           const std::string &program_label) {
   table.allow_only({"arguments", "il", "kernel", "local_size", "options", "pixels", "prelude",
                     "range", "requires", "source", "stages", "tolerance"});
-  ManifestVariant variant;
-  packs::Variant &record = variant.record;
-  record.name = std::move(name);
-  record.kernels.push_back(read_kernel(table));
-  const auto source = table.file("source");
-  if (!source && !defaults.source) {
-    table.missing("source",
-                  fmt::format("expected source = \"a file\" here or in {}", program_label));
+  const ManifestVariant common = read_common(document, table, defaults, program_label);
+  std::vector<ManifestVariant> variants;
+  for (const OptionChoice &choice : read_option_matrix(document, table)) {
+    variants.push_back(common);
+    packs::Variant &record = variants.back().record;
+    record.name = name + (choice.name.empty() ? "" : "." + choice.name);
+    if (!record.options.empty() && !choice.options.empty()) record.options += ' ';
+    record.options += choice.options;
+    require_for_merging(table, &record);
   }
-  variant.source = source ? *source : *defaults.source;
-  record.options = defaults.options;
-  const std::string own = read_options(table);
-  if (!record.options.empty() && !own.empty()) record.options += ' ';
-  record.options += own;
-  record.requirements = read_requirements(table);
-  if (const auto pixels = table.pair("pixels", kMaxPixels)) {
-    record.pixels = {(*pixels)[0], (*pixels)[1], 1};
-  }
-  if (const auto local = table.pair("local_size", kMaxLocalSize)) {
-    record.local_size = {(*local)[0], (*local)[1], 1};
-  }
-  record.arguments = read_own_arguments(document, table).value_or(defaults.arguments);
-  read_host_check(table, &variant);
-  const auto tolerance =
-      table.numbers("tolerance", 1, {0, std::numeric_limits<float>::max(), false});
-  if (!tolerance.empty()) record.tolerance = tolerance.front();
-  read_stages(document, table, &record);
-  return variant;
+  return variants;
 }
 
 }  // namespace kiln::builder

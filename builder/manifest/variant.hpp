@@ -20,12 +20,11 @@ struct Defaults {
   std::vector<Argument> arguments;
 };
 
-ManifestVariant read_variant(const ManifestText &document, const TableReader &table,
-                             std::string name, const Defaults &defaults,
-                             const std::string &program_label);
-
-// Build options, joined by spaces.
-std::string read_options(const TableReader &table);
+// One for each combination of `options`: NAME, or with a choice NAME.CHOICE. Options that merge
+// work-items bring the requirements range_multiple and no_global_offset.
+std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,
+                                           const std::string &name, const Defaults &defaults,
+                                           const std::string &program_label);
 
 // `requires`: sorted, each once.
 std::vector<std::string> read_requirements(const TableReader &table);

@@ -27,7 +27,7 @@ Status launch(const kiln::Queue &queue, const StartItem &item, std::vector<kiln:
   for (std::size_t s = 0; s < kernels.size(); ++s) {
     const Stage &stage = item.workload.stages[s];
     const kiln_ndrange range{
-        stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}};
+        stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}};
     auto event = kernels[s].launch(queue, range);
     if (!event) return status_of(event.error());
   }

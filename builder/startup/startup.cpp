@@ -125,7 +125,7 @@ json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
     for (std::size_t s = 0; s < item.workload.stages.size(); ++s) {
       const Stage &stage = item.workload.stages[s];
       auto plan = session.kernels()[s].plan(
-          {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}});
+          {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}});
       if (!plan) return to_json(status_of(plan.error()));
       stages.push_back({plan->local[0], std::max<std::size_t>(plan->local[1], 1),
                         std::max<std::size_t>(plan->local[2], 1)});

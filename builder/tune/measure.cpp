@@ -15,6 +15,7 @@
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "builder/tune/stop_rules.hpp"
+#include "runtime/launch/launch_rules.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -66,7 +67,7 @@ struct LoadedVariant {
     if (!found.ok()) return found.status();
     program = found->program;
     variant = found->variant;
-    loaded.emplace(bench.loader.load(job.program, job.variant));
+    loaded.emplace(bench.loader.load(job.program, job.variant, KILN_LOAD_UNPROVEN));
     return status_of(loaded->program.error());
   }
 };
@@ -112,21 +113,30 @@ class Tuner {
     if (status.ok()) status = session_.bind(*workload);
     if (status.ok()) status = session_.upload(*work_.inputs);
     if (!status.ok()) return status;
-    for (std::size_t s = 0; s < stages(); ++s) add_stage(variant, s);
-    return {};
+    for (std::size_t s = 0; s < stages() && status.ok(); ++s) status = add_stage(variant, s);
+    return status;
   }
 
   // Starts from the size that the runtime would take without any measurement.
-  void add_stage(const packs::Variant &variant, std::size_t s) {
+  Status add_stage(const packs::Variant &variant, std::size_t s) {
     const Stage &stage = session_.workload().stages[s];
     const WorkGroupLimits limits = limits_of(bench_, session_.kernels()[s].cl());
+    const auto rules = runtime::launch_rules(variant.requirements);
     std::vector<NDSize> first = {runtime::fit_local_size(stage.global, {}, limits)};
     NDSize own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
     for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = own[0] == 0 ? 0 : 1;
     if (own[0] != 0) {
       first.insert(first.begin(), runtime::fit_local_size(stage.global, own, limits));
     }
-    searches_.emplace_back(stage.dimensions, stage.global, limits, first);
+    for (NDSize &local : first) {
+      const auto fits = runtime::apply_multiple(rules, limits, false, &local);
+      if (!fits.ok()) return fits;
+    }
+    auto candidates = work_group_candidates(stage.dimensions, stage.global, limits);
+    std::erase_if(candidates, [&](const NDSize &local) {
+      return !runtime::is_multiple(local, rules.multiple);
+    });
+    searches_.emplace_back(std::move(candidates), first);
     best_.push_back(first.front());
     TunedKernel kernel;
     kernel.kernel = stage.kernel;
@@ -134,6 +144,7 @@ class Tuner {
     kernel.required = limits.required[0] != 0;
     kernel.candidates = searches_.back().candidates().size();
     result_.kernels.push_back(std::move(kernel));
+    return {};
   }
 
   // The first launches: is the result right, is it fast enough to be searched, whose clock counts.

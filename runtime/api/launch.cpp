@@ -170,6 +170,7 @@ kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *rang
   for (unsigned i = 0; i < 3; ++i) {
     out->global[i] = plan.global[i];
     out->local[i] = plan.local[i];
+    out->offset[i] = plan.offset[i];
   }
   return KILN_OK;
 }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr unsigned kKnownFlags = KILN_LOAD_NO_BINARY | KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE |
                                  KILN_LOAD_CHECK_RECOMPILED | KILN_LOAD_COMPATIBLE |
-                                 KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM;
+                                 KILN_LOAD_NO_OVERLAY | KILN_LOAD_FOR_SMALL | KILN_LOAD_FOR_MEDIUM |
+                                 KILN_LOAD_UNPROVEN;
 
 kiln_status open_pack(const packs::Status &status, std::shared_ptr<const packs::Pack> &&pack,
                       kiln_pack **out, kiln_error *error) {

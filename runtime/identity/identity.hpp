@@ -141,6 +141,9 @@ struct Description {
   BinaryKey key;
   Finishing finishing = Finishing::unknown;
   AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule of the driver's is known
+  // Options of the vendor's own compiler, each with a space before it; empty: it has none.
+  const char *deferring = "";   // a kernel is compiled when it is created
+  const char *one_thread = "";  // compiles in the calling thread alone
 };
 
 // Picks the profile and extracts. Never fails: broken or empty strings end as generic,

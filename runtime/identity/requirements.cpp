@@ -18,6 +18,7 @@ enum class Operand : std::uint8_t {
   profile,  // of a vendor; a later version may know more of them
   items,    // work-items: a number from 1 of at most 6 digits
   version,  // "M.N", as parse_compute_capability() reads it
+  range,    // "X", "XxY" or "XxYxZ", as parse_range_multiple() reads it
 };
 
 // One requirement. Texts are held here and not pointed to: each pointer would cost the shared
@@ -26,7 +27,7 @@ struct Rule {
   char word[20];  // all of the requirement, or what stands up to its operand
   Operand operand;
   char lack[28];                      // what a device without it lacks
-  bool Capabilities::*has = nullptr;  // of a requirement without operand
+  bool Capabilities::*has = nullptr;  // of a requirement without operand; null: every device has it
 };
 
 // The one list of requirements, for the runtime and for manifests, in the order of messages.
@@ -43,6 +44,10 @@ constexpr Rule kRules[] = {
     {"extension:", Operand::name, "the extension "},
     {"work_group:", Operand::items, "work-groups of "},
     {"compute_capability:", Operand::version, "compute capability "},
+    // Demands upon launches and binaries, which are not met or missed by a device.
+    {"no_global_offset", Operand::none, ""},
+    {"proof", Operand::none, ""},
+    {"range_multiple:", Operand::range, ""},
 };
 
 // A number from 1 of at most `most` digits; 0 if the text is anything else.
@@ -78,6 +83,7 @@ bool fits(Operand kind, std::string_view operand, std::size_t *number) {
     case Operand::profile: return !operand.empty();
     case Operand::items: *number = number_of(operand, 6); break;
     case Operand::version: *number = parse_compute_capability(operand); break;
+    case Operand::range: return parse_range_multiple(operand)[0] != 0;
   }
   return *number != 0;
 }
@@ -94,11 +100,12 @@ Parsed parse(std::string_view requirement) {
 
 bool has(const Capabilities &device, const Parsed &needed) {
   switch (needed.rule->operand) {
-    case Operand::none: return device.*needed.rule->has;
+    case Operand::none: return needed.rule->has == nullptr || device.*needed.rule->has;
     case Operand::name: return device.has_extension(needed.operand);
     case Operand::profile: return device.profile == needed.operand;
     case Operand::items: return device.max_work_group_size >= needed.number;
     case Operand::version: return device.compute_capability >= needed.number;
+    case Operand::range: return true;
   }
   return false;
 }
@@ -142,6 +149,17 @@ std::uint32_t parse_compute_capability(std::string_view text) {
   return static_cast<std::uint32_t>(100 * major + minor);
 }
 
+std::array<std::size_t, 3> parse_range_multiple(std::string_view text) {
+  std::array<std::size_t, 3> sides{1, 1, 1};
+  for (std::size_t i = 0;; ++i) {
+    const std::size_t end = std::min(text.find('x'), text.size());
+    if (i < 3) sides[i] = number_of(text.substr(0, end), 4);
+    if (i == 3 || sides[i] == 0) return {0, 0, 0};
+    if (end == text.size()) return sides;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::uint32_t compute_capability_of(const Facts &key) {
   const std::string *text = find_fact(key, "compute_capability");
   return text == nullptr ? 0 : parse_compute_capability(*text);
@@ -171,6 +189,7 @@ std::vector<std::string> known_requirements() {
         break;
       case Operand::items: all.push_back(concat({rule.word, "N"})); break;
       case Operand::version: all.push_back(concat({rule.word, "M.N"})); break;
+      case Operand::range: all.push_back(concat({rule.word, "XxY"})); break;
     }
   }
   return all;

@@ -3,6 +3,7 @@
 // functions; the queries that fill Capabilities are in query.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -45,6 +46,10 @@ struct Capabilities {
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
 //   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
+// Of these every device is capable; launch_rules() and the ladder read them:
+//   range_multiple:XxY   NDRanges and work-groups are multiples of X by Y work-items
+//   no_global_offset     NDRanges begin at 0
+//   proof                the variant is used as a binary that computed what the reference does
 // Any other text counts as missing: a later builder may know more requirements than this runtime.
 packs::Status check_requirement(std::string_view requirement, const Capabilities &device);
 // Fails for the first that is missing; the elements are texts.
@@ -61,6 +66,21 @@ packs::Status check_requirements(const Requirements &requirements, const Capabil
 std::uint32_t parse_compute_capability(std::string_view text);
 // Of the fact in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
+
+// {4, 2, 1} of "4x2": one to three numbers from 1 to 9999; {0, 0, 0} of any other text.
+std::array<std::size_t, 3> parse_range_multiple(std::string_view text);
+inline constexpr std::string_view kRangeMultiple = "range_multiple:";
+inline constexpr std::string_view kNoGlobalOffset = "no_global_offset";
+inline constexpr std::string_view kProof = "proof";
+
+// Whether a requirement of a variant is that one.
+template <typename Requirements>
+bool requires_word(const Requirements &requirements, std::string_view word) {
+  for (const auto &requirement : requirements) {
+    if (requirement == word) return true;
+  }
+  return false;
+}
 
 // Whether a manifest may name the requirement: one of the table; a vendor must be a
 // profile of this version.

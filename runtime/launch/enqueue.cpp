@@ -100,6 +100,7 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   out->program = program;
   out->index = index;
   out->limits = query_limits(device, out->handle.get());
+  out->rules = launch_rules(program->variant.requirements());
   out->non_uniform_work_groups =
       device.capabilities.non_uniform_work_groups && out->limits.required[0] == 0 &&
       options_allow_non_uniform_work_groups(program->variant.options().data());
@@ -140,7 +141,14 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
                          {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
   }
   NDSize global{1, 1, 1};
+  out->offset = {0, 0, 0};
   for (unsigned i = 0; i < range.dimensions; ++i) {
+    out->offset[i] = range.offset[i];
+    if (range.offset[i] != 0 && kernel.rules.no_offset) {
+      return Status::error(Code::bad_argument,
+                           {"the variant ", kernel.program->variant.name(),
+                            " takes no global offset: its build options forbid that"});
+    }
     global[i] = range.global[i];
     if (global[i] == 0) {
       return Status::error(Code::bad_argument, {"the NDRange is empty in dimension ", decimal(i)});
@@ -157,8 +165,12 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
   for (unsigned i = range.dimensions; i < 3; ++i) wanted[i] = wanted[0] == 0 ? 0 : 1;
   out->dimensions = range.dimensions;
   out->local = fit_local_size(global, wanted, kernel.limits);
+  Status status =
+      apply_multiple(kernel.rules, kernel.limits, out->source == KILN_LOCAL_RANGE, &out->local);
+  if (!status.ok()) return status;
   out->padded = pad_global_size(global, out->local);
-  out->global = kernel.non_uniform_work_groups ? global : out->padded;
+  const bool whole = kernel.rules.multiple == NDSize{1, 1, 1} && kernel.non_uniform_work_groups;
+  out->global = whole ? global : out->padded;
   return {};
 }
 
@@ -222,8 +234,8 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   cl_event *wanted = event == nullptr && !first.marked() ? nullptr : &launched;
   const auto launch = [&](const NDSize &global) {
     return cl.clEnqueueNDRangeKernel(queue.handle.get(), kernel->handle.get(), plan.dimensions,
-                                     nullptr, global.data(), plan.local.data(), waits.count,
-                                     waits.data(), wanted);
+                                     plan.global_offset(), global.data(), plan.local.data(),
+                                     waits.count, waits.data(), wanted);
   };
   cl_int code = launch(plan.global);
   if (code == CL_INVALID_WORK_GROUP_SIZE && plan.global != plan.padded) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/launch/launch_rules.hpp"
 #include "runtime/launch/work_group.hpp"
 #include "runtime/load/loaded_program.hpp"
 
@@ -25,6 +26,7 @@ struct Kernel {
   Handle<cl_kernel> handle;
   unsigned index = 0;  // among the variant's kernels
   WorkGroupLimits limits;
+  LaunchRules rules;
   bool non_uniform_work_groups = false;  // the global size need not be padded
   std::array<NDSize, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
@@ -50,13 +52,19 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out);
 
 struct LaunchPlan {
   cl_uint dimensions = 1;
+  NDSize offset{0, 0, 0};
   NDSize global{1, 1, 1};
   NDSize padded{1, 1, 1};  // `global` in whole groups
   NDSize local{1, 1, 1};
   kiln_local_source source = KILN_LOCAL_GUESS;  // of `local`
+
+  // As OpenCL takes it: null where it is zero, which every driver takes.
+  const std::size_t *global_offset() const {
+    return offset == NDSize{0, 0, 0} ? nullptr : offset.data();
+  }
 };
 
-// Checks `range` and works out local and global size.
+// Checks `range` and works out local and global size, by the variant's rules for launches.
 Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
 
 struct Queue {

@@ -102,8 +102,9 @@ Status record_command_buffer(const Loader &loader, cl_command_queue queue,
   for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps.size(); ++i) {
     const LaunchPlan &plan = steps[i].plan;
     name = "clCommandNDRangeKernelKHR";
-    code = call.add(made.get(), nullptr, nullptr, steps[i].kernel.get(), plan.dimensions, nullptr,
-                    plan.padded.data(), plan.local.data(), 0, nullptr, nullptr, nullptr);
+    code = call.add(made.get(), nullptr, nullptr, steps[i].kernel.get(), plan.dimensions,
+                    plan.global_offset(), plan.padded.data(), plan.local.data(), 0, nullptr,
+                    nullptr, nullptr);
   }
   if (made && code == CL_SUCCESS) {
     name = "clFinalizeCommandBufferKHR";
@@ -134,9 +135,9 @@ Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> 
   for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps.size(); ++i) {
     const LaunchPlan &plan = steps[i].plan;
     name = "clEnqueueNDRangeKernel on a recordable queue";
-    code = device.cl->clEnqueueNDRangeKernel(queue.handle.get(), steps[i].kernel.get(),
-                                             plan.dimensions, nullptr, plan.padded.data(),
-                                             plan.local.data(), 0, nullptr, nullptr);
+    code = device.cl->clEnqueueNDRangeKernel(
+        queue.handle.get(), steps[i].kernel.get(), plan.dimensions, plan.global_offset(),
+        plan.padded.data(), plan.local.data(), 0, nullptr, nullptr);
   }
   if (made && code == CL_SUCCESS) {
     name = "clEndRecordingQCOM";

@@ -29,7 +29,7 @@ Status run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event
     Handle<cl_event> *wanted = i + 1 == sequence.steps.size() ? event : nullptr;
     cl_event launched = nullptr;
     const cl_int code = cl.clEnqueueNDRangeKernel(
-        sequence.queue.get(), step.kernel.get(), step.plan.dimensions, nullptr,
+        sequence.queue.get(), step.kernel.get(), step.plan.dimensions, step.plan.global_offset(),
         step.plan.padded.data(), step.plan.local.data(), i == 0 ? waits.count : 0,
         i == 0 ? waits.data() : nullptr, wanted == nullptr ? nullptr : &launched);
     Status e = take_event(cl, "clEnqueueNDRangeKernel", code, launched, wanted);

@@ -131,7 +131,14 @@ std::string build_log(const Device &device, cl_program program) {
 }
 
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                           std::string_view options, const std::vector<ExpectedKernel> &expected) {
+                           std::string_view options, const std::vector<ExpectedKernel> &expected,
+                           std::string_view working) {
+  if (form == Form::source && !working.empty()) {
+    const std::string all = concat({options, working});
+    BuildOutcome outcome = build_program(device, context, form, bytes, all, expected);
+    const cl_int code = outcome.error.cl_error;
+    if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return outcome;
+  }
   BuildOutcome outcome;
   BuiltProgram &built = outcome.built;
   outcome.error = create_program(device, context, form, bytes, &built.program);

@@ -34,9 +34,12 @@ struct BuildOutcome {
 // Creates, builds and checks: codes, statuses and handles must agree, the build must
 // succeed, each expected kernel must exist with its number of arguments. `bytes` were
 // verified by the caller. Options are passed for source, cut down to what is defined for
-// IL, and not passed for a binary ("as built").
+// IL, and not passed for a binary ("as built"). `working`, with a space before each, are options
+// for source that change how the compiler works and not what it makes, of which it may not know:
+// where it refuses the program it is asked once more without them.
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
-                           std::string_view options, const std::vector<ExpectedKernel> &expected);
+                           std::string_view options, const std::vector<ExpectedKernel> &expected,
+                           std::string_view working = {});
 
 // The driver's build log; empty if it has none, or one of an absurd size.
 std::string build_log(const Device &device, cl_program program);

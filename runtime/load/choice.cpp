@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "kiln/packs/text.hpp"
+#include "runtime/load/rung_sources.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -152,7 +153,8 @@ std::string missing_requirements(packs::ProgramRef program, const Device &device
   std::string text;
   for (const VariantRef variant : program.variants()) {
     const Status status = check_requirements(variant.requirements(), device.capabilities);
-    if (!status.ok()) text = concat({text, "; ", variant.name(), " ", status.message});
+    text = concat({text, "; ", variant.name(), " ",
+                   status.ok() ? "needs a binary with a proof" : status.message.c_str()});
   }
   return text;
 }
@@ -177,7 +179,8 @@ Status choose_variant(const packs::Pack &pack, const Device &device, const std::
   std::uint32_t place = 0;
   for (const VariantRef candidate : found.variants()) {
     if (std::find(failed.begin(), failed.end(), candidate) != failed.end() ||
-        !check_requirements(candidate.requirements(), device.capabilities).ok()) {
+        !check_requirements(candidate.requirements(), device.capabilities).ok() ||
+        (requires_proof(candidate) && !is_proven(pack, device, candidate))) {
       continue;
     }
     measurements.add(candidate);

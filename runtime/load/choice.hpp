@@ -29,7 +29,9 @@ struct Choice {
 //    else the next smaller, else the next larger, the device with the most variants measured,
 //    then with the most samples, then the pack's first.
 //  * else the first of Program.preferred, else the first by name.
-// None of `failed`, which no rung could load, is chosen again. `*out` is set on success.
+// A variant that requires a proof is chosen where the pack has a proven binary for the device
+// alone; by name always. None of `failed`, which no rung could load, is chosen again. `*out` is set
+// on success.
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
                       const std::string &variant, packs::SizeClass wanted,
                       const std::vector<packs::VariantRef> &failed, Choice *out);

@@ -76,7 +76,8 @@ class Ladder {
         flags_(flags),
         report_(*report),
         overlay_(loader->overlay.get()),
-        foresee_((flags & kForesee) != 0) {}
+        foresee_((flags & kForesee) != 0),
+        proven_alone_((flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(variant)) {}
 
   bool climb(std::shared_ptr<LoadedProgram> *out) {
     const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
@@ -109,6 +110,10 @@ class Ladder {
 
   bool off(kiln_rung rung, unsigned flag) {
     if ((flags_ & flag) != 0) return !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+    if (proven_alone_ &&
+        (rung != KILN_RUNG_EXACT || !is_proven(*loader_->pack, *loader_->device, variant_))) {
+      return !skip(rung, KILN_OUTCOME_SKIPPED, "the variant requires a binary with a proof");
+    }
     return (flag & KILN_LOAD_NO_BINARY) != 0 &&
            (loader_->notes.flags & KILN_DRIVER_NEVER_GIVE) != 0 &&
            !skip(rung, KILN_OUTCOME_SKIPPED, "a driver note: never give it binaries");
@@ -222,7 +227,7 @@ class Ladder {
     Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
-      const bool last = is_last(result->rung);
+      const bool last = is_last(*loader_, variant_, flags_, result->rung);
       Status s = guard->check(attempt.subject, last, foresee_);
       if (s.ok()) {
         s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last, foresee_);
@@ -260,19 +265,6 @@ class Ladder {
     slot_ = -1;
   }
 
-  // Whether the pack has nothing for the rungs below.
-  bool is_last(kiln_rung rung) {
-    if (rung == KILN_RUNG_SOURCE) return true;
-    const Capabilities &device = loader_->device->capabilities;
-    const bool source = (flags_ & KILN_LOAD_NO_SOURCE) == 0 && device.compiler &&
-                        loader_->pack->blob(variant_.source());
-    const bool il =
-        (flags_ & KILN_LOAD_NO_IL) == 0 && !device.il_versions.empty() &&
-        device.il_versions.back() >= variant_.il_version() &&
-        loader_->pack->blob(device.address_bits == 32 ? variant_.il32() : variant_.il64());
-    return !source && (rung == KILN_RUNG_IL || !il);
-  }
-
   int mark(const Attempt &attempt, const RungResult &result) {
     int error = 0;
     const int slot =
@@ -287,9 +279,13 @@ class Ladder {
 
   bool build(const Attempt &attempt, Verdict before, RungResult *result, Verdict *after,
              std::shared_ptr<LoadedProgram> *out) {
-    BuildOutcome outcome = build_program(
-        *loader_->device, loader_->context.get(), attempt.form, attempt.bytes,
-        concat({variant_.options(), loader_->notes.options}), expected_kernels(variant_));
+    const std::vector<ExpectedKernel> expected = expected_kernels(variant_);
+    const Device &device = *loader_->device;
+    BuildOutcome outcome =
+        build_program(device, loader_->context.get(), attempt.form, attempt.bytes,
+                      concat({variant_.options(), loader_->notes.options}), expected,
+                      expected.size() == 1 ? device.description.deferring
+                                           : "");  // of the others none is asked for
     if (!outcome.error.ok()) {
       if (overlay_ != nullptr && attempt.form != Form::binary && was_refused(outcome.error)) {
         end(attempt, Verdict::refused);  // a process that is ended from here on has not died of it
@@ -412,6 +408,7 @@ class Ladder {
   Report &report_;
   Overlay *overlay_;
   bool foresee_;
+  bool proven_alone_;  // the exact rung alone
   packs::Bytes *scratch_ = nullptr;
   int slot_ = -1;  // of the attempt that the driver is at
 };

@@ -34,6 +34,15 @@ std::string version_text(std::uint32_t version) {
 
 }  // namespace
 
+bool requires_proof(VariantRef variant) { return requires_word(variant.requirements(), kProof); }
+
+bool is_proven(const packs::Pack &pack, const Device &device, VariantRef variant) {
+  TargetRef target;
+  if (!pack.find_target(device.key().text(), &target).ok() || !target) return false;
+  const BinaryRef binary = target.find_binary(variant.hash());
+  return binary && !binary.provenance.proof().empty();
+}
+
 Offer offer_exact(const Loader &loader, VariantRef variant) {
   TargetRef target;
   const packs::Status status = loader.pack->find_target(loader.device->key().text(), &target);
@@ -113,6 +122,17 @@ std::vector<Offer> offer_compatible(const Loader &loader, VariantRef variant) {
                               "no target serves by the vendor's rule or a recorded cross-check"));
   }
   return offers;
+}
+
+bool is_last(const Loader &loader, VariantRef variant, unsigned flags, kiln_rung rung) {
+  if (rung == KILN_RUNG_SOURCE) return true;
+  const Capabilities &device = loader.device->capabilities;
+  const bool source =
+      (flags & KILN_LOAD_NO_SOURCE) == 0 && device.compiler && loader.pack->blob(variant.source());
+  const bool il = (flags & KILN_LOAD_NO_IL) == 0 && !device.il_versions.empty() &&
+                  device.il_versions.back() >= variant.il_version() &&
+                  loader.pack->blob(device.address_bits == 32 ? variant.il32() : variant.il64());
+  return !source && (rung == KILN_RUNG_IL || !il);
 }
 
 }  // namespace kiln::runtime

@@ -92,7 +92,7 @@ bool launch_triple(const Loader &loader, const Program &program, const LaunchWis
   const Kernel kernel = take(Kernel::create(program, "triple"));
   require(kernel.set(0, out));
   require(kernel.set(1, 3u));
-  const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}};
+  const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   const auto launched = kernel.launch(queue, range);
   if (!launched && wishes.retry) take(kernel.launch(queue, range));
   if (!launched && !wishes.retry) throw std::runtime_error(launched.error().message);

@@ -76,7 +76,7 @@ nlohmann::json choose_here(const std::string &pack) {
     auto loader = Loader::create(*opencl->device(0), *Pack::open_file(pack));
     Loaded loaded = loader->load("triple", {}, KILN_LOAD_NO_IL);
     auto kernel = Kernel::create(*loaded.program);
-    const kiln_ndrange range{1, {64, 0, 0}, {0, 0, 0}};
+    const kiln_ndrange range{1, {64, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     return {nlohmann::json::parse(loaded.report.json())["variant"], loaded.report.choice(),
             *kernel->local_source(range), kernel->plan(range)->local[0]};
   });

@@ -36,7 +36,7 @@ def main(arguments):
     if not fetched and os.environ.get("KILN_LAB_OPTIONAL") == "1":
         print("SKIP  the laboratory is not fetched; `tests/lab/lab.py fetch` brings it")
         return EXIT_SKIPPED
-    suite = Suite(options.jobs)
+    suite = Suite(options.jobs, options.verbose)
     ran = set()
     summary = []
     if options.only in (None, "fleet"):
@@ -106,6 +106,7 @@ def _options(arguments):
     parser.add_argument("--only", choices=("fleet", "kernels", "builds"),
                         help="this group alone")
     parser.add_argument("--jobs", type=int, default=2, help="devices at work at once")
+    parser.add_argument("--verbose", action="store_true", help="name what passed, too")
     options = parser.parse_args(arguments)
     if options.only == "kernels" and not options.kernel_check:
         parser.error("the group `kernels` needs --kernel-check")

@@ -23,11 +23,15 @@ def expect(condition, reason):
 class Suite:
     """Runs scenarios and keeps their outcomes.
 
-    A scenario is a function that returns nothing or a remark, and raises Skipped or Failed.
+    A scenario is a function that returns nothing or a remark, and raises Skipped or Failed. What
+    passed is printed where `verbose` is set, and counted otherwise; the rest always is, failures
+    once more at the end.
     """
 
-    def __init__(self, jobs):
+    def __init__(self, jobs, verbose=True):
         self._jobs = jobs
+        self._verbose = verbose
+        self._failures = []
         self._counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
         self._phases = []
 
@@ -41,10 +45,11 @@ class Suite:
         """Scenarios that belong together; the time they took is printed."""
         print(f"\n== {title}", flush=True)
         start = time.monotonic()
+        passed = self._counts["PASS"]
         yield
         seconds = time.monotonic() - start
         self._phases.append((title, seconds))
-        print(f"   {seconds:.1f} s", flush=True)
+        print(f"   {self._counts['PASS'] - passed} passed, {seconds:.1f} s", flush=True)
 
     def check(self, sentence, scenario, *arguments):
         """Runs one scenario; whether it passed."""
@@ -67,13 +72,17 @@ class Suite:
             print(f"   {seconds:6.1f} s  {title}")
         print(f"   {sum(seconds for _, seconds in self._phases):6.1f} s  together")
         counts = ", ".join(f"{count} {word}" for word, count in self._counts.items())
-        print(f"\nscenarios: {counts}", flush=True)
+        print(f"\nscenarios: {counts}", *self._failures, sep="\n", flush=True)
 
     def _record(self, sentence, word, remark, seconds):
         """Counts and prints one outcome."""
         self._counts[word] += 1
         text = remark.strip().replace("\n", "\n        ")
-        print(f"{word} {seconds:5.1f} s  {sentence}" + (f": {text}" if text else ""), flush=True)
+        line = f"{word} {seconds:5.1f} s  {sentence}" + (f": {text}" if text else "")
+        if word != "PASS" or self._verbose:
+            print(line, flush=True)
+        if word == "FAIL":
+            self._failures.append(line)
         return word == "PASS"
 
 

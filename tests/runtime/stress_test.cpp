@@ -250,7 +250,7 @@ void launch(kiln_loader *loader, kiln_queue *queue, Launch *out) {
   DO(kiln_kernel_set_value, kernel, 1, &kFactor, sizeof(kFactor));
   DO(kiln_kernel_set_value, kernel, 2, &kCount, sizeof(kCount));
   DO(kiln_kernel_set_buffer, kernel, 3, out->sizes.get());
-  const kiln_ndrange range = {2, {8, kCount / 8, 0}, {0, 0, 0}};
+  const kiln_ndrange range = {2, {8, kCount / 8, 0}, {0, 0, 0}, {0, 0, 0}};
   out->event = MAKE(Event, kiln_launch, queue, kernel, &range, nullptr, std::size_t{0});
   kiln_times times;
   DO(kiln_event_times, out->event.get(), &times);

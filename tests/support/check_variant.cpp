@@ -57,7 +57,7 @@ class Checker {
     if (packs::Status s = check_launchable(variant_); !s.ok()) return {{"skipped", s.message}};
     require(Reference::find(program_, pack_path, {}).move_to(&reference_));
     require(bench_.open(device, pack_path));
-    kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name);
+    kiln::Loaded loaded = bench_.loader.load(program_.name, variant_.name, KILN_LOAD_UNPROVEN);
     if (!loaded.program) {
       const kiln_error &error = loaded.program.error();
       if (error.status == KILN_ERROR_REQUIREMENT) return {{"skipped", error.message}};

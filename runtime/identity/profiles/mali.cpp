@@ -96,6 +96,8 @@ bool Mali::recognizes(const Identity &identity) {
 // drivers have placeholders or junk in its place.
 void Mali::describe(const Identity &identity, Description *out) {
   constexpr std::size_t kMinHashDigits = 16;
+  out->deferring = " -fdeferred-compilation";
+  out->one_thread = " -j 1";
   const unsigned long gpu_id = mali_gpu_id(identity);
   set_mali_model(identity, gpu_id, out);
   const std::string driver = word_after(identity.text(Field::device_version), " v1.");

@@ -215,8 +215,8 @@ enum {
   /** Where Kiln chooses the variant: for problems of fewer than 65,536 elements. With neither this
    * nor #KILN_LOAD_FOR_MEDIUM it is for the largest; both are #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
-  /** The same for problems of fewer than 1,048,576 elements. */
-  KILN_LOAD_FOR_MEDIUM = 128
+  KILN_LOAD_FOR_MEDIUM = 128, /**< The same for problems of fewer than 1,048,576 elements. */
+  KILN_LOAD_UNPROVEN = 256    /**< Take a variant that requires a proof without one, too. */
 };
 
 /** What a notice reports. */

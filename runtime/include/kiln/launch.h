@@ -165,8 +165,11 @@ typedef struct kiln_ndrange {
   size_t global[3];    /**< Work-items; unused dimensions are 0 or 1. */
   /** Work-group size, always clamped to what the built kernel and the device allow. `local[0]` 0:
    * the size stored in the pack for ranges of this size, else one made from the kernel's preferred
-   * multiple. */
+   * multiple. Variants whose requirements name a range_multiple take multiples of it alone: another
+   * size given here is #KILN_ERROR_ARGUMENT. */
   size_t local[3];
+  /** Of the global ids; zeros: none. A variant that requires no_global_offset refuses any other. */
+  size_t offset[3];
 } kiln_ndrange;
 
 /** The work-group size that a launch of `range` would use, and the global size, padded where the

@@ -6,7 +6,7 @@
 /// auto queue = kiln::Queue::create(*loader);
 /// kiln::Status set = kernel->set(0, *buffer);
 /// if (set) set = kernel->set(1, 0.5f);
-/// auto event = kernel->launch(*queue, {1, {1000, 0, 0}, {}});
+/// auto event = kernel->launch(*queue, {1, {1000, 0, 0}, {}, {}});
 /// kiln::Status done = event->wait();
 /// @endcode
 #pragma once

@@ -367,3 +367,23 @@ TEST_CASE("A wrong request and a hanging tool are faults of their own") {
   CHECK(error.code == Code::process);
   CHECK(error.text == "kernels/a.cl: error: clang: no end within 200 ms\n");
 }
+
+TEST_CASE("A barrier is refused where options merge work-items, with SPIR-V and without") {
+  NEEDS_TOOLCHAIN();
+  HostCompileRequest request = request_of(
+      "__kernel void k(__global int *out) {\n"
+      "  barrier(CLK_GLOBAL_MEM_FENCE);\n  out[get_global_id(0)] = 1;\n}\n",
+      "-fkernel-vectorizer=x4");
+  for (const bool check_only : {false, true}) {
+    request.check_only = check_only;
+    request.no_barriers.clear();
+    CHECK(compiled(*toolchain, request).module.has_barrier);
+    request.no_barriers = "-fkernel-vectorizer=x4";
+    const Refusal refusal = refused(*toolchain, request);
+    CHECK(refusal.stage == HostStage::compile);
+    CHECK(refusal.text ==
+          "kernels/a.cl: error: a barrier in a program with -fkernel-vectorizer=x4\n");
+  }
+  request.source = "__kernel void k(__global int *out) { out[get_global_id(0)] = 1; }\n";
+  CHECK_FALSE(compiled(*toolchain, request).module.has_barrier);
+}

@@ -143,7 +143,7 @@ static void test_mapping_out_of_turn(void) {
 
 /* scale(values, factor, count, sizes), with what is wrong first. */
 static void test_wrong_launches(void) {
-  kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
+  kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   kiln_program *program = NULL;
   kiln_kernel *kernel = NULL;
   kiln_buffer *buffer = NULL;
@@ -191,7 +191,7 @@ static void test_wrong_launches(void) {
 
 /* A kernel, a queue and a buffer that come from two contexts. */
 static void test_strangers(void) {
-  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
+  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   kiln_loader *other = NULL;
   kiln_queue *stranger = NULL;
   kiln_program *program = NULL;

@@ -42,7 +42,7 @@ static void test_null_for_kernels(void) {
   kiln_error e;
   kiln_kernel *kernel = NULL;
   kiln_event *event = NULL;
-  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}};
+  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
   kiln_local_source source = KILN_LOCAL_DEVICE;
   kiln_times times;
   int value = 0;
@@ -81,7 +81,7 @@ static void test_null_for_kernels(void) {
 static void test_null_for_sequences(void) {
   kiln_error e;
   kiln_sequence *sequence = NULL;
-  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}};
+  kiln_ndrange range = {1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
   kiln_event *event = NULL;
   REFUSED(kiln_sequence_begin(NULL, &sequence, &e), "kiln_sequence_begin");
   REFUSED(kiln_sequence_begin(SOME(kiln_queue), NULL, &e), "kiln_sequence_begin");

@@ -133,7 +133,7 @@ TEST_CASE("this device's own binary is exact and gives the right numbers", "[dev
   CHECK(report["milliseconds"] > 0);
   CHECK(report["rungs"].size() == 2);
   CHECK(report["rungs"][1]["blob"].get<std::string>().size() == 64);
-  scale(loader, take(Kernel::create(*loaded.program)), {1, {1000, 0, 0}, {}});
+  scale(loader, take(Kernel::create(*loaded.program)), {1, {1000, 0, 0}, {}, {}});
 }
 
 TEST_CASE("IL is used where the device takes it, and skipped with the reason where not",
@@ -151,7 +151,7 @@ TEST_CASE("IL is used where the device takes it, and skipped with the reason whe
   } else {
     CHECK(loaded.report.rung() == KILN_RUNG_IL);
   }
-  scale(loader, take(Kernel::create(*loaded.program, "scale")), {1, {77, 0, 0}, {}});
+  scale(loader, take(Kernel::create(*loaded.program, "scale")), {1, {77, 0, 0}, {}, {}});
 }
 
 TEST_CASE("source that does not compile is an error with the build log", "[device]") {
@@ -188,9 +188,9 @@ TEST_CASE("a launch takes the size that is given, and pads the range to it", "[d
   device();
   const Loader loader = loader_for(kPack);
   const Kernel kernel = kernel_of(loader, "a_plain", "scale");
-  CHECK(scale(loader, kernel, {1, {13, 0, 0}, {4, 0, 0}}) == Sizes{16, 1, 4, 1});
-  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {7, 3, 0}}) == Sizes{14, 6, 7, 3});
-  CHECK(scale(loader, kernel, {2, {1, 1, 0}, {1, 1, 0}}) == Sizes{1, 1, 1, 1});
+  CHECK(scale(loader, kernel, {1, {13, 0, 0}, {4, 0, 0}, {}}) == Sizes{16, 1, 4, 1});
+  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {7, 3, 0}, {}}) == Sizes{14, 6, 7, 3});
+  CHECK(scale(loader, kernel, {2, {1, 1, 0}, {1, 1, 0}, {}}) == Sizes{1, 1, 1, 1});
   CHECK(Kernel::create(*loader.load("scale", "a_plain", kSourceOnly).program, "no_such_kernel")
             .error()
             .status == KILN_ERROR_NOT_IN_PACK);
@@ -199,11 +199,11 @@ TEST_CASE("a launch takes the size that is given, and pads the range to it", "[d
 TEST_CASE("the pack's size is used where none is given, and clamped to the device", "[device]") {
   device();
   const Loader loader = loader_for(kPack);
-  const Sizes stored = scale(loader, kernel_of(loader, "stored"), {2, {13, 5, 0}, {}});
+  const Sizes stored = scale(loader, kernel_of(loader, "stored"), {2, {13, 5, 0}, {}, {}});
   CHECK(stored == Sizes{16, 6, 8, 2});
   const Kernel greedy = kernel_of(loader, "greedy");
-  const kiln_ndrange planned = take(greedy.plan({2, {5000, 3, 0}, {}}));
-  const Sizes clamped = scale(loader, greedy, {2, {5000, 3, 0}, {}});
+  const kiln_ndrange planned = take(greedy.plan({2, {5000, 3, 0}, {}, {}}));
+  const Sizes clamped = scale(loader, greedy, {2, {5000, 3, 0}, {}, {}});
   CHECK(clamped[2] == planned.local[0]);
   CHECK(clamped[3] == planned.local[1]);
   CHECK(clamped[0] == planned.global[0]);
@@ -215,8 +215,8 @@ TEST_CASE("the size that a kernel requires is used whatever is asked for", "[dev
   device();
   const Loader loader = loader_for(kPack);
   const Kernel kernel = kernel_of(loader, "required");
-  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {}}) == Sizes{16, 6, 4, 2});
-  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {16, 16, 0}}) == Sizes{16, 6, 4, 2});
+  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {}, {}}) == Sizes{16, 6, 4, 2});
+  CHECK(scale(loader, kernel, {2, {13, 5, 0}, {16, 16, 0}, {}}) == Sizes{16, 6, 4, 2});
 }
 
 TEST_CASE("images go in and out by mapping, rows at their pitch", "[device]") {
@@ -246,7 +246,7 @@ TEST_CASE("images go in and out by mapping, rows at their pitch", "[device]") {
     require(from.unmap(queue));
     require(kernel.set(0, from));
     require(kernel.set(1, to));
-    require(take(kernel.launch(queue, {2, {kWidth, kHeight, 0}, {}})).wait());
+    require(take(kernel.launch(queue, {2, {kWidth, kHeight, 0}, {}, {}})).wait());
     rows = take(to.map(queue));
     bool right = true;
     for (std::size_t y = 0; y < kHeight; ++y) {

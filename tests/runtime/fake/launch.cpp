@@ -145,12 +145,14 @@ bool non_uniform(cl_uint dimensions, const std::size_t *global, const std::size_
 }
 
 cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                          const std::size_t *, const std::size_t *global, const std::size_t *local,
-                          cl_uint waits, const cl_event *, cl_event *event) {
+                          const std::size_t *offset, const std::size_t *global,
+                          const std::size_t *local, cl_uint waits, const cl_event *,
+                          cl_event *event) {
   Fake &f = the_fake;
   f.waited_for = waits;
   f.global.assign(global, global + dimensions);
   f.local.assign(local, local + dimensions);
+  f.offset.assign(offset, offset == nullptr ? offset : offset + dimensions);
   if (f.launch_code != CL_SUCCESS) {
     give_event(event);
     return f.launch_code;

@@ -44,7 +44,7 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
   void *platform = &platform_object;
   switch (what) {
     case CL_DEVICE_PLATFORM: return answer(&platform, sizeof(platform), size, out, size_out);
-    case CL_DEVICE_NAME: return answer("Fake device", size, out, size_out);
+    case CL_DEVICE_NAME: return answer(f.device_name, size, out, size_out);
     case CL_DRIVER_VERSION: return answer(f.driver_version, size, out, size_out);
     case CL_DEVICE_VERSION: return answer(f.device_version, size, out, size_out);
     case CL_DEVICE_EXTENSIONS: return answer(f.extensions, size, out, size_out);

@@ -51,6 +51,7 @@ struct Fake {
   Script il;
   Script source;
   // The device.
+  std::string device_name = "Fake device";
   std::string driver_version = "7.1";
   std::string device_version = "OpenCL 3.0 fake";
   std::string extensions;
@@ -91,6 +92,7 @@ struct Fake {
   std::size_t waits = 0;            // calls that block
   std::vector<std::size_t> global;  // of the last launch
   std::vector<std::size_t> local;
+  std::vector<std::size_t> offset;  // empty: none was given
   // Recording; the codes are those of the call that begins, adds, ends and runs.
   cl_name_version command_buffer = {CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"};
   cl_bitfield command_buffer_capabilities = 0;

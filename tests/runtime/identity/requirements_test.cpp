@@ -2,6 +2,7 @@
 // What a variant demands and whether a device has it.
 #include "runtime/identity/requirements.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -83,10 +84,13 @@ TEST_CASE("a manifest may name these requirements", "[requirements]") {
                                                          "vendor:vivante",
                                                          "extension:NAME",
                                                          "work_group:N",
-                                                         "compute_capability:M.N"});
+                                                         "compute_capability:M.N",
+                                                         "no_global_offset",
+                                                         "proof",
+                                                         "range_multiple:XxY"});
   for (const std::string &requirement : known_requirements()) {
     CAPTURE(requirement);
-    const bool has_operand = requirement.find_first_of("NM") != std::string::npos;
+    const bool has_operand = requirement.find_first_of("NMX") != std::string::npos;
     CHECK((has_operand || is_known_requirement(requirement)));
   }
   for (const char *requirement :
@@ -200,4 +204,26 @@ TEST_CASE("SPIR-V versions are read as in a module's header", "[requirements]") 
   CHECK(parse_il_versions("") == Versions{});
   CHECK(parse_il_versions("SPIR-V_ SPIR-V_1 SPIR-V_1. SPIR-V_.2 SPIR-V_1.2.3 SPIR-V_1.x "
                           "SPIR-V_1.99999999999 SPIR 1.2 HSAIL_1.0") == Versions{});
+}
+
+TEST_CASE("what is demanded of launches and of binaries any device meets", "[requirements]") {
+  for (const char *requirement :
+       {"no_global_offset", "proof", "range_multiple:4", "range_multiple:1x8x9999"}) {
+    CAPTURE(requirement);
+    CHECK(is_known_requirement(requirement));
+    CHECK(has({requirement}, Capabilities{}));
+  }
+  CHECK(missing({"proofs"}) == "needs \"proofs\", which this version does not know");
+}
+
+TEST_CASE("a multiple has one to three sides from 1", "[requirements]") {
+  using Sides = std::array<std::size_t, 3>;
+  CHECK(parse_range_multiple("4") == Sides{4, 1, 1});
+  CHECK(parse_range_multiple("4x2") == Sides{4, 2, 1});
+  CHECK(parse_range_multiple("1x2x16") == Sides{1, 2, 16});
+  for (const char *text : {"", "0", "4x", "x4", "4x0", "1x1x1x1", "10000", "04", "4X2", "-4"}) {
+    CAPTURE(text);
+    CHECK(parse_range_multiple(text) == Sides{0, 0, 0});
+    CHECK_FALSE(is_known_requirement(std::string("range_multiple:") + text));
+  }
 }

@@ -10,7 +10,7 @@ TEST_CASE("a thousand launches with events in and out allocate nothing", "[alloc
   reset_fake();
   {
     Ready r;
-    const kiln_ndrange range{2, {1000, 700, 0}, {}};
+    const kiln_ndrange range{2, {1000, 700, 0}, {}, {}};
     kiln_event *events[2] = {nullptr, nullptr};
     fake().static_event = true;
     const auto launch = [&](unsigned value) {
@@ -40,7 +40,7 @@ TEST_CASE("a thousand launches with events in and out allocate nothing", "[alloc
 TEST_CASE("mapping and running a sequence allocate nothing either", "[allocation]") {
   reset_fake();
   Ready r;
-  const kiln_ndrange range{1, {1000, 0, 0}, {}};
+  const kiln_ndrange range{1, {1000, 0, 0}, {}, {}};
   const unsigned value = 1;
   kiln_sequence *sequence = nullptr;
   kiln_event *event = nullptr;

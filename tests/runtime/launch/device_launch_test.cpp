@@ -14,7 +14,7 @@ using namespace kiln::test;
 namespace {
 
 constexpr std::uint32_t kCount = 1000;
-const kiln_ndrange kRange{1, {kCount, 0, 0}, {}};
+const kiln_ndrange kRange{1, {kCount, 0, 0}, {}, {}};
 
 // The kernel `scale` with `values`, which starts as 0, 1, 2, ..., and all else that it needs.
 struct Scale {
@@ -201,7 +201,7 @@ TEST_CASE("a thousand launches on the device allocate nothing of ours", "[device
   const Scale s;
   Event event;
   const auto launch = [&](std::uint32_t factor) {
-    return s.kernel.set(1, factor) && s.kernel.launch_into(&event, s.queue, {1, {8, 0, 0}, {}});
+    return s.kernel.set(1, factor) && s.kernel.launch_into(&event, s.queue, {1, {8, 0, 0}, {}, {}});
   };
   bool all = launch(2) && launch(2);
   require(s.queue.finish());

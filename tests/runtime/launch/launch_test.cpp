@@ -21,7 +21,7 @@ TEST_CASE("handles outlive what they were made from", "[launch]") {
     CHECK(kiln_buffer_create(load.loader, 8, KILN_ACCESS_READ, &buffer, nullptr) == KILN_OK);
     CHECK(kiln_queue_create(load.loader, nullptr, &queue, nullptr) == KILN_OK);
   }
-  const kiln_ndrange range{1, {5, 0, 0}, {4, 0, 0}};
+  const kiln_ndrange range{1, {5, 0, 0}, {4, 0, 0}, {0, 0, 0}};
   CHECK(kiln_kernel_set_buffer(kernel, 0, buffer, nullptr) == KILN_OK);
   CHECK(kiln_launch(queue, kernel, &range, nullptr, 0, &event, nullptr) == KILN_OK);
   CHECK(fake().global == Sizes{8});
@@ -66,9 +66,9 @@ TEST_CASE("a range that makes no sense is refused", "[launch]") {
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) ==
           KILN_ERROR_ARGUMENT);
   };
-  refused({0, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 0");
-  refused({4, {1, 1, 1}, {}}, "an NDRange has 1 to 3 dimensions, not 4");
-  refused({2, {3, 0, 1}, {}}, "the NDRange is empty in dimension 1");
+  refused({0, {1, 1, 1}, {}, {}}, "an NDRange has 1 to 3 dimensions, not 0");
+  refused({4, {1, 1, 1}, {}, {}}, "an NDRange has 1 to 3 dimensions, not 4");
+  refused({2, {3, 0, 1}, {}, {}}, "the NDRange is empty in dimension 1");
   CHECK(fake().global.empty());
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("dimensions that are not used are 1 in the plan", "[launch]") {
   reset_fake();
   Ready r;
   kiln_ndrange planned{};
-  const kiln_ndrange range{1, {100, 77, 55}, {16, 9, 9}};
+  const kiln_ndrange range{1, {100, 77, 55}, {16, 9, 9}, {0, 0, 0}};
   CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
   CHECK(Sizes(planned.global, planned.global + 3) == Sizes{112, 1, 1});
   CHECK(Sizes(planned.local, planned.local + 3) == Sizes{16, 1, 1});
@@ -136,7 +136,7 @@ TEST_CASE("a launch that the driver refuses makes no event", "[launch]") {
   {
     Ready r;
     kiln_event *event = nullptr;
-    const kiln_ndrange range{1, {4, 0, 0}, {}};
+    const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
     fake().launch_code = CL_INVALID_KERNEL_ARGS;
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &event, &r.error) ==
           KILN_ERROR_OPENCL);
@@ -180,7 +180,7 @@ TEST_CASE("device info is there by name, or absent", "[launch]") {
 TEST_CASE("a range is not padded where device and options allow non-uniform work-groups",
           "[launch]") {
   reset_fake();
-  const kiln_ndrange range{1, {13, 0, 0}, {}};
+  const kiln_ndrange range{1, {13, 0, 0}, {}, {}};
   const auto launched = [&](const packs::Contents &contents) {
     Ready r(contents);
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
@@ -209,7 +209,7 @@ TEST_CASE("a driver that refuses non-uniform work-groups gets whole ones from th
   fake().non_uniform_work_groups = true;
   fake().refuses_non_uniform_work_groups = true;
   Ready r(non_uniform_contents());
-  const kiln_ndrange range{1, {13, 0, 0}, {}};
+  const kiln_ndrange range{1, {13, 0, 0}, {}, {}};
   kiln_ndrange planned{};
   CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
   CHECK(planned.global[0] == 13);
@@ -224,7 +224,7 @@ TEST_CASE("the size that is stored for the range's class is taken, and clamped",
   Ready r;
   r.kernel->kernel.stored_local_sizes = {{{4, 1, 1}, {16, 1, 1}, {1024, 1, 1}}};
   const auto local = [&](std::size_t items) {
-    const kiln_ndrange range{1, {items, 0, 0}, {}};
+    const kiln_ndrange range{1, {items, 0, 0}, {}, {}};
     kiln_ndrange planned{};
     CHECK(kiln_kernel_plan(r.kernel, &range, &planned, &r.error) == KILN_OK);
     return planned.local[0];
@@ -257,7 +257,7 @@ TEST_CASE("a launch uses the size that was measured for its class, clamped", "[l
   kiln_kernel *kernel = nullptr;
   REQUIRE(kiln_kernel_create(load.program, "k", &kernel, nullptr) == KILN_OK);
   const auto local = [&](std::size_t width, std::size_t height) {
-    const kiln_ndrange range{2, {width, height, 0}, {0, 0, 0}};
+    const kiln_ndrange range{2, {width, height, 0}, {0, 0, 0}, {0, 0, 0}};
     kiln_ndrange planned{};
     CHECK(kiln_kernel_plan(kernel, &range, &planned, nullptr) == KILN_OK);
     return Sizes{planned.local[0], planned.local[1]};
@@ -287,7 +287,7 @@ TEST_CASE("a launch can tell where its work-group size comes from", "[launch]") 
   const auto source = [&](std::size_t width, std::size_t local = 0, std::size_t required = 0) {
     const Ready r(contents);
     r.kernel->kernel.limits.required[0] = required;
-    const kiln_ndrange range{1, {width, 0, 0}, {local, 0, 0}};
+    const kiln_ndrange range{1, {width, 0, 0}, {local, 0, 0}, {0, 0, 0}};
     kiln_local_source from{};
     CHECK(kiln_kernel_local_source(r.kernel, &range, &from, nullptr) == KILN_OK);
     return from;
@@ -311,7 +311,7 @@ TEST_CASE("a launch can tell where its work-group size comes from", "[launch]") 
 TEST_CASE("a range that cannot be launched has no work-group size", "[launch]") {
   reset_fake();
   const Ready r;
-  const kiln_ndrange range{1, {0, 0, 0}, {}};
+  const kiln_ndrange range{1, {0, 0, 0}, {}, {}};
   kiln_local_source from = KILN_LOCAL_VENDOR;
   CHECK(kiln_kernel_local_source(r.kernel, &range, &from, nullptr) == KILN_ERROR_ARGUMENT);
   CHECK(from == KILN_LOCAL_VENDOR);

@@ -161,7 +161,7 @@ TEST_CASE("a launch neither flushes nor waits, and waits in the driver for what 
   reset_fake();
   {
     Ready r;
-    const kiln_ndrange range{1, {4, 0, 0}, {}};
+    const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
     kiln_event *first = nullptr;
     kiln_event *second = nullptr;
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &first, &r.error) == KILN_OK);
@@ -184,7 +184,7 @@ TEST_CASE("an event that is used again lets go of its command", "[queue]") {
   reset_fake();
   {
     Ready r;
-    const kiln_ndrange range{1, {4, 0, 0}, {}};
+    const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
     kiln_event *event = nullptr;
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &event, &r.error) == KILN_OK);
     kiln_event *const same = event;
@@ -209,7 +209,7 @@ TEST_CASE("a wait list that makes no sense is refused", "[queue]") {
   reset_fake();
   Ready r;
   const Ready other;
-  const kiln_ndrange range{1, {4, 0, 0}, {}};
+  const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
   kiln_event *mine = nullptr;
   kiln_event *foreign = nullptr;
   CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &mine, &r.error) == KILN_OK);
@@ -242,7 +242,7 @@ TEST_CASE("what is of another context is refused", "[queue]") {
   reset_fake();
   Ready r;
   const Ready other;
-  const kiln_ndrange range{1, {4, 0, 0}, {}};
+  const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
   void *address = nullptr;
   std::size_t pitch = 0;
   CHECK(kiln_launch(r.queue, other.kernel, &range, nullptr, 0, nullptr, &r.error) ==
@@ -261,7 +261,7 @@ TEST_CASE("an event of the application's is retained, if it is of the context", 
   reset_fake();
   {
     Ready r;
-    const kiln_ndrange range{1, {4, 0, 0}, {}};
+    const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
     kiln_event *made = nullptr;
     kiln_event *event = nullptr;
     CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, &made, &r.error) == KILN_OK);

@@ -13,7 +13,7 @@ const char *const kRecordable = "cl_qcom_recordable_queues";
 
 // Sets the kernel's value and adds a launch of that many work-items.
 void add(Ready &r, kiln_sequence *sequence, unsigned value, std::size_t items) {
-  const kiln_ndrange range{1, {items, 0, 0}, {4, 0, 0}};
+  const kiln_ndrange range{1, {items, 0, 0}, {4, 0, 0}, {0, 0, 0}};
   CHECK(kiln_kernel_set_value(r.kernel, 1, &value, sizeof(value), &r.error) == KILN_OK);
   CHECK(kiln_sequence_add(sequence, r.kernel, &range, &r.error) == KILN_OK);
 }
@@ -199,8 +199,8 @@ TEST_CASE("a sequence is begun, filled, ended and run in this order", "[sequence
   {
     Ready r;
     const Ready other;
-    const kiln_ndrange range{1, {4, 0, 0}, {}};
-    const kiln_ndrange empty{1, {0, 0, 0}, {}};
+    const kiln_ndrange range{1, {4, 0, 0}, {}, {}};
+    const kiln_ndrange empty{1, {0, 0, 0}, {}, {}};
     kiln_sequence *sequence = nullptr;
     const auto refused = [&](kiln_status status, const char *message) {
       CHECK(status == KILN_ERROR_ARGUMENT);

@@ -179,6 +179,8 @@ class ProvenanceRef : public Ref<fb::Provenance> {
   Finality finality() const { return static_cast<Finality>(schema().finality()); }
   std::string_view why_not_final() const { return text_of(schema().why_not_final()); }
   std::string_view driver() const { return text_of(schema().driver()); }
+  // What its results were equal to; empty: nothing was compared.
+  std::string_view proof() const { return text_of(schema().proof()); }
   std::string_view build_log() const { return text_of(schema().build_log()); }
 };
 
