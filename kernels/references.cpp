@@ -9,11 +9,14 @@
 
 #include "kernels/bezier/bezier_reference.hpp"
 #include "kernels/bicubic/bicubic_reference.hpp"
+#include "kernels/bitreverse/bitreverse_reference.hpp"
 #include "kernels/block_match/block_match_reference.hpp"
 #include "kernels/box/box_reference.hpp"
 #include "kernels/dot/dot_reference.hpp"
 #include "kernels/epsilon/epsilon_reference.hpp"
 #include "kernels/fill/fill_reference.hpp"
+#include "kernels/gemm_s16/gemm_s16_reference.hpp"
+#include "kernels/gemm_s8/gemm_s8_reference.hpp"
 #include "kernels/gemm_u8/gemm_u8_reference.hpp"
 #include "kernels/laplace/laplace_reference.hpp"
 #include "kernels/matrix_add/matrix_add_reference.hpp"
@@ -34,6 +37,14 @@ struct Shape {
 
 Shape bytes(std::uint32_t channels, std::uint64_t width, std::uint64_t height) {
   return {KILN_REFERENCE_UCHAR, channels, width, height};
+}
+
+Shape ushorts(std::uint64_t width, std::uint64_t height) {
+  return {KILN_REFERENCE_USHORT, 1, width, height};
+}
+
+Shape ints(std::uint64_t width, std::uint64_t height) {
+  return {KILN_REFERENCE_INT, 1, width, height};
 }
 
 Shape uints(std::uint64_t width, std::uint64_t height) {
@@ -90,6 +101,17 @@ std::vector<float> numbers(const kiln_reference_call *call, const char *name, st
   return values;
 }
 
+// The parameter, which is an int; 0 if it was not given.
+std::int32_t integer(const kiln_reference_call *call, const char *name) {
+  for (std::uint32_t p = 0; p < call->parameter_count; ++p) {
+    const kiln_reference_parameter &parameter = call->parameters[p];
+    if (std::strcmp(parameter.name, name) == 0) {
+      return static_cast<std::int32_t>(parameter.values[0]);
+    }
+  }
+  return 0;
+}
+
 using BlockMatch = void(const std::uint8_t *target, const std::uint8_t *reference,
                         std::uint32_t *cost, std::uint8_t *vector, std::size_t width,
                         std::size_t height);
@@ -126,6 +148,12 @@ KILN_REFERENCE_EXPORT std::int32_t bicubic(const kiln_reference_call *call) {
   return 0;
 }
 
+KILN_REFERENCE_EXPORT std::int32_t bitreverse(const kiln_reference_call *call) {
+  if (!takes(call, {uints(call->width, 1)}, {uints(call->width, 1)})) return 1;
+  reference::bitreverse(in<std::uint32_t>(call, 0), out<std::uint32_t>(call, 0), call->width);
+  return 0;
+}
+
 KILN_REFERENCE_EXPORT std::int32_t block_match_sad(const kiln_reference_call *call) {
   return match_blocks(call, reference::block_match_sad);
 }
@@ -159,6 +187,31 @@ KILN_REFERENCE_EXPORT std::int32_t epsilon(const kiln_reference_call *call) {
 KILN_REFERENCE_EXPORT std::int32_t fill(const kiln_reference_call *call) {
   if (!takes(call, {}, {bytes(1, call->width, 1)})) return 1;
   reference::fill(out(call, 0), call->width);
+  return 0;
+}
+
+// The manifest has no signed types of 8 and 16 bits: the planes hold their bits.
+KILN_REFERENCE_EXPORT std::int32_t gemm_s16(const kiln_reference_call *call) {
+  const std::uint64_t w = call->width, h = call->height, d = call->depth;
+  if (!takes(call, {ushorts(d, h), ushorts(d, w)}, {ints(w, h)})) return 1;
+  reference::gemm_s16(in<std::int16_t>(call, 0), in<std::int16_t>(call, 1),
+                      out<std::int32_t>(call, 0), w, h, d);
+  return 0;
+}
+
+KILN_REFERENCE_EXPORT std::int32_t gemm_s8(const kiln_reference_call *call) {
+  const std::uint64_t w = call->width, h = call->height, d = call->depth;
+  if (!takes(call, {bytes(1, d, h), bytes(1, d, w)}, {ints(w, h)})) return 1;
+  reference::gemm_s8(in<std::int8_t>(call, 0), in<std::int8_t>(call, 1), out<std::int32_t>(call, 0),
+                     w, h, d, integer(call, "bias"));
+  return 0;
+}
+
+KILN_REFERENCE_EXPORT std::int32_t gemm_su8(const kiln_reference_call *call) {
+  const std::uint64_t w = call->width, h = call->height, d = call->depth;
+  if (!takes(call, {bytes(1, d, h), bytes(1, d, w)}, {ints(w, h)})) return 1;
+  reference::gemm_su8(in<std::int8_t>(call, 0), in(call, 1), out<std::int32_t>(call, 0), w, h, d,
+                      integer(call, "bias"));
   return 0;
 }
 

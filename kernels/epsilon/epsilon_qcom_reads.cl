@@ -11,6 +11,10 @@
  * They need cl_qcom_vector_image_ops; source and destination are width x height images of CL_R,
  * CL_UNORM_INT8. They calculate in half with -DEPSILON_HALF and in float without.
  *
+ * With -DEPSILON_QCOM_WRITES destination is the luma plane of an NV12 image, CL_QCOM_NV12_Y, and
+ * pixels are written 4 x 1 and 2 x 1 at once. What a write of several does beyond an edge is not
+ * said: there they are written one by one.
+ *
  * Compile with the kernels folder on the include path. epsilon_number.clh has the arithmetic.
  */
 #include "epsilon/epsilon_texel.clh"
@@ -22,9 +26,13 @@
 #ifdef EPSILON_HALF
 #define EPSILON_READ_4X1 qcom_read_imageh_4x1
 #define EPSILON_READ_2X2 qcom_read_imageh_2x2
+#define EPSILON_WRITE_4X1 qcom_write_imagehv_4x1_n8n00
+#define EPSILON_WRITE_2X1 qcom_write_imagehv_2x1_n8n00
 #else
 #define EPSILON_READ_4X1 qcom_read_imagef_4x1
 #define EPSILON_READ_2X2 qcom_read_imagef_2x2
+#define EPSILON_WRITE_4X1 qcom_write_imagefv_4x1_n8n00
+#define EPSILON_WRITE_2X1 qcom_write_imagefv_2x1_n8n00
 #endif
 
 /* What a read of several pixels gives beyond an edge is not said: there they are read one by one.
@@ -50,6 +58,48 @@ static number4 epsilon_2x2(__read_only image2d_t source, int x, int y, int width
 
 /* What is written for a pixel. */
 static float4 epsilon_pixel(float level) { return (float4)(level, 0.0f, 0.0f, 1.0f); }
+
+/*
+ * Two and four pixels side by side, of which the image has the left one at least. Macros, since
+ * Mesa cannot pass an image that is written to a function.
+ */
+#define EPSILON_STORE_1(column, row, level) \
+  if ((column) < w) write_imagef(destination, (int2)(column, row), epsilon_pixel(level))
+#define EPSILON_STORE_EACH(column, row, levels)     \
+  do {                                              \
+    EPSILON_STORE_1(column, row, (levels).x);       \
+    EPSILON_STORE_1((column) + 1, row, (levels).y); \
+    EPSILON_STORE_1((column) + 2, row, (levels).z); \
+    EPSILON_STORE_1((column) + 3, row, (levels).w); \
+  } while (0)
+#ifdef EPSILON_QCOM_WRITES
+#define EPSILON_STORE_2(column, row, levels)                                       \
+  do {                                                                             \
+    if ((column) + 2 <= w) {                                                       \
+      number pixels[2] = {convert_number((levels).x), convert_number((levels).y)}; \
+      EPSILON_WRITE_2X1(destination, (int2)(column, row), pixels);                 \
+    } else {                                                                       \
+      EPSILON_STORE_1(column, row, (levels).x);                                    \
+    }                                                                              \
+  } while (0)
+#define EPSILON_STORE_4(column, row, levels)                                       \
+  do {                                                                             \
+    if ((column) + 4 <= w) {                                                       \
+      number pixels[4] = {convert_number((levels).x), convert_number((levels).y),  \
+                          convert_number((levels).z), convert_number((levels).w)}; \
+      EPSILON_WRITE_4X1(destination, (int2)(column, row), pixels);                 \
+    } else {                                                                       \
+      EPSILON_STORE_EACH(column, row, levels);                                     \
+    }                                                                              \
+  } while (0)
+#else
+#define EPSILON_STORE_2(column, row, levels)        \
+  do {                                              \
+    EPSILON_STORE_1(column, row, (levels).x);       \
+    EPSILON_STORE_1((column) + 1, row, (levels).y); \
+  } while (0)
+#define EPSILON_STORE_4(column, row, levels) EPSILON_STORE_EACH(column, row, levels)
+#endif
 
 __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2d_t destination,
                                uint width, uint height, uint threshold) {
@@ -77,10 +127,7 @@ __kernel void epsilon_qcom_4x1(__read_only image2d_t source, __write_only image2
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  write_imagef(destination, (int2)(x, y), epsilon_pixel(average.x));
-  if (x + 1 < w) write_imagef(destination, (int2)(x + 1, y), epsilon_pixel(average.y));
-  if (x + 2 < w) write_imagef(destination, (int2)(x + 2, y), epsilon_pixel(average.z));
-  if (x + 3 < w) write_imagef(destination, (int2)(x + 3, y), epsilon_pixel(average.w));
+  EPSILON_STORE_4(x, y, average);
 }
 
 /* The quad between two that stand side by side, and between two on top of each other. */
@@ -143,9 +190,6 @@ __kernel void epsilon_qcom_2x2(__read_only image2d_t source, __write_only image2
   }
 
   average = epsilon_average4(sum, convert_float4(count));
-  write_imagef(destination, (int2)(x, y), epsilon_pixel(average.w));
-  if (x + 1 < w) write_imagef(destination, (int2)(x + 1, y), epsilon_pixel(average.z));
-  if (y + 1 < h) write_imagef(destination, (int2)(x, y + 1), epsilon_pixel(average.x));
-  if (x + 1 < w && y + 1 < h)
-    write_imagef(destination, (int2)(x + 1, y + 1), epsilon_pixel(average.y));
+  EPSILON_STORE_2(x, y, average.wz);
+  if (y + 1 < h) EPSILON_STORE_2(x, y + 1, average.xy);
 }

@@ -12,10 +12,9 @@
 static uint dot4_acc(uint a, uint b, uint sum) {
   return as_uint(qcom_udot8_acc(a, b, as_int(sum)));
 }
-#define SUM_START 0x80000000u
-#include "gemm_u8/dot_block.clh"
+#include "common/dot_block.clh"
 
 __kernel void gemm_u8_qcom_dot8(__global const uchar *restrict a, __global const uchar *restrict b,
                                 __global uint *restrict c, uint width, uint height, uint depth) {
-  gemm_dot_block(a, b, c, width, height, depth);
+  gemm_dot_block(a, b, c, width, height, depth, 0x80000000u, 0x80000000u);
 }

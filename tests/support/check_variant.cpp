@@ -2,6 +2,7 @@
 #include "tests/support/check_variant.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <span>
 
@@ -33,7 +34,15 @@ constexpr NDSize kSubGroupSizes[] = {{8, 4, 1}, {7, 3, 1}, {16, 1, 1}};
 constexpr ProblemSize kLarge[] = {{1023, 7, 67}, {641, 479, 5}, {129, 1031, 3}, {4099, 3, 129}};
 constexpr ProblemSize kLight[] = {{17, 5, 9}, {33, 3, 18}, {5, 34, 3}, {67, 2, 7}};
 constexpr ProblemSize kLong[] = {{4099, 1, 1}, {65537, 1, 1}, {1000003, 1, 1}};
-constexpr double kThresholds[] = {20, 0, 1, 25, 127, 225, 254, 255};  // of filters that keep edges
+
+// Values of a parameter of that name, by turns. A sum that begins with such a bias saturates.
+struct Values {
+  const char *parameter;
+  std::array<double, 8> values;
+};
+constexpr Values kValues[] = {
+    {"threshold", {20, 0, 1, 25, 127, 225, 254, 255}},  // of filters that keep edges
+    {"bias", {0, 2147480000, -2147480000, -7, 2147483647, -2147483648.0, 2147450000, -2147450000}}};
 
 // A failure that ends the check of a variant.
 struct Failure {
@@ -141,9 +150,11 @@ class Checker {
 
   Parameters next_parameters() const {
     Parameters parameters = all_parameters(variant_, {});
-    const auto threshold = parameters.find("threshold");
-    if (threshold != parameters.end() && !plan_.light) {
-      threshold->second = {kThresholds[turn_ / 2 % std::size(kThresholds)]};
+    if (plan_.light) return parameters;
+    for (const Values &known : kValues) {
+      const auto found = parameters.find(known.parameter);
+      if (found != parameters.end())
+        found->second = {known.values[turn_ / 2 % known.values.size()]};
     }
     return parameters;
   }

@@ -8,8 +8,8 @@
 // pattern before each launch, so that a byte that no work-item writes is seen. --light takes
 // one kind of image and one local size, for devices that check every access. --thin takes a quarter
 // of the pairs of widths and heights over 16, for slow devices. --special takes the variants alone
-// that need half precision, sub-groups or integer dot products; --preferred of each program the
-// first that the device can run.
+// that need half precision, sub-groups, integer dot products or another extension of Khronos';
+// --preferred of each program the first that the device can run.
 //
 // Exit codes: 0 all equal, 1 a mismatch or a failure, 2 usage, 4 bad pack, 77 no OpenCL
 // library, or no such device.
@@ -100,11 +100,11 @@ Outcome check(const Arguments &arguments, const builder::DeviceInfo &device,
 }
 
 bool is_special(const packs::Variant &variant) {
-  return std::any_of(variant.requirements.begin(), variant.requirements.end(),
-                     [](const std::string &requirement) {
-                       return requirement == "fp16" || requirement == "subgroups" ||
-                              requirement == "integer_dot_product";
-                     });
+  return std::any_of(
+      variant.requirements.begin(), variant.requirements.end(), [](const std::string &requirement) {
+        return requirement == "fp16" || requirement == "subgroups" ||
+               requirement == "integer_dot_product" || requirement.starts_with("extension:cl_khr_");
+      });
 }
 
 int check_all(const Arguments &arguments, const builder::DeviceInfo &device,
