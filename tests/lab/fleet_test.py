@@ -43,6 +43,8 @@ def main(arguments):
         ran |= _run_fleet(suite, options, summary)
     if options.kernel_check and options.only in (None, "kernels"):
         ran |= _run_kernels(suite, options)
+    if options.only == "emulated":
+        ran |= _run_emulated(suite, options)
     if options.only == "builds":
         kernels.build(suite, Fleet(options.kiln, None, options.work / "builds"), options.manifest,
                       options.base)
@@ -81,6 +83,13 @@ def _run_kernels(suite, options):
     return fleet.ran
 
 
+def _run_emulated(suite, options):
+    """The group `emulated`; the devices that ran."""
+    fleet = Fleet(options.kiln, options.kiln_aarch64, options.work / "emulated")
+    kernels.check_emulated(suite, fleet, options.manifest, options.kernel_check)
+    return fleet.ran
+
+
 def _devices(ran):
     """Which devices of the laboratory ran, and which did not, as lines."""
     rest = [device["id"] for device in registry.devices() if device["id"] not in ran]
@@ -103,13 +112,13 @@ def _options(arguments):
                         help="base pack of the manifest, for the groups `kernels` and `builds`")
     parser.add_argument("--work", type=lambda text: Path(text).absolute(), required=True,
                         help="folder for everything that is written")
-    parser.add_argument("--only", choices=("fleet", "kernels", "builds"),
+    parser.add_argument("--only", choices=("fleet", "kernels", "emulated", "builds"),
                         help="this group alone")
     parser.add_argument("--jobs", type=int, default=2, help="devices at work at once")
     parser.add_argument("--verbose", action="store_true", help="name what passed, too")
     options = parser.parse_args(arguments)
-    if options.only == "kernels" and not options.kernel_check:
-        parser.error("the group `kernels` needs --kernel-check")
+    if options.only in ("kernels", "emulated") and not options.kernel_check:
+        parser.error(f"the group `{options.only}` needs --kernel-check")
     return options
 
 

@@ -23,6 +23,10 @@ CHECKED_SIZES = ("1", "8")  # under Oclgrind, which interprets
 SOME_SIZES = {"rusticl-25.0": ("1", "18")}
 # Has half precision, sub-groups and integer dot products, and moves with Debian's sid.
 SPECIAL = ("rusticl-26.2",)
+# For vendors' built-ins, emulated. PoCL 3.1 takes all but the special ones (tests/support).
+EMULATING = ("rusticl-25.0", "rusticl-26.2", "pocl-6.0", "oclgrind")
+EMULATING_SPECIAL = ("rusticl-26.2", "pocl-6.0")
+EMULATED_SIZES = ("1", "6")
 # Compile, and do not execute without their hardware. Not 20.44: it says OpenCL 3.0, and its
 # compiler does not know -cl-std=CL3.0.
 BUILT = ("neo-22.43-tgllp",)
@@ -37,6 +41,17 @@ def check(suite, fleet, manifest, made, program):
         suite.check_each(_there(fleet, DEVICES + SPECIAL), "{} computes all small sizes and some "
                          "large ones right",
                          lambda name: _check(fleet, name, Path(program)))
+
+
+def check_emulated(suite, fleet, manifest, program):
+    """Runs the check for variants whose built-ins are emulated (tests/emulation)."""
+    with suite.phase("every emulated built-in"):
+        if not suite.check("the pack with the emulations is there", making.plain_base_pack, fleet,
+                           manifest):
+            return
+        suite.check_each(EMULATING, "{} is there", fleet.open_station)
+        suite.check_each(_there(fleet, EMULATING), "{} computes what is emulated right",
+                         lambda name: _check_emulated(fleet, name, Path(program)))
 
 
 def build(suite, fleet, manifest, made):
@@ -55,6 +70,25 @@ def _there(fleet, names):
 
 def _check(fleet, name, program):
     """One device; under a checker also without a finding."""
+    checked = _is_checker(fleet, name)
+    options = ["--light"] if checked else ["--thin"] if name not in OLDER else []
+    if name in SPECIAL:
+        options.append("--special")
+    if name in OLDER:
+        options.append("--preferred")
+    return _launch(fleet, name, program, options, _sizes(name, checked))
+
+
+def _check_emulated(fleet, name, program):
+    """The same for the emulated variants."""
+    options = ["--light"] if _is_checker(fleet, name) else ["--thin"]
+    if name in EMULATING_SPECIAL:
+        options.append("--special")
+    return _launch(fleet, name, program, options, EMULATED_SIZES)
+
+
+def _launch(fleet, name, program, options, sizes):
+    """Runs kiln_kernel_check with the base pack on a device; how much was launched, in words."""
     station = fleet.need(name)
     station.bring(fleet.base)
     station.bring(program, "kiln_kernel_check")
@@ -63,14 +97,8 @@ def _check(fleet, name, program):
     # PoCL compiles a kernel once for all sizes, rather than for each.
     environment = {**environment, "POCL_MAX_PTHREAD_COUNT": "1", "LP_NUM_THREADS": "1",
                    "POCL_WORK_GROUP_SPECIALIZATION": "0"}
-    checked = station.device["way"] == "oclgrind"
-    options = ["--light"] if checked else ["--thin"] if name not in OLDER else []
-    if name in SPECIAL:
-        options.append("--special")
-    if name in OLDER:
-        options.append("--preferred")
     done = station.call("./kiln_kernel_check", *options, "base.kiln", station.device["select"],
-                        *_sizes(name, checked), environment=environment, settings=WARM)
+                        *sizes, environment=environment, settings=WARM)
     if done.code != 0 and station.device["moving"]:
         raise Skipped(f"the moving suite's driver fails: {_faults(done.out)}")
     expect(done.code == 0, f"kiln_kernel_check: {_faults(done.out)}")
@@ -78,6 +106,11 @@ def _check(fleet, name, program):
     launches = [int(number) for number in re.findall(r"(\d+) launches", done.out)]
     expect(all(launches) and launches, f"nothing was launched\n{done.out}")
     return f"{sum(launches)} launches of {len(launches)} variants"
+
+
+def _is_checker(fleet, name):
+    """Whether the device looks at every access, and is slow."""
+    return fleet.need(name).device["way"] == "oclgrind"
 
 
 def _sizes(name, checked):

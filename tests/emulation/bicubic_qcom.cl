@@ -1,0 +1,3 @@
+#include "qcom_filter_bicubic.clh"
+
+#include "bicubic/bicubic_qcom.cl"

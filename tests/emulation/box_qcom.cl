@@ -1,0 +1,3 @@
+#include "qcom_accelerated_image_ops.clh"
+
+#include "box/box_qcom.cl"

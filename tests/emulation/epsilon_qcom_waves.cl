@@ -1,0 +1,3 @@
+#include "qcom_reqd_sub_group_size.clh"
+
+#include "epsilon/epsilon_qcom_waves.cl"

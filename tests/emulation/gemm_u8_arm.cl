@@ -1,0 +1,3 @@
+#include "arm_integer_dot_product.clh"
+
+#include "gemm_u8/gemm_u8_arm.cl"
