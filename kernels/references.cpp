@@ -12,6 +12,7 @@
 #include "kernels/bitreverse/bitreverse_reference.hpp"
 #include "kernels/block_match/block_match_reference.hpp"
 #include "kernels/box/box_reference.hpp"
+#include "kernels/convolution/convolution_reference.hpp"
 #include "kernels/dot/dot_reference.hpp"
 #include "kernels/epsilon/epsilon_reference.hpp"
 #include "kernels/fill/fill_reference.hpp"
@@ -166,6 +167,14 @@ KILN_REFERENCE_EXPORT std::int32_t box(const kiln_reference_call *call) {
   const std::uint64_t w = call->width, h = call->height;
   if (!takes(call, {bytes(4, w, h)}, {bytes(4, w, h)})) return 1;
   reference::box(in(call, 0), out(call, 0), w, h);
+  return 0;
+}
+
+KILN_REFERENCE_EXPORT std::int32_t convolution(const kiln_reference_call *call) {
+  const std::uint64_t w = call->width, h = call->height;
+  const Shape weights = floats(1, reference::kConvolutionTaps, 2);
+  if (!takes(call, {floats(1, w, h), weights}, {floats(1, w, h)})) return 1;
+  reference::convolution(in<float>(call, 0), in<float>(call, 1), out<float>(call, 0), w, h);
   return 0;
 }
 
