@@ -8,6 +8,8 @@
  *   vector_add_vec4           4 elements an item
  *   vector_add_vec4_strided4  4 vectors of 4 elements an item, as far apart as there are items, so
  *                             that neighbouring items touch neighbouring memory at every access
+ *   vector_add_persistent     any number of items, which go through the vectors in steps of that
+ *                             number, four vectors of 4 elements under way at a time
  *
  * The elements are uint here: a sum of ints that does not fit has no meaning in C.
  */
@@ -64,4 +66,23 @@ __kernel void vector_add_vec4_strided4(__global const uint4 *restrict a,
     add_four(a, b, out, i2, n);
     add_four(a, b, out, i3, n);
   }
+}
+
+__kernel void vector_add_persistent(__global const uint4 *restrict a,
+                                    __global const uint4 *restrict b, __global uint4 *restrict out,
+                                    uint n) {
+  const uint items = (uint)get_global_size(0) * (uint)get_global_size(1);
+  uint i = (uint)get_global_id(1) * (uint)get_global_size(0) + (uint)get_global_id(0);
+
+  for (; i + 3u * items < n / 4u; i += 4u * items) {
+    const uint4 sum0 = a[i] + b[i];
+    const uint4 sum1 = a[i + items] + b[i + items];
+    const uint4 sum2 = a[i + 2u * items] + b[i + 2u * items];
+    const uint4 sum3 = a[i + 3u * items] + b[i + 3u * items];
+    out[i] = sum0;
+    out[i + items] = sum1;
+    out[i + 2u * items] = sum2;
+    out[i + 3u * items] = sum3;
+  }
+  for (; i <= n / 4u; i += items) add_four(a, b, out, i, n);
 }
