@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <list>
 
-#include "builder/bench/copy_bandwidth.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/workload.hpp"
 
@@ -129,6 +128,7 @@ class DeviceBench {
     row_.index = device_.index;
     row_.profile = device_.description.profile;
     row_.driver_version = device_.identity.text(runtime::Field::driver_version);
+    row_.cpu = copy.cpu;
     row_.wall = copy.wall;
     row_.copy_bandwidth = copy.gigabytes_per_second;
     row_.copied = copy.status;
@@ -159,6 +159,8 @@ class DeviceBench {
     const auto chosen = chosen_variants(device_, options_.pack_path, program.name, sizes);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       row.sizes.push_back({sizes[i], bytes_moved(program, sizes[i]), chosen[i], {}});
+      if (program_shape(program).inputs.empty() && row.sizes[i].bytes != 0)
+        row.sizes[i].fill = measure_fill(device_, row.sizes[i].bytes, row_.wall);
     }
     Reference reference;
     const Status found =
@@ -270,6 +272,14 @@ const VariantRow *SizeRow::best() const {
     if (best == nullptr || row.nanoseconds() < best->nanoseconds()) best = &row;
   }
   return best;
+}
+
+std::optional<double> SizeRow::choice_loss() const {
+  const VariantRow *taken = find(chosen);
+  const VariantRow *fastest = best();
+  if (taken == nullptr || !taken->has_figures()) return std::nullopt;
+  if (taken->measured.wall != fastest->measured.wall) return std::nullopt;
+  return taken->nanoseconds() / fastest->nanoseconds();
 }
 
 double SizeRow::gigabytes_per_second(const VariantRow &row) const {

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "builder/bench/buffer_commands.hpp"
 #include "builder/bench/variant_times.hpp"
 #include "builder/bench/vendor_figures.hpp"
 #include "builder/launch/reference.hpp"
@@ -35,14 +36,23 @@ struct SizeRow {
   std::uint64_t bytes = 0;  // by the definition: each input read once, each output written once
   std::string chosen;       // what the runtime takes when asked for none; empty: nothing
   std::vector<VariantRow> variants;
+  std::optional<FillTime> fill{};  // of as many bytes, where the program has outputs alone
 
   const VariantRow *find(const std::string &variant) const;
   const VariantRow *best() const;  // null where none has figures
+  // The chosen variant's time by the best one's, 1 at least; nothing if it has no figures, or where
+  // different clocks gave them.
+  std::optional<double> choice_loss() const;
   double gigabytes_per_second(const VariantRow &row) const;
   // Over the variant called `baseline`; nothing if one of them has no figures, or where
   // different clocks gave them.
   std::optional<double> speedup(const VariantRow &row, const std::string &baseline) const;
 };
+
+// What the runtime's choice may take by the best variant's time.
+inline constexpr double kMostChoiceLoss = 1.05;
+// A launch of more nanoseconds keeps a GPU from drawing frames: its NDRange is better split.
+inline constexpr double kLongLaunch = 30e6;
 
 struct ProgramRow {
   std::string program;
@@ -55,12 +65,17 @@ struct DeviceRow {
   std::size_t index = 0;
   std::string profile;
   std::string driver_version;
+  bool cpu = false;           // it draws no frames, whatever a launch takes
   bool wall = false;          // times are by the host's clock
   double copy_bandwidth = 0;  // GB/s, 10^9 bytes read and written; 0: none
   Status copied;              // a failure leaves no copy bandwidth
   Status status;              // a failure leaves no figures at all
   std::vector<ProgramRow> programs;
 
+  // A launch takes so long that the device's frames would stutter.
+  bool stutters(const VariantRow &row) const {
+    return !cpu && row.has_figures() && row.nanoseconds() > kLongLaunch;
+  }
   bool failed() const;  // something did that should not
 };
 

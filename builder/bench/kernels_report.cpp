@@ -3,6 +3,7 @@
 #include "builder/bench/kernels_report.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
+
+constexpr char kFillName[] = "clEnqueueFillBuffer";
 
 json size_json(const ProblemSize &size) { return {size.width, size.height, size.depth}; }
 
@@ -55,7 +58,19 @@ json variant_json(const DeviceRow &device, const ProgramRow &program, const Size
   out["copy_share"] = or_null(copy_share(device, size, row));
   out["speedup"] = or_null(size.speedup(row, program.baseline));
   out["best"] = size.best() == &row;
+  out["long_launch"] = device.stutters(row);
   return out;
+}
+
+json fill_json(const DeviceRow &device, const SizeRow &size) {
+  if (!size.fill) return {};
+  if (!size.fill->status.ok()) return {{"error", size.fill->status.message}};
+  const double rate = static_cast<double>(size.bytes) / size.fill->nanoseconds;
+  return {{"timer", size.fill->wall ? "wall" : "device"},
+          {"nanoseconds", size.fill->nanoseconds},
+          {"pattern_bytes", size.fill->pattern},
+          {"gigabytes_per_second", rate},
+          {"copy_share", device.copy_bandwidth > 0 ? json(rate / device.copy_bandwidth) : json()}};
 }
 
 json program_json(const DeviceRow &device, const ProgramRow &program) {
@@ -68,6 +83,8 @@ json program_json(const DeviceRow &device, const ProgramRow &program) {
     sizes.push_back({{"size", size_json(size.size)},
                      {"bytes", size.bytes},
                      {"chosen", size.chosen.empty() ? json() : json(size.chosen)},
+                     {"choice_loss", or_null(size.choice_loss())},
+                     {"fill", fill_json(device, size)},
                      {"variants", variants}});
   }
   return {{"program", program.program}, {"baseline", program.baseline}, {"sizes", sizes}};
@@ -109,26 +126,49 @@ std::string row_text(const DeviceRow &device, const ProgramRow &program, const S
     return fmt::format("{}  not available on this device: {}\n", name, row.reason.value_or(""));
   if (!row.has_figures()) return fmt::format("{}  no figures: {}\n", name, row.reason.value_or(""));
   const VariantTime &m = row.measured;
-  return fmt::format("{} {:12.1f} {:6.1f}% {:8.2f} {:>8} {:>8} {:>9}  {}, {}, {}{}\n", name,
+  return fmt::format("{} {:12.1f} {:6.1f}% {:8.2f} {:>8} {:>8} {:>9}  {}, {}, {}{}{}\n", name,
                      m.time.median / 1e3, 100 * m.time.spread, size.gigabytes_per_second(row),
                      ratio_text(copy_share(device, size, row)),
                      ratio_text(size.speedup(row, program.baseline)),
                      published_text(row, size.size), check_text(m, size.size), row.rung,
-                     local_text(row), m.wall == device.wall ? "" : ", by the host's clock");
+                     local_text(row), m.wall == device.wall ? "" : ", by the host's clock",
+                     device.stutters(row) ? ", over 30 ms a launch: split the NDRange" : "");
+}
+
+// What the driver's own command takes for as many bytes.
+std::string fill_text(const DeviceRow &device, const SizeRow &size, std::size_t width) {
+  const std::string name = fmt::format("  {:{}}", kFillName, width);
+  const FillTime &fill = *size.fill;
+  if (!fill.status.ok()) return fmt::format("{}  no figures: {}\n", name, fill.status.message);
+  const double rate = static_cast<double>(size.bytes) / fill.nanoseconds;
+  std::optional<double> share;
+  if (device.copy_bandwidth > 0) share = rate / device.copy_bandwidth;
+  return fmt::format("{} {:12.1f} {:>7} {:8.2f} {:>8} {:>8} {:>9}  a constant {}-byte pattern{}\n",
+                     name, fill.nanoseconds / 1e3, "-", rate, ratio_text(share), "-", "-",
+                     fill.pattern, fill.wall == device.wall ? "" : ", by the host's clock");
+}
+
+std::string choice_text(const SizeRow &size) {
+  const std::optional<double> loss = size.choice_loss();
+  if (!loss) return fmt::format("; the runtime takes {}", size.chosen);
+  return fmt::format("; the runtime takes {}, {:.2f} of the best's time (goal {:.2f})", size.chosen,
+                     *loss, kMostChoiceLoss);
 }
 
 std::string size_rows_text(const DeviceRow &device, const ProgramRow &program,
                            const SizeRow &size) {
   std::size_t width = 7;
   for (const VariantRow &row : size.variants) width = std::max(width, row.variant.size());
+  if (size.fill) width = std::max(width, std::strlen(kFillName));
   std::string text =
       fmt::format("\n{} {}: {} bytes", program.program, size_text(size.size), size.bytes);
-  if (!size.chosen.empty()) text += fmt::format("; the runtime takes {}", size.chosen);
+  if (!size.chosen.empty()) text += choice_text(size);
   text += fmt::format("\n  {:{}} {:>12} {:>7} {:>8} {:>8} {:>8} {:>9}  check, rung, work-groups\n",
                       "variant", width, "us", "spread", "GB/s", "of copy", "speed-up", "published");
   for (const VariantRow &row : size.variants) {
     text += row_text(device, program, size, row, width);
   }
+  if (size.fill) text += fill_text(device, size, width);
   return text;
 }
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "builder/bench/copy_bandwidth.hpp"
+#include "builder/bench/buffer_commands.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"

@@ -101,6 +101,11 @@ def every_variant(programs):
                     number(variant["gigabytes_per_second"], 1), number(variant["copy_share"]),
                     number(variant["speedup"]),
                     result(variant, size["size"])])
+        if "nanoseconds" in (fill := size.get("fill") or {}):
+            rows.append([f"{program['program']}, clEnqueueFillBuffer", size_name(size["size"]), "",
+                         number(fill["nanoseconds"] / 1e3, 1), "",
+                         number(fill["gigabytes_per_second"], 1), number(fill["copy_share"]), "",
+                         f"a constant {fill['pattern_bytes']}-byte pattern"])
     return table(["variant", "size", "work-group", "us", "spread", "GB/s", "of copy", "speed-up",
                   "result"], rows)
 

@@ -94,10 +94,14 @@ function measuredRow(variant, size) {
   ];
 }
 
+// What the driver's own fill takes, of a program that only writes.
+const fillText = (fill) => (isNumber(fill?.nanoseconds) ?
+    `; clEnqueueFillBuffer ${time(fill.nanoseconds)}, ${digits(fill.gigabytes_per_second)} GB/s` : '');
+
 function measuredTable(program) {
   const groups = program.sizes.map((size) => {
     const rows = variantsOf(size).map((variant) => measuredRow(variant, size));
-    return {head: `${extent(size.size)}, ${byteCount(size.bytes)}`, rows};
+    return {head: `${extent(size.size)}, ${byteCount(size.bytes)}${fillText(size.fill)}`, rows};
   });
   return table(`${program.name}: every variant`, measuredColumns, groups);
 }

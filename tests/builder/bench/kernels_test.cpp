@@ -2,7 +2,7 @@
 #include "builder/bench/kernels.hpp"
 #include "builder/bench/kernels_report.hpp"
 
-#include "builder/bench/copy_bandwidth.hpp"
+#include "builder/bench/buffer_commands.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -133,6 +133,53 @@ TEST_CASE("the text has a line for each variant, with figures or the reason for 
         "exact, 16x4 guess, by the host's clock\n"
         "* vec4_short       1000.0    2.0%     1.99     0.50        -       1.7  exact, exact, "
         "16x4 guess\n");
+}
+
+TEST_CASE("the runtime's choice stands beside the best, by the same clock") {
+  DeviceRow d = device();
+  SizeRow &size = only_size(d);
+  CHECK(size.choice_loss() == 4.0);
+  CHECK(to_text(d).find("; the runtime takes scalar, 4.00 of the best's time (goal 1.05)\n") !=
+        std::string::npos);
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["choice_loss"] == 4.0);
+  size.chosen = "vec4_short";
+  CHECK(size.choice_loss() == 1.0);
+  size.variants[1].measured.wall = true;
+  size.chosen = "scalar";
+  CHECK_FALSE(size.choice_loss());
+  size.chosen = "qcom";
+  CHECK_FALSE(size.choice_loss());
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["choice_loss"].is_null());
+}
+
+TEST_CASE("a program of outputs alone has the driver's fill beside its variants") {
+  DeviceRow d = device();
+  SizeRow &size = only_size(d);
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["fill"].is_null());
+  size.fill = FillTime{500'000, 16, false, {}};
+  CHECK(to_text(d).find("\n  clEnqueueFillBuffer        500.0       -     3.98     1.00        -"
+                        "         -  a constant 16-byte pattern\n") != std::string::npos);
+  const nlohmann::json fill = to_json(d)["programs"][0]["sizes"][0]["fill"];
+  CHECK(fill["nanoseconds"] == 500'000);
+  CHECK(fill["pattern_bytes"] == 16);
+  CHECK(fill["gigabytes_per_second"] == Approx(3.981312));
+  CHECK(fill["copy_share"] == Approx(0.995328));
+  size.fill->status = {Code::opencl, "the device does not fill"};
+  CHECK(to_text(d).find("\n  clEnqueueFillBuffer  no figures: the device does not fill\n") !=
+        std::string::npos);
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["fill"]["error"] == "the device does not fill");
+}
+
+TEST_CASE("a launch during which a GPU draws no frame is remarked upon") {
+  DeviceRow d = device();
+  const char *const remark = "16x4 guess, over 30 ms a launch: split the NDRange\n";
+  CHECK(to_text(d).find(remark) == std::string::npos);
+  only_size(d).variants[1].measured.time.median = 30.1e6;
+  CHECK(to_text(d).find(remark) != std::string::npos);
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["variants"][1]["long_launch"] == true);
+  CHECK(to_json(d)["programs"][0]["sizes"][0]["variants"][2]["long_launch"] == false);
+  d.cpu = true;
+  CHECK(to_text(d).find(remark) == std::string::npos);
 }
 
 TEST_CASE("JSON has null for a share or a speed-up that cannot be told") {

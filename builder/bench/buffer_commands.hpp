@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a device copies memory: what a kernel that only moves bytes could reach at best.
+// How fast a device's own commands copy and fill memory: what a kernel that only moves bytes, or
+// only writes them, could reach at best.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,26 @@ struct CopyBandwidth {
   bool wall = false;                // measured with the host's clock; the device's is unusable
   Status status;                    // a failure leaves no figure
   bool opened = false;              // the device could be used at all
+  bool cpu = false;                 // it is the host's processor
 };
 
 // The median of many calls of clEnqueueCopyBuffer with buffers larger than the device's caches,
 // measured in a child process. A driver that copies wrongly, or not at all, is an error; `wall`
 // and `bytes` are set all the same if copies were timed before the failure.
 CopyBandwidth measure_copy_bandwidth(const DeviceInfo &device);
+
+struct FillTime {
+  double nanoseconds = 0;   // the median of many calls; 0: no figure
+  std::size_t pattern = 0;  // bytes of the pattern
+  bool wall = false;        // by the host's clock
+  Status status;            // a failure leaves no figure
+};
+
+// Calls of clEnqueueFillBuffer that write `bytes`, at least 1, with a constant pattern: of 4, 16
+// and 128 bytes, which is the longest that OpenCL has, the fastest that divides `bytes`; else of
+// one byte. Measured in a child process, by the host's clock where `wall` says so or the device's
+// is unusable. A driver that fills wrongly is an error.
+FillTime measure_fill(const DeviceInfo &device, std::uint64_t bytes, bool wall);
 
 // Whether the device's clock can be right: it may not count more time than the host waited, give
 // or take the hundredth by which two clocks differ.
