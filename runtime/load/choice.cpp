@@ -24,6 +24,18 @@ unsigned distance(SizeClass size_class, SizeClass wanted) {
   return have <= want ? want - have : have;
 }
 
+// The variant's place among the preferred ones; their number if it is not one of them.
+std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
+  const packs::TextRefs preferred = program.preferred();
+  std::uint32_t i = 0;
+  while (i < preferred.size() && preferred[i] != variant.name()) ++i;
+  return i;
+}
+
+// Times that far apart are taken for equal: as much as a median may be off, and problems of one
+// class differ in which variant is the fastest.
+constexpr std::uint64_t kEqualPercent = 3;
+
 struct Measurement {
   TuningRef row;
   VariantRef variant;
@@ -44,13 +56,12 @@ class Measurements {
  public:
   Measurements(const packs::Pack &pack, const Device &device, packs::ProgramRef program,
                SizeClass wanted)
-      : place_(pack, device.description, device.key().hash()),
-        program_(program.name()),
-        wanted_(wanted) {}
+      : place_(pack, device.description, device.key().hash()), program_(program), wanted_(wanted) {}
 
   void add(VariantRef variant) {
     for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
-      const packs::TuningQuery query{program_, variant.name(), {}, static_cast<SizeClass>(i)};
+      const packs::TuningQuery query{
+          program_.name(), variant.name(), {}, static_cast<SizeClass>(i)};
       place_.for_each(query, [&](TuningRef row, TuningLevel level) {
         see({row, variant}, level, query.size_class);
       });
@@ -76,16 +87,31 @@ class Measurements {
       best_samples = samples;
     }
     if (best == nullptr) return false;
-    out->variant = best->variant;
+    const Measurement &taken = preferred_of(best, best_count);
+    out->variant = taken.variant;
     out->by = KILN_CHOICE_MEASUREMENT;
     out->level = level_;
     out->size_class = class_;
-    out->nanoseconds = best->row.nanoseconds();
-    out->reason = sentence(*out, best_count);
+    out->nanoseconds = taken.row.nanoseconds();
+    out->reason = sentence(*out, best_count, &taken == best);
     return true;
   }
 
  private:
+  // Of one device's measurements, the fastest first, the one that the pack prefers among those that
+  // are as good as the fastest.
+  const Measurement &preferred_of(const Measurement *fastest, std::size_t count) const {
+    const std::uint64_t time = fastest->row.nanoseconds();
+    const Measurement *taken = fastest;
+    for (std::size_t i = 1; i < count; ++i) {
+      if (fastest[i].row.nanoseconds() - time > time / 100 * kEqualPercent) break;
+      if (preference(program_, fastest[i].variant) < preference(program_, taken->variant)) {
+        taken = &fastest[i];
+      }
+    }
+    return *taken;
+  }
+
   void see(const Measurement &measurement, TuningLevel level, SizeClass size_class) {
     const auto rank = [&](TuningLevel l, SizeClass c) {
       return std::tuple(l, distance(c, wanted_));
@@ -97,7 +123,7 @@ class Measurements {
     all_.push_back(measurement);
   }
 
-  static std::string sentence(const Choice &choice, std::size_t count) {
+  static std::string sentence(const Choice &choice, std::size_t count, bool fastest) {
     static const char *const where[] = {"on this device", "on this model",
                                         "on a device of this family", "on a device of this vendor",
                                         "for any device"};
@@ -108,15 +134,16 @@ class Measurements {
     std::snprintf(time, sizeof(time), "%llu.%03u %s",
                   static_cast<unsigned long long>(thousandths / 1000),
                   static_cast<unsigned>(thousandths % 1000), short_time ? "us" : "ms");
-    const std::string of = count == 1
-                               ? "the only one measured "
-                               : concat({"measured the fastest of ", packs::decimal(count), " "});
+    const char *const what =
+        fastest ? "measured the fastest of " : "preferred, and measured as good as the fastest of ";
+    const std::string of =
+        count == 1 ? "the only one measured " : concat({what, packs::decimal(count), " "});
     return concat({of, where[static_cast<unsigned>(choice.level)], " for ",
                    size_class_name(choice.size_class), " problems: ", time});
   }
 
   TuningPlace place_;
-  std::string_view program_;
+  packs::ProgramRef program_;
   SizeClass wanted_;
   TuningLevel level_ = TuningLevel::standard;
   SizeClass class_ = SizeClass::large;
@@ -138,14 +165,6 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
   out->by = KILN_CHOICE_NAME;
   out->reason = "asked for by name";
   return {};
-}
-
-// The variant's place among the preferred ones; their number if it is not one of them.
-std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
-  const packs::TextRefs preferred = program.preferred();
-  std::uint32_t i = 0;
-  while (i < preferred.size() && preferred[i] != variant.name()) ++i;
-  return i;
 }
 
 // What this device lacks for each variant that it cannot run.

@@ -24,7 +24,8 @@ struct Choice {
 
 // The variant of that name, or with an empty one the best of those whose requirements the device
 // meets, for problems of that size class:
-//  * the fastest that was measured. Times of different devices do not compare, so one device's
+//  * the fastest that was measured, and of those within 3% of it the first of Program.preferred.
+//  Times of different devices do not compare, so one device's
 //    are: of the nearest level at which any was measured, then of the class that was asked for,
 //    else the next smaller, else the next larger, the device with the most variants measured,
 //    then with the most samples, then the pack's first.

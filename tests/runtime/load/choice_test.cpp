@@ -125,6 +125,31 @@ TEST_CASE("of equal times the first by name is taken", "[choice]") {
         "a: measured the fastest of 2 on this device for large problems: 5.000 us");
 }
 
+TEST_CASE("of times within 3% of the fastest the pack's preference decides", "[choice]") {
+  PackOfThree pack;
+  pack.program().preferred = {"b"};
+  pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 206'000)};
+  const Choice choice = pack.choose();
+  CHECK(told(choice) ==
+        "b: preferred, and measured as good as the fastest of 2 on this device for large problems: "
+        "0.206 ms");
+  CHECK(choice.by == KILN_CHOICE_MEASUREMENT);
+  CHECK(choice.nanoseconds == 206'000);
+  pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 206'001)};
+  CHECK(told(pack.choose()) ==
+        "a: measured the fastest of 2 on this device for large problems: 0.200 ms");
+  pack.program().preferred = {"a", "b"};
+  pack.tunings() = {time(kHere, "a", 200'000), time(kHere, "b", 199'000)};
+  CHECK(told(pack.choose()).substr(0, 12) == "a: preferred");
+}
+
+TEST_CASE("without a preference the fastest is taken, by however little", "[choice]") {
+  PackOfThree pack;
+  pack.tunings() = {time(kHere, "a", 200'001), time(kHere, "b", 200'000)};
+  CHECK(told(pack.choose()) ==
+        "b: measured the fastest of 2 on this device for large problems: 0.200 ms");
+}
+
 TEST_CASE("a time is told in microseconds below a tenth of a millisecond", "[choice]") {
   const auto time_told = [](std::uint64_t nanoseconds) {
     PackOfThree pack;
