@@ -15,7 +15,7 @@
 #define TILE_COLUMNS 128
 #endif
 #ifndef TILE_DEPTH
-#define TILE_DEPTH 16 /* k at a time */
+#define TILE_DEPTH 8 /* k at a time */
 #endif
 #ifndef ITEM_ROWS
 #define ITEM_ROWS 8 /* of C an item; a multiple of 4 */

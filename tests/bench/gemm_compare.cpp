@@ -48,6 +48,7 @@ struct Arguments {
   std::string share = "1/1";
   std::string lock;
   double seconds = 150;
+  double longest = 4;  // seconds
   bool as_json = false;
 };
 
@@ -263,6 +264,7 @@ void add_options(CLI::App *app, Arguments *arguments) {
       ->check(CLI::Range(1, 16384));
   app->add_option("--rounds", arguments->rule.rounds, "Rounds, in which all take turns")
       ->check(CLI::Range(1, 1000));
+  app->add_option("--longest", arguments->longest, "Seconds; what is slower is left out");
   app->add_flag("--try-parameters", arguments->try_parameters,
                 "Find CLBlast's best of its own parameters and some others first");
   app->add_option("--sweep", arguments->sweep, "Source of the tiled kernel")
@@ -283,6 +285,7 @@ int run(int argc, char **argv) {
   if (arguments.pack.empty() == arguments.sweep.empty()) {
     return fail("expected a pack, or --sweep FILE");
   }
+  arguments.rule.longest = 1e9 * arguments.longest;
   const auto listed = builder::list_devices();
   if (!listed.ok()) return fail(listed.status().message);
   const auto devices = builder::select_devices(*listed, arguments.device);

@@ -47,8 +47,8 @@ comparison() { # name, further words
   seconds=$(left 100)
   [ "$seconds" -ge 10 ] || { echo "== $name: no time is left"; return 1; }
   echo "== $name, after $SECONDS s"
-  timeout -k 5 "$seconds" "$compare" "$pack" --device "$device" --sizes "$sizes" --json "$@" \
-    >"$out/$name.json"
+  timeout -k 5 "$seconds" "$compare" "$pack" --device "$device" --sizes "$sizes" --longest 0.3 \
+    --json "$@" >"$out/$name.json"
 }
 
 if wants compare; then comparison compare || status=1; fi
