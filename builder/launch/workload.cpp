@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/problem/half.hpp"
+
 namespace kiln::builder {
 namespace {
 
@@ -285,8 +287,11 @@ Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t
   const std::size_t count = plane.pixels.size() / size_of(plane.type);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t value = next();
+    const float number = static_cast<float>(value) / 8388608.0f - 1.0f;
     if (plane.type == Type::float_) {
-      plane.as<float>()[i] = static_cast<float>(value) / 8388608.0f - 1.0f;
+      plane.as<float>()[i] = number;
+    } else if (plane.type == Type::half_) {
+      plane.as<std::uint16_t>()[i] = half_of_float(number);
     } else {
       std::memcpy(plane.pixels.data() + i * size_of(plane.type), &value, size_of(plane.type));
     }

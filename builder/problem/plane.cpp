@@ -6,14 +6,21 @@
 #include <cmath>
 #include <cstring>
 
+#include "builder/problem/half.hpp"
+
 namespace kiln::builder {
 namespace {
+
+struct Half {
+  std::uint16_t bits;
+  explicit operator double() const { return float_of_half(bits); }
+};
 
 template <typename T>
 double distance(T got, T expected) {
   const double a = static_cast<double>(got);
   const double b = static_cast<double>(expected);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (!std::is_integral_v<T>) {
     if (a == b) return 0;
     const double d = std::abs(a - b) / std::max(1.0, std::abs(b));
     return std::isnan(d) ? HUGE_VAL : d;
@@ -45,8 +52,8 @@ Difference difference(const Plane &got, const Plane &expected, double allowed) {
   if (bytes == 0 || std::memcmp(got.pixels.data(), expected.pixels.data(), bytes) == 0) return {};
   switch (expected.type) {
     case Type::uchar_: return compare<std::uint8_t>(got, expected, allowed);
-    case Type::ushort_:
-    case Type::half_: return compare<std::uint16_t>(got, expected, allowed);
+    case Type::ushort_: return compare<std::uint16_t>(got, expected, allowed);
+    case Type::half_: return compare<Half>(got, expected, allowed);
     case Type::uint_: return compare<std::uint32_t>(got, expected, allowed);
     case Type::int_: return compare<std::int32_t>(got, expected, allowed);
     case Type::float_: break;

@@ -43,7 +43,7 @@ struct Plane {
 // How a result differs from what was expected.
 struct Difference {
   std::size_t elements = 0;  // that are not equal
-  double worst = 0;          // levels of integers; of floats |a - b| / max(1, |b|)
+  double worst = 0;          // levels of integers; else |a - b| / max(1, |b|)
   std::size_t first = 0;     // index of the first element that differs by more than allowed
   bool within = true;        // nothing differs by more than allowed
 };

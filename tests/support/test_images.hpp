@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "builder/problem/half.hpp"
 #include "builder/problem/program_shape.hpp"
 
 namespace kiln::test {
@@ -35,14 +36,17 @@ inline std::uint8_t level(Pattern pattern, std::uint32_t x, std::uint32_t y, std
 }
 
 // Puts a level into element `i`: of wider integers into each byte, but with random ones all bits
-// are random; of floats as a number from -1 to 1.
+// are random; of floats and halves as a number from -1 to 1.
 inline void put_level(builder::Plane *plane, std::size_t i, Pattern pattern, std::uint8_t value,
                       std::uint32_t random) {
   const std::size_t size = builder::size_of(plane->type);
   std::uint8_t *element = plane->pixels.data() + i * size;
+  const float number = (static_cast<float>(value) - 127.5f) / 127.5f;
   if (plane->type == builder::Type::float_) {
-    const float number = (static_cast<float>(value) - 127.5f) / 127.5f;
     std::memcpy(element, &number, sizeof(number));
+  } else if (plane->type == builder::Type::half_) {
+    const std::uint16_t half = builder::half_of_float(number);
+    std::memcpy(element, &half, sizeof(half));
   } else if (pattern == Pattern::random && size > 1) {
     std::memcpy(element, &random, size);
   } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/workload.hpp"
 
+#include "builder/problem/half.hpp"
+
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
@@ -169,6 +171,30 @@ TEST_CASE("A difference is counted in elements, and measured against what is all
   CHECK_FALSE(difference(x, y, 0.0001).within);
   x.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(difference(x, y, 1e30).within);
+  // Halves count by their numbers: -0 is 0, and the neighbours of 0 are as near.
+  Plane h{3, 1, 1, "", std::vector<std::uint8_t>(6), Type::half_};
+  Plane g = h;
+  h.as<std::uint16_t>()[0] = 0x8000;  // -0
+  h.as<std::uint16_t>()[1] = 0x8001;
+  h.as<std::uint16_t>()[2] = 0x3c01;  // 1 + 1/1024
+  g.as<std::uint16_t>()[2] = 0x3c00;
+  CHECK(difference(h, g, 0.001).within);
+  CHECK(difference(h, g, 0.001).elements == 2);
+  CHECK(difference(h, g, 0.0009).first == 2);
+}
+
+TEST_CASE("Made halves are numbers from -1 to 1") {
+  const PlaneShape shape{"", Type::half_};
+  Plane plane = make_input(shape, {64, 64, 1}, 1);
+  float least = 0, most = 0;
+  for (std::size_t i = 0; i < 64 * 64; ++i) {
+    const float value = float_of_half(plane.as<std::uint16_t>()[i]);
+    REQUIRE(std::abs(value) <= 1);
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+  CHECK(least < -0.9f);
+  CHECK(most > 0.9f);
 }
 
 TEST_CASE("Memory whose rows are more than a number holds is refused, and not divided by") {
