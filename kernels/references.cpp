@@ -18,6 +18,7 @@
 #include "kernels/fill/fill_reference.hpp"
 #include "kernels/gemm_s16/gemm_s16_reference.hpp"
 #include "kernels/gemm_s8/gemm_s8_reference.hpp"
+#include "kernels/gemm_f16/gemm_f16_reference.hpp"
 #include "kernels/gemm_f32/gemm_f32_reference.hpp"
 #include "kernels/gemm_u8/gemm_u8_reference.hpp"
 #include "kernels/laplace/laplace_reference.hpp"
@@ -51,6 +52,10 @@ Shape ints(std::uint64_t width, std::uint64_t height) {
 
 Shape uints(std::uint64_t width, std::uint64_t height) {
   return {KILN_REFERENCE_UINT, 1, width, height};
+}
+
+Shape halves(std::uint64_t width, std::uint64_t height) {
+  return {KILN_REFERENCE_HALF, 1, width, height};
 }
 
 Shape floats(std::uint32_t channels, std::uint64_t width, std::uint64_t height) {
@@ -222,6 +227,14 @@ KILN_REFERENCE_EXPORT std::int32_t gemm_su8(const kiln_reference_call *call) {
   if (!takes(call, {bytes(1, d, h), bytes(1, d, w)}, {ints(w, h)})) return 1;
   reference::gemm_su8(in<std::int8_t>(call, 0), in(call, 1), out<std::int32_t>(call, 0), w, h, d,
                       integer(call, "bias"));
+KILN_REFERENCE_EXPORT std::int32_t gemm_f16(const kiln_reference_call *call) {
+  const std::uint64_t w = call->width, h = call->height, d = call->depth;
+  if (!takes(call, {halves(d, h), halves(w, d)}, {floats(1, w, h)})) return 1;
+  reference::gemm_f16(in<std::uint16_t>(call, 0), in<std::uint16_t>(call, 1), out<float>(call, 0),
+                      w, h, d);
+  return 0;
+}
+
 KILN_REFERENCE_EXPORT std::int32_t gemm_f32(const kiln_reference_call *call) {
   const std::uint64_t w = call->width, h = call->height, d = call->depth;
   if (!takes(call, {floats(1, d, h), floats(1, w, d)}, {floats(1, w, h)})) return 1;

@@ -6,6 +6,9 @@
  * With SLICES, that many items compute the same elements, each for its share of a tile's depth, and
  * add them up in the end: that keeps a GPU busy where C has few tiles.
  *
+ * With HALF the elements of A and B are halves, and everything else is as with floats: that needs
+ * no cl_khr_fp16. The kernel is called gemm_f16_tiled then.
+ *
  * Work-groups have (TILE_COLUMNS / ITEM_COLUMNS, TILE_ROWS / ITEM_ROWS, SLICES) items, required.
  */
 #ifndef TILE_ROWS
@@ -36,6 +39,18 @@
 #define LANES 8 /* neighbours in x among the items of one row of a sub-group */
 #endif
 
+#ifdef HALF
+#define ELEMENT half
+#define LOAD(from) vload_half(0, from)
+#define LOAD4(from) vloada_half4(0, from)
+#define KERNEL gemm_f16_tiled
+#else
+#define ELEMENT float
+#define LOAD(from) (*(from))
+#define LOAD4(from) (*(__global const float4 *)(from)) /* aligned to its size */
+#define KERNEL gemm_f32_tiled
+#endif
+
 #define ITEMS_X (TILE_COLUMNS / ITEM_COLUMNS)
 #define ITEMS_Y (TILE_ROWS / ITEM_ROWS)
 #define SLICE_ITEMS (ITEMS_X * ITEMS_Y)
@@ -63,16 +78,17 @@
 #endif
 
 /* Four elements of a row from `at` on, zeros from `end` (at least 1) on. */
-static float4 load_rest(__global const float *row, uint at, uint end) {
+static float4 load_rest(__global const ELEMENT *row, uint at, uint end) {
   const uint4 i = at + (uint4)(0u, 1u, 2u, 3u);
   const uint4 in = min(i, (uint4)(end - 1u));
 
-  return select((float4)(0.0f), (float4)(row[in.x], row[in.y], row[in.z], row[in.w]),
+  return select((float4)(0.0f),
+                (float4)(LOAD(row + in.x), LOAD(row + in.y), LOAD(row + in.z), LOAD(row + in.w)),
                 i < (uint4)(end));
 }
 
 /* An item's part of the tile of A from column `k` on; rows beyond A are the last one again. */
-static void load_a(__global const float *a, uint y, uint k, uint height, uint depth, bool whole,
+static void load_a(__global const ELEMENT *a, uint y, uint k, uint height, uint depth, bool whole,
                    uint item, __private float4 *out) {
   uint j;
 
@@ -81,13 +97,12 @@ static void load_a(__global const float *a, uint y, uint k, uint height, uint de
     const uint i = item + j * ITEMS;
     const uint row = min(y + i / (TILE_DEPTH / 4), height - 1u);
     const uint at = k + i % (TILE_DEPTH / 4) * 4u;
-    out[j] = whole ? *(__global const float4 *)(a + row * depth + at)
-                   : load_rest(a + row * depth, at, depth);
+    out[j] = whole ? LOAD4(a + row * depth + at) : load_rest(a + row * depth, at, depth);
   }
 }
 
 /* An item's part of the tile of B from row `k` on; rows beyond B are zeros. */
-static void load_b(__global const float *b, uint x, uint k, uint width, uint depth, bool whole,
+static void load_b(__global const ELEMENT *b, uint x, uint k, uint width, uint depth, bool whole,
                    uint item, __private float4 *out) {
   uint j;
 
@@ -97,7 +112,7 @@ static void load_b(__global const float *b, uint x, uint k, uint width, uint dep
     const uint row = k + i / (TILE_COLUMNS / 4);
     const uint at = x + i % (TILE_COLUMNS / 4) * 4u;
     if (whole) {
-      out[j] = *(__global const float4 *)(b + row * width + min(at, width - 4u));
+      out[j] = LOAD4(b + row * width + min(at, width - 4u));
     } else {
       const float4 v = load_rest(b + min(row, depth - 1u) * width, at, width);
       out[j] = row < depth ? v : (float4)(0.0f);
@@ -217,9 +232,9 @@ static void store(const __private float4 *sums, uint x, uint y, uint width, uint
   }
 }
 
-__kernel __attribute__((reqd_work_group_size(ITEMS_X, ITEMS_Y, SLICES))) void gemm_f32_tiled(
-    __global const float *restrict a, __global const float *restrict b, __global float *restrict c,
-    uint width, uint height, uint depth) {
+__kernel __attribute__((reqd_work_group_size(ITEMS_X, ITEMS_Y, SLICES))) void KERNEL(
+    __global const ELEMENT *restrict a, __global const ELEMENT *restrict b,
+    __global float *restrict c, uint width, uint height, uint depth) {
   __local float4 tiles[BUFFERS * (A_TILE + B_TILE) / 4];
   const uint tile_x = TILE_COLUMNS * (uint)get_group_id(0);
   const uint tile_y = TILE_ROWS * (uint)get_group_id(1);
