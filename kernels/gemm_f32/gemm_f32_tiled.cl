@@ -42,7 +42,7 @@
 #ifdef HALF
 #define ELEMENT half
 #define LOAD(from) vload_half(0, from)
-#define LOAD4(from) vloada_half4(0, from)
+#define LOAD4(from) load_half4(from)
 #define KERNEL gemm_f16_tiled
 #else
 #define ELEMENT float
@@ -75,6 +75,15 @@
 #endif
 #if SLICES > 1 && BUFFERS * (A_TILE + B_TILE) / 4 < (SLICES - 1) * SUMS_AT_ONCE * SLICE_ITEMS
 #error "the local memory must have room for SUMS_AT_ONCE sums of each item"
+#endif
+
+#ifdef HALF
+/* Four aligned halves, by one load: vloada_half4 is four of two bytes in some libraries. */
+static float4 load_half4(__global const half *from) {
+  const ushort4 bits = *(__global const ushort4 *)from;
+
+  return vload_half4(0, (const __private half *)&bits);
+}
 #endif
 
 /* Four elements of a row from `at` on, zeros from `end` (at least 1) on. */
