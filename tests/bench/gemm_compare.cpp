@@ -48,7 +48,7 @@ struct Arguments {
   std::string share = "1/1";
   std::string lock;
   double seconds = 150;
-  double longest = 4;  // seconds
+  double longest = 20;  // seconds
   bool as_json = false;
 };
 
