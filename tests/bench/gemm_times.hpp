@@ -33,7 +33,7 @@ struct GemmTime {
 
 struct GemmRule {
   std::size_t rounds = 9;
-  double sample = 20e6;  // nanoseconds: so many products that they take this long
+  double sample = 20e6;   // nanoseconds: so many products that they take this long
   double longest = 20e9;  // nanoseconds: what a slower product is left out for
 };
 
