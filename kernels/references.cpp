@@ -227,6 +227,9 @@ KILN_REFERENCE_EXPORT std::int32_t gemm_su8(const kiln_reference_call *call) {
   if (!takes(call, {bytes(1, d, h), bytes(1, d, w)}, {ints(w, h)})) return 1;
   reference::gemm_su8(in<std::int8_t>(call, 0), in(call, 1), out<std::int32_t>(call, 0), w, h, d,
                       integer(call, "bias"));
+  return 0;
+}
+
 KILN_REFERENCE_EXPORT std::int32_t gemm_f16(const kiln_reference_call *call) {
   const std::uint64_t w = call->width, h = call->height, d = call->depth;
   if (!takes(call, {halves(d, h), halves(w, d)}, {floats(1, w, h)})) return 1;
