@@ -74,6 +74,9 @@ Status check_context(const Loader &one, const Loader &other, const char *message
 // The same, with messages of their own, for a kernel that a queue of `loader` is to run.
 Status check_kernel(const Loader &loader, const Kernel &kernel);
 
+// Whether it is one: a C program can pass any number.
+bool known_access(const kiln_access &access);
+
 // The events that a command on that loader's context waits for.
 Status collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
 

@@ -6,10 +6,6 @@ using namespace kiln::runtime;
 
 namespace {
 
-bool known_access(kiln_access access) {
-  return access == KILN_ACCESS_READ || access == KILN_ACCESS_WRITE || access == KILN_ACCESS_BOTH;
-}
-
 kiln_status unknown_access(kiln_error *error) {
   return report_error(Status::error(Code::bad_argument, "unknown access"), error);
 }
@@ -41,6 +37,17 @@ kiln_status run(const Mapping &m, const kiln_event *const *wait, size_t wait_cou
 }
 
 }  // namespace
+
+namespace kiln::runtime {
+
+bool known_access(const kiln_access &access) {
+  unsigned number = 0;  // as known_levels() does
+  static_assert(sizeof(number) == sizeof(access), "an enumeration is an int");
+  std::memcpy(&number, &access, sizeof(number));
+  return number <= KILN_ACCESS_BOTH;
+}
+
+}  // namespace kiln::runtime
 
 kiln_status kiln_buffer_create(kiln_loader *loader, size_t size, kiln_access access,
                                kiln_buffer **out, kiln_error *error) {

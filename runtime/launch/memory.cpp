@@ -5,14 +5,16 @@
 namespace kiln::runtime {
 namespace {
 
-struct Flags {
-  cl_mem_flags kernels;
-  cl_mem_flags host;
-  cl_map_flags map;
-};
+// Host memory if mapping it then costs no copy.
+cl_mem_flags place_on(const Device &device) {
+  return device.capabilities.unified_memory ? cl_mem_flags{CL_MEM_ALLOC_HOST_PTR} : 0;
+}
 
-// The tightest flags for each side.
-Flags flags_for(kiln_access access) {
+}  // namespace
+
+Memory::~Memory() = default;
+
+AccessFlags flags_for(kiln_access access) {
   switch (access) {
     case KILN_ACCESS_READ:
       return {CL_MEM_READ_ONLY, CL_MEM_HOST_WRITE_ONLY, CL_MAP_WRITE_INVALIDATE_REGION};
@@ -22,56 +24,42 @@ Flags flags_for(kiln_access access) {
   return {CL_MEM_READ_WRITE, 0, CL_MAP_READ | CL_MAP_WRITE};
 }
 
-// Host memory if mapping it then costs no copy.
-cl_mem_flags place_on(const Device &device) {
-  return device.capabilities.unified_memory ? cl_mem_flags{CL_MEM_ALLOC_HOST_PTR} : 0;
-}
-
-// If the driver handed out `made` together with an error, it is released.
-Status take(const std::shared_ptr<const Loader> &loader, Handle<cl_mem> made, cl_int code,
-            const char *call, cl_map_flags map_flags, Memory *out) {
-  if (!made || code != CL_SUCCESS) return cl_failure(call, code);
+Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_int code,
+                   const char *call, cl_map_flags map_flags, Memory *out) {
+  Handle<cl_mem> owned(made, loader->device->cl->clReleaseMemObject);
+  if (!owned || code != CL_SUCCESS) return cl_failure(call, code);
   out->loader = loader;
-  out->handle = std::move(made);
+  out->handle = std::move(owned);
   out->map_flags = map_flags;
   return {};
 }
 
-Handle<cl_mem> own(const Loader &loader, cl_mem memory) {
-  return {memory, loader.device->cl->clReleaseMemObject};
-}
-
-// The device's own view of the application's memory, if there is one. The extension's flags are
-// the kernels' alone.
-Handle<cl_mem> import_from_host(const Loader &loader, void *memory, std::size_t size,
-                                cl_mem_flags flags) {
-  const Device &device = *loader.device;
-  if (!device.capabilities.has_extension("cl_arm_import_memory_host")) return {};
+Status import_by_arm(const std::shared_ptr<const Loader> &loader,
+                     const cl_import_properties_arm *properties, void *memory, std::size_t size,
+                     const AccessFlags &flags, Memory *out) {
+  const Device &device = *loader->device;
   const auto import = extension_function<decltype(&::clImportMemoryARM)>(
       *device.cl, device.platform, "clImportMemoryARM");
-  if (import == nullptr) return {};
-  const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
+  if (import == nullptr) {
+    return Status::error(Code::requirement, "the driver has no clImportMemoryARM");
+  }
+  // The extension's flags are the kernels' alone.
   cl_int code = CL_SUCCESS;
-  Handle<cl_mem> made(import(loader.context.get(), flags, properties, memory, size, &code),
-                      device.cl->clReleaseMemObject);
-  return code == CL_SUCCESS ? std::move(made) : Handle<cl_mem>();
+  cl_mem made = import(loader->context.get(), flags.kernels, properties, memory, size, &code);
+  return take_memory(loader, made, code, "clImportMemoryARM", flags.map, out);
 }
-
-}  // namespace
-
-Memory::~Memory() = default;
 
 Status create_buffer(const std::shared_ptr<const Loader> &loader, std::size_t size,
                      kiln_access access, Memory *out) {
   if (size == 0) return Status::error(Code::bad_argument, "a buffer has at least 1 byte");
-  const Flags flags = flags_for(access);
+  const AccessFlags flags = flags_for(access);
   const cl_mem_flags place = place_on(*loader->device);
   cl_int code = CL_SUCCESS;
   cl_mem memory = loader->device->cl->clCreateBuffer(
       loader->context.get(), flags.kernels | flags.host | place, size, nullptr, &code);
   out->size = size;
   out->zero_copy = place != 0;
-  return take(loader, own(*loader, memory), code, "clCreateBuffer", flags.map, out);
+  return take_memory(loader, memory, code, "clCreateBuffer", flags.map, out);
 }
 
 Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memory, std::size_t size,
@@ -82,17 +70,20 @@ Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memor
         Code::bad_argument,
         "the memory's address must be a multiple of 4096 and its size of 64 and not 0");
   }
-  const Flags flags = flags_for(access);
+  const AccessFlags flags = flags_for(access);
   out->size = size;
-  if (Handle<cl_mem> imported = import_from_host(*loader, memory, size, flags.kernels)) {
+  // The device's own view of the application's memory, if there is one.
+  const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
+  if (loader->device->capabilities.has_extension("cl_arm_import_memory_host") &&
+      import_by_arm(loader, properties, memory, size, flags, out).ok()) {
     out->zero_copy = true;
-    return take(loader, std::move(imported), CL_SUCCESS, "clImportMemoryARM", flags.map, out);
+    return {};
   }
   cl_int code = CL_SUCCESS;
   cl_mem made = loader->device->cl->clCreateBuffer(
       loader->context.get(), flags.kernels | flags.host | CL_MEM_USE_HOST_PTR, size, memory, &code);
   out->zero_copy = loader->device->capabilities.unified_memory;
-  return take(loader, own(*loader, made), code, "clCreateBuffer", flags.map, out);
+  return take_memory(loader, made, code, "clCreateBuffer", flags.map, out);
 }
 
 Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
@@ -102,7 +93,7 @@ Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t wid
     return Status::error(Code::bad_argument,
                          {"an image has 1, 2 or 4 channels, not ", decimal(channels)});
   }
-  const Flags flags = flags_for(access);
+  const AccessFlags flags = flags_for(access);
   const cl_image_format format = {orders[channels], CL_UNORM_INT8};
   cl_image_desc description = {};
   description.image_type = CL_MEM_OBJECT_IMAGE2D;
@@ -114,7 +105,7 @@ Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t wid
       &description, nullptr, &code);
   out->width = width;
   out->height = height;
-  return take(loader, own(*loader, memory), code, "clCreateImage", flags.map, out);
+  return take_memory(loader, memory, code, "clCreateImage", flags.map, out);
 }
 
 Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
@@ -141,7 +132,7 @@ Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
   if (!is_buffer) ask(cl.clGetImageInfo, CL_IMAGE_HEIGHT, &out->height);
   if (code == CL_SUCCESS) code = cl.clRetainMemObject(from);
   if (code != CL_SUCCESS) return cl_failure("clGetMemObjectInfo or clRetainMemObject", code);
-  return take(loader, own(*loader, from), code, "clRetainMemObject", flags_for(access).map, out);
+  return take_memory(loader, from, code, "clRetainMemObject", flags_for(access).map, out);
 }
 
 Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,

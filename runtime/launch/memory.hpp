@@ -21,6 +21,25 @@ struct Memory {
   void *mapped = nullptr;
 };
 
+// The tightest flags for the kernels' side and for the host's.
+struct AccessFlags {
+  cl_mem_flags kernels;
+  cl_mem_flags host;
+  cl_map_flags map;
+};
+AccessFlags flags_for(kiln_access access);
+
+// Takes what `call` made, or says why it made nothing. If the driver handed out `made` together
+// with an error, it is released.
+Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_int code,
+                   const char *call, cl_map_flags map_flags, Memory *out);
+
+// clImportMemoryARM, for a device that has an extension of the type in `properties`. Does not set
+// the size of `out`.
+Status import_by_arm(const std::shared_ptr<const Loader> &loader,
+                     const cl_import_properties_arm *properties, void *memory, std::size_t size,
+                     const AccessFlags &flags, Memory *out);
+
 // What buffers over the host's memory keep to.
 constexpr std::size_t kHostAlignment = 4096;
 constexpr std::size_t kHostSizeMultiple = 64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back to SPIR-V
- * and then to source, says why, and launches kernels.
+ * and then to source, says why, and launches kernels. import.h and listing.h have more.
  *
  * Conventions, which hold for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
@@ -64,7 +64,7 @@ typedef enum kiln_status {
   KILN_ERROR_PACK_BAD = 7,       /**< Not a pack, truncated, corrupt; the message says which. */
   KILN_ERROR_PACK_NEWER = 8,     /**< The pack needs a newer reader. */
   KILN_ERROR_NOT_IN_PACK = 9,    /**< No such program, variant or kernel. */
-  KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks what the variant needs. */
+  KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks what the variant, or the call, needs. */
   KILN_ERROR_NO_RUNG = 11,       /**< Every rung was skipped or failed; see the report. */
   KILN_ERROR_UNTRUSTED = 12      /**< The pack is not signed as the loader demands. */
 } kiln_status;

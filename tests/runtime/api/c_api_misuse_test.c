@@ -4,6 +4,8 @@
  * afterwards. The argument is the path of runtime.kiln; 77 where there is no device. */
 #include "tests/runtime/api/c_check.h"
 
+#include "kiln/import.h"
+
 #include <stdint.h>
 
 static kiln_opencl *opencl;
@@ -189,6 +191,26 @@ static void test_wrong_launches(void) {
   kiln_program_release(program);
 }
 
+/* Memory of others on a driver that has no extension for it, and what is none. */
+static void test_imports(void) {
+  kiln_import_options options = {sizeof(kiln_import_options), KILN_ACCESS_READ,
+                                 KILN_HOST_CACHE_NONE, NULL};
+  kiln_buffer *buffer = NULL;
+  FILE *file = tmpfile();
+  kiln_error e;
+  CHECK(file != NULL);
+  FAILS(kiln_buffer_from_dma_buf(loader, -1, 64, &options, &buffer, &e), KILN_ERROR_ARGUMENT,
+        "not open");
+  FAILS(kiln_buffer_from_dma_buf(loader, fileno(file), 64, &options, &buffer, &e),
+        KILN_ERROR_ARGUMENT, "not one of a dma-buf");
+  FAILS(kiln_buffer_from_dma_buf(loader, fileno(file), 0, &options, &buffer, &e),
+        KILN_ERROR_ARGUMENT, "at least 1 byte");
+  FAILS(kiln_buffer_from_hardware_buffer(loader, &options, 64, &options, &buffer, &e),
+        KILN_ERROR_REQUIREMENT, "cl_arm_import_memory_android_hardware_buffer");
+  CHECK(buffer == NULL);
+  fclose(file);
+}
+
 /* A kernel, a queue and a buffer that come from two contexts. */
 static void test_strangers(void) {
   const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -237,6 +259,7 @@ int main(int argc, char **argv) {
   test_mapping_out_of_turn();
   test_wrong_launches();
   test_strangers();
+  test_imports();
   kiln_queue_release(queue);
   kiln_loader_release(loader);
   kiln_pack_release(pack);

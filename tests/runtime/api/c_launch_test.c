@@ -3,6 +3,8 @@
  * numbers, and wrong arguments to every function. */
 #include "tests/runtime/api/c_check.h"
 
+#include "kiln/import.h"
+
 _Static_assert(KILN_ACCESS_READ == 0 && KILN_ACCESS_WRITE == 1 && KILN_ACCESS_BOTH == 2, "access");
 _Static_assert(KILN_LEVEL_DEFAULT == 0 && KILN_LEVEL_LOW == 1, "level");
 _Static_assert(KILN_LEVEL_MEDIUM == 2 && KILN_LEVEL_HIGH == 3, "level");
@@ -15,6 +17,9 @@ _Static_assert(KILN_TYPE_UCHAR == 0 && KILN_TYPE_USHORT == 1 && KILN_TYPE_UINT =
 _Static_assert(KILN_TYPE_INT == 3 && KILN_TYPE_FLOAT == 4 && KILN_TYPE_HALF == 5, "type");
 _Static_assert(KILN_TYPE_CHAR == 6 && KILN_TYPE_SHORT == 7 && KILN_TYPE_LONG == 8, "type");
 _Static_assert(KILN_TYPE_ULONG == 9 && KILN_TYPE_DOUBLE == 10, "type");
+_Static_assert(KILN_HOST_CACHE_NONE == 0 && KILN_HOST_CACHE_WRITEBACK == 1, "host cache");
+_Static_assert(KILN_HOST_CACHE_COHERENT == 2, "host cache");
+_Static_assert(offsetof(kiln_import_options, size) == 0, "layout");
 _Static_assert(offsetof(kiln_queue_options, size) == 0, "layout");
 
 static void test_release_of_null(void) {
@@ -121,6 +126,30 @@ static void test_null_for_memory_of_others(void) {
   CHECK(buffer == NULL && image == NULL);
 }
 
+static void test_null_for_imports(void) {
+  kiln_error e;
+  kiln_import_options options = {sizeof(kiln_import_options), KILN_ACCESS_READ,
+                                 KILN_HOST_CACHE_NONE, NULL};
+  kiln_buffer *buffer = NULL;
+  REFUSED(kiln_buffer_from_dma_buf(NULL, 0, 64, &options, &buffer, &e), "from_dma_buf");
+  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, NULL, &buffer, &e), "from_dma_buf");
+  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, NULL, &e), "from_dma_buf");
+  REFUSED(kiln_buffer_from_hardware_buffer(NULL, &dummy, 64, &options, &buffer, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), NULL, 64, &options, &buffer, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), &dummy, 64, NULL, &buffer, &e),
+          "from_hardware_buffer");
+  REFUSED(kiln_buffer_from_hardware_buffer(SOME(kiln_loader), &dummy, 64, &options, NULL, &e),
+          "from_hardware_buffer");
+  options.host_cache = (kiln_host_cache)3;
+  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e),
+          "unknown host_cache");
+  options.size = 1;
+  REFUSED(kiln_buffer_from_dma_buf(SOME(kiln_loader), 0, 64, &options, &buffer, &e), "sizeof");
+  CHECK(buffer == NULL);
+}
+
 static void test_null_for_async_maps(void) {
   kiln_error e;
   kiln_queue *queue = SOME(kiln_queue);
@@ -184,5 +213,6 @@ int main(void) {
   test_null_for_memory();
   test_null_for_memory_of_others();
   test_null_for_async_maps();
+  test_null_for_imports();
   return finish();
 }

@@ -50,6 +50,11 @@ cl_mem make_memory(cl_mem_flags flags, std::size_t size, void *host, cl_int *cod
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t size,
                                  void *host, cl_int *code) {
+  if ((flags & CL_MEM_EXT_HOST_PTR_QCOM) != 0 && the_fake.memory_object) {
+    the_fake.memory_flags = flags;
+    *code = the_fake.memory_code;
+    return import_fake_host_pointer(context, size, host);
+  }
   cl_mem memory = make_memory(flags, size, host, code);
   if (memory != nullptr) object(memory).context = context;
   return memory;
@@ -133,6 +138,9 @@ cl_int CL_API_CALL unmap(cl_command_queue, cl_mem, void *, cl_uint waits, const 
 cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, std::size_t size,
                                 const void *value) {
   if (index >= 2) return CL_INVALID_ARG_INDEX;
+  if (the_fake.argument_code != CL_SUCCESS && index == the_fake.refused_argument) {
+    return the_fake.argument_code;
+  }
   object(kernel).arguments[index].assign(static_cast<const char *>(value), size);
   return CL_SUCCESS;
 }

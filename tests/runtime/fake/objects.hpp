@@ -18,8 +18,12 @@ using FakeTable = std::map<std::string, void *>;
 
 // Queues, memory, events and launches: fake_launch.cpp. Recording: fake_recording.cpp.
 void add_fake_launching(FakeTable *table);
+// Imports, the compiler, performance, clocks and time stamps: fake_vendor.cpp.
+void add_fake_vendor(FakeTable *table);
+cl_mem import_fake_host_pointer(cl_context context, std::size_t size, const void *host);
 // The extension function of that name, or null.
 void *fake_recording_function(const char *name);
+void *fake_vendor_function(const char *name);
 // The event of a command, where one is wanted.
 void give_fake_event(cl_event *event);
 

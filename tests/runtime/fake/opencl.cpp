@@ -24,6 +24,9 @@ cl_int CL_API_CALL get_platforms(cl_uint count, cl_platform_id *out, cl_uint *to
 cl_int CL_API_CALL platform_info(cl_platform_id, cl_platform_info what, std::size_t size, void *out,
                                  std::size_t *size_out) {
   if (what == CL_PLATFORM_NAME) return answer("Fake platform", size, out, size_out);
+  if (what == CL_PLATFORM_HOST_TIMER_RESOLUTION) {
+    return answer(&the_fake.timer_resolution, sizeof(cl_ulong), size, out, size_out);
+  }
   return CL_INVALID_VALUE;
 }
 
@@ -34,6 +37,10 @@ cl_int CL_API_CALL get_devices(cl_platform_id, cl_device_type, cl_uint count, cl
   return CL_SUCCESS;
 }
 
+cl_int answer_size(std::size_t value, std::size_t size, void *out, std::size_t *size_out) {
+  return value == 0 ? CL_INVALID_VALUE : answer(&value, sizeof(value), size, out, size_out);
+}
+
 cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t size, void *out,
                                std::size_t *size_out) {
   const Fake &f = the_fake;
@@ -41,6 +48,7 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
   const cl_bool non_uniform = f.non_uniform_work_groups ? CL_TRUE : CL_FALSE;
   const cl_bool unified = f.unified_memory ? CL_TRUE : CL_FALSE;
   const std::size_t sides[3] = {1024, 1024, 64};
+  const cl_name_version versions[] = {f.command_buffer, f.mutable_dispatch};
   void *platform = &platform_object;
   switch (what) {
     case CL_DEVICE_PLATFORM: return answer(&platform, sizeof(platform), size, out, size_out);
@@ -55,7 +63,12 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
       return answer(&unified, sizeof(unified), size, out, size_out);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-      return answer(&f.command_buffer, sizeof(f.command_buffer), size, out, size_out);
+      return answer(versions, sizeof(versions), size, out, size_out);
+    case CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR:
+      return answer(&f.mutable_capabilities, sizeof(cl_bitfield), size, out, size_out);
+    case CL_DEVICE_PAGE_SIZE_QCOM: return answer_size(f.page_size_qcom, size, out, size_out);
+    case CL_DEVICE_EXT_MEM_PADDING_IN_BYTES_QCOM:
+      return answer_size(f.padding_qcom, size, out, size_out);
     case CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR:
       return answer(&f.command_buffer_capabilities, sizeof(cl_bitfield), size, out, size_out);
     case CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR:
@@ -169,6 +182,7 @@ cl_int CL_API_CALL work_group_info(cl_kernel, cl_device_id, cl_kernel_work_group
 
 void *CL_API_CALL extension_function(cl_platform_id, const char *name) {
   if (void *recording = fake_recording_function(name)) return recording;
+  if (void *vendor = fake_vendor_function(name)) return vendor;
   if (std::strcmp(name, "clCreateProgramWithILKHR") != 0) return nullptr;
   return the_fake.has_khr_il_function ? reinterpret_cast<void *>(from_il) : nullptr;
 }
@@ -199,6 +213,7 @@ void *look_up(void *, const char *name) {
         KILN_FAKE(clGetExtensionFunctionAddressForPlatform, extension_function),
     };
     add_fake_launching(&made);
+    add_fake_vendor(&made);
     return made;
   }();
   if (std::strcmp(name, "clCreateProgramWithIL") == 0 && !the_fake.has_il_function) return nullptr;

@@ -76,8 +76,18 @@ struct Fake {
   cl_int memory_code = CL_SUCCESS;
   bool memory_object = true;
   void *memory_context = nullptr;  // not null: the context that memory and events say they are of
-  void *imported = nullptr;        // what clImportMemoryARM was given
+  // What clImportMemoryARM was given, the descriptor of a dma-buf also as a number.
+  void *imported = nullptr;
+  int imported_descriptor = -1;
+  std::size_t imported_size = 0;
+  std::vector<cl_import_properties_arm> import_properties;
   cl_int import_code = CL_SUCCESS;
+  std::size_t hardware_buffer_size = 4096;  // of each that is imported whole
+  // What stands in the place of a host pointer with CL_MEM_EXT_HOST_PTR_QCOM, and what the device
+  // wants of such memory; sizes: 0: the device does not say.
+  std::string host_pointer_qcom;
+  std::size_t page_size_qcom = 0;
+  std::size_t padding_qcom = 0;
   cl_int map_code = CL_SUCCESS;
   bool map_address = true;
   bool map_blocking = false;  // of the last map
@@ -99,6 +109,27 @@ struct Fake {
   cl_bitfield command_buffer_queue = 0;
   bool recording_functions = true;
   cl_int record_code[4] = {CL_SUCCESS, CL_SUCCESS, CL_SUCCESS, CL_SUCCESS};
+  cl_name_version mutable_dispatch = {CL_MAKE_VERSION(0, 9, 0),
+                                      "cl_khr_command_buffer_mutable_dispatch"};
+  cl_bitfield mutable_capabilities = CL_MUTABLE_DISPATCH_ARGUMENTS_KHR |
+                                     CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
+                                     CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR;
+  cl_int mutable_code = CL_SUCCESS;  // of recording what can be changed
+  cl_int update_code = CL_SUCCESS;
+  std::size_t updates = 0;            // launches and arguments that were changed,
+  std::size_t updated_arguments = 0;  // since both were set to 0
+  cl_int argument_code = CL_SUCCESS;  // of clSetKernelArg, for the argument
+  cl_uint refused_argument = 1;       // of this index
+  // The driver's compiler, performance, clocks, events.
+  std::size_t unloads = 0;
+  cl_int unload_code = CL_SUCCESS;
+  std::function<void()> on_unload;
+  cl_uint performance = 0;  // what clSetPerfHintQCOM was last given
+  cl_int performance_code = CL_SUCCESS;
+  cl_ulong timer_resolution = 1;
+  cl_int timer_code = CL_SUCCESS;
+  std::vector<cl_ulong> profiling = {1, 2, 3, 4, 5};  // queued, submit, start, end, complete
+  cl_int callback_code = CL_SUCCESS;
   // Objects that were made and not given back.
   long live = 0;
 };

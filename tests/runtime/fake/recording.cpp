@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake driver's extension functions: command buffers, Qualcomm's recordable queues, and
-// imported host memory.
+// The fake driver's command buffers and Qualcomm's recordable queues.
 #include "runtime/launch/recording.hpp"
 #include "tests/runtime/fake/objects.hpp"
 
@@ -64,18 +63,6 @@ cl_int CL_API_CALL enqueue_recording(cl_command_queue queue, RecordingQcom recor
   return the_fake.record_code[3];
 }
 
-cl_mem CL_API_CALL import_memory(cl_context context, cl_mem_flags flags,
-                                 const cl_import_properties_arm *, void *memory, std::size_t size,
-                                 cl_int *code) {
-  the_fake.memory_flags = flags;
-  the_fake.imported = memory;
-  *code = the_fake.import_code;
-  auto made = make<cl_mem>(nullptr, std::string(size, '\0'));
-  object(made).context = context;
-  object(made).host = memory;
-  return made;
-}
-
 }  // namespace
 
 void *fake_recording_function(const char *name) {
@@ -89,7 +76,6 @@ void *fake_recording_function(const char *name) {
       KILN_FAKE(clEndRecordingQCOM, end_recording),
       KILN_FAKE(clEnqueueRecordingQCOM, enqueue_recording),
       KILN_FAKE(clReleaseRecordingQCOM, release<RecordingQcom>),
-      KILN_FAKE(clImportMemoryARM, import_memory),
   };
   const auto found = functions.find(name);
   return found == functions.end() || !the_fake.recording_functions ? nullptr : found->second;
