@@ -18,6 +18,14 @@ kiln_status kiln_sequence_add(kiln_sequence *sequence, kiln_kernel *kernel,
   return report_error(e, error);
 }
 
+kiln_status kiln_sequence_change(kiln_sequence *sequence, unsigned launch, kiln_kernel *kernel,
+                                 const kiln_ndrange *range, kiln_error *error) {
+  KILN_REQUIRE(sequence != nullptr && kernel != nullptr, error);
+  Status e = check_kernel(*sequence->sequence.loader, kernel->kernel);
+  if (e.ok()) e = change_step(&sequence->sequence, launch, kernel->kernel, range);
+  return report_error(e, error);
+}
+
 kiln_status kiln_sequence_end(kiln_sequence *sequence, kiln_error *error) {
   KILN_REQUIRE(sequence != nullptr, error);
   return report_error(end_sequence(&sequence->sequence), error);
@@ -26,11 +34,11 @@ kiln_status kiln_sequence_end(kiln_sequence *sequence, kiln_error *error) {
 kiln_status kiln_sequence_run(kiln_sequence *sequence, const kiln_event *const *wait,
                               size_t wait_count, kiln_event **event, kiln_error *error) {
   KILN_REQUIRE(sequence != nullptr, error);
-  const Sequence &recorded = sequence->sequence;
+  Sequence &recorded = sequence->sequence;
   Waits waits;
   Handle<cl_event> made;
   Status e = collect_waits(*recorded.loader, wait, wait_count, &waits);
-  if (e.ok()) e = run_sequence(recorded, waits, event == nullptr ? nullptr : &made);
+  if (e.ok()) e = run_sequence(&recorded, waits, event == nullptr ? nullptr : &made);
   return end_command(e, recorded.loader, &made, event, error);
 }
 
@@ -41,5 +49,7 @@ kiln_recording kiln_sequence_kind(const kiln_sequence *sequence) {
 }
 
 const char *kiln_sequence_reason(const kiln_sequence *sequence) {
-  return sequence == nullptr ? nullptr : sequence->sequence.reason.c_str();
+  if (sequence == nullptr) return nullptr;
+  const Sequence &recorded = sequence->sequence;
+  return (recorded.plain.empty() ? recorded.reason : recorded.plain).c_str();
 }

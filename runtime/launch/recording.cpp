@@ -81,30 +81,51 @@ Status find_functions(const Device &device, RecordableFunctions *out) {
   return lacks("the driver has no functions of cl_qcom_recordable_queues");
 }
 
-}  // namespace
+// Whether what is recorded can be changed: sets `update` and `updatable`, or `why_fixed`.
+void find_update(const Device &device, Recording *out) {
+  constexpr char kName[] = CL_KHR_COMMAND_BUFFER_MUTABLE_DISPATCH_EXTENSION_NAME;
+  out->why_fixed = "the device has no cl_khr_command_buffer_mutable_dispatch";
+  if (!device.capabilities.has_extension(kName)) return;
+  // 0.9.2 passes the changes in another way.
+  const cl_version version = extension_version(device, kName);
+  out->why_fixed =
+      "the device's cl_khr_command_buffer_mutable_dispatch is not version 0.9.0 or 0.9.1";
+  if (version != CL_MAKE_VERSION(0, 9, 0) && version != CL_MAKE_VERSION(0, 9, 1)) return;
+  out->why_fixed = "the device's command buffers cannot change arguments";
+  const cl_bitfield fields = device_bits(device, CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR);
+  if ((fields & CL_MUTABLE_DISPATCH_ARGUMENTS_KHR) == 0) return;
+  out->updatable =
+      fields & (CL_MUTABLE_DISPATCH_ARGUMENTS_KHR | CL_MUTABLE_DISPATCH_GLOBAL_SIZE_KHR |
+                CL_MUTABLE_DISPATCH_LOCAL_SIZE_KHR);
+  out->why_fixed = "the driver has no clUpdateMutableCommandsKHR";
+  out->update = extension_function<clUpdateMutableCommandsKHR_fn>(*device.cl, device.platform,
+                                                                  "clUpdateMutableCommandsKHR");
+}
 
-Status record_command_buffer(const Loader &loader, cl_command_queue queue,
-                             cl_command_queue_properties properties, const std::vector<Step> &steps,
-                             Recording *out) {
-  const Device &device = *loader.device;
-  CommandBufferFunctions call;
-  if (Status e = check_command_buffer(device, properties); !e.ok()) return e;
-  if (Status e = find_functions(device, &call); !e.ok()) return e;
-  // So that a run need not wait for the one before.
-  const cl_command_buffer_properties_khr list[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
-                                                   CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+// Records, in a form that can be changed if `out->update` is there.
+Status record(const Device &device, const CommandBufferFunctions &call, cl_command_queue queue,
+              std::vector<Step> *steps, Recording *out) {
+  // Simultaneous use, so that a run need not wait for the one before.
   const bool simultaneous = (device_bits(device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR) &
                              CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0;
+  const bool changeable = out->update != nullptr;
+  const cl_command_buffer_flags_khr flags =
+      (simultaneous ? CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR : 0) |
+      (changeable ? CL_COMMAND_BUFFER_MUTABLE_KHR : 0);
+  const cl_command_buffer_properties_khr list[] = {CL_COMMAND_BUFFER_FLAGS_KHR, flags, 0};
+  const cl_ndrange_kernel_command_properties_khr fields[] = {
+      CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, out->updatable, 0};
   const char *name = "clCreateCommandBufferKHR";
   cl_int code = CL_SUCCESS;
-  Handle<cl_command_buffer_khr> made(call.create(1, &queue, simultaneous ? list : nullptr, &code),
+  Handle<cl_command_buffer_khr> made(call.create(1, &queue, flags != 0 ? list : nullptr, &code),
                                      call.release);
-  for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps.size(); ++i) {
-    const LaunchPlan &plan = steps[i].plan;
+  for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps->size(); ++i) {
+    Step &step = (*steps)[i];
     name = "clCommandNDRangeKernelKHR";
-    code = call.add(made.get(), nullptr, nullptr, steps[i].kernel.get(), plan.dimensions,
-                    plan.global_offset(), plan.padded.data(), plan.local.data(), 0, nullptr,
-                    nullptr, nullptr);
+    code = call.add(made.get(), nullptr, changeable ? fields : nullptr, step.kernel.get(),
+                    step.plan.dimensions, step.plan.global_offset(), step.plan.padded.data(),
+                    step.plan.local.data(), 0, nullptr, nullptr, changeable ? &step.command : nullptr);
+    if (changeable && code == CL_SUCCESS && step.command == nullptr) return cl_failure(name, code);
   }
   if (made && code == CL_SUCCESS) {
     name = "clFinalizeCommandBufferKHR";
@@ -115,6 +136,23 @@ Status record_command_buffer(const Loader &loader, cl_command_queue queue,
   out->buffer = std::move(made);
   out->enqueue_buffer = call.enqueue;
   return {};
+}
+
+}  // namespace
+
+Status record_command_buffer(const Loader &loader, cl_command_queue queue,
+                             cl_command_queue_properties properties, std::vector<Step> *steps,
+                             Recording *out) {
+  const Device &device = *loader.device;
+  CommandBufferFunctions call;
+  if (Status e = check_command_buffer(device, properties); !e.ok()) return e;
+  if (Status e = find_functions(device, &call); !e.ok()) return e;
+  find_update(device, out);
+  Status status = record(device, call, queue, steps, out);
+  if (status.ok() || out->update == nullptr) return status;
+  out->update = nullptr;
+  out->why_fixed = "the driver cannot record launches that can be changed";
+  return record(device, call, queue, steps, out);
 }
 
 Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,

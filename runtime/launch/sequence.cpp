@@ -2,23 +2,28 @@
 // Collects the steps, has the driver record them if it can, and else enqueues one by one.
 #include "runtime/launch/sequence.hpp"
 
+#include "runtime/launch/recorded_changes.hpp"
 #include "runtime/load/first_launch.hpp"
 
 namespace kiln::runtime {
 namespace {
 
-Status retain_memory(const Kernel &kernel, Step *step) {
-  const OpenCL &cl = *kernel.program->loader->device->cl;
-  step->memory.reset(new Handle<cl_mem>[kernel.argument_count]);
-  for (unsigned i = 0; i < kernel.argument_count; ++i) {
-    if (!kernel.arguments[i].is_memory) continue;
-    cl_mem memory = nullptr;
-    std::memcpy(&memory, kernel.arguments[i].bytes.data(), sizeof(memory));
-    const cl_int code = cl.clRetainMemObject(memory);
-    if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
-    step->memory[i] = Handle<cl_mem>(memory, cl.clReleaseMemObject);
-  }
+Status retain_memory(const OpenCL &cl, const KernelArgument &argument, Handle<cl_mem> *out) {
+  if (!argument.is_memory) return {};
+  cl_mem memory = nullptr;
+  std::memcpy(&memory, argument.bytes.data(), sizeof(memory));
+  const cl_int code = cl.clRetainMemObject(memory);
+  if (code != CL_SUCCESS) return cl_failure("clRetainMemObject", code);
+  *out = Handle<cl_mem>(memory, cl.clReleaseMemObject);
   return {};
+}
+
+// A launch that was changed ran outside of the recording. Said once, since the text may be held.
+void tell_plain(Sequence *sequence, const Status &why) {
+  if (!sequence->plain.empty()) return;
+  const char *separator = sequence->reason.empty() ? "" : "; ";
+  sequence->plain =
+      concat({sequence->reason, separator, "changed launches run plainly: ", why.message});
 }
 
 // One launch after the other; the event of the last is the event of all.
@@ -38,12 +43,17 @@ Status run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event
   return {};
 }
 
-Status run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
-  const Recording &recording = sequence.recording;
-  const OpenCL &cl = *sequence.loader->device->cl;
+Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
+  const Recording &recording = sequence->recording;
+  const OpenCL &cl = *sequence->loader->device->cl;
   cl_event made = nullptr;
   cl_event *wanted = event == nullptr ? nullptr : &made;
   if (recording.kind == KILN_RECORDING_COMMAND_BUFFER) {
+    const Status updated = update_command_buffer(recording, &sequence->steps);
+    if (!updated.ok()) {
+      tell_plain(sequence, updated);
+      return run_plainly(*sequence, waits, event);
+    }
     const cl_int code = recording.enqueue_buffer(0, nullptr, recording.buffer.get(), waits.count,
                                                  waits.data(), wanted);
     // Without simultaneous use a buffer that is still running cannot run again.
@@ -52,12 +62,61 @@ Status run(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event
     }
   }
   if (recording.kind == KILN_RECORDING_RECORDABLE_QUEUE) {
-    const cl_int code =
-        recording.enqueue_qcom(sequence.queue.get(), recording.qcom.get(), 0, nullptr, 0, nullptr,
-                               0, nullptr, 0, nullptr, waits.count, waits.data(), wanted);
-    return take_event(cl, "clEnqueueRecordingQCOM", code, made, event);
+    bool changed = false;
+    const cl_int code = enqueue_recording(recording, sequence->queue.get(), sequence->steps, waits,
+                                          wanted, &changed);
+    Status status = take_event(cl, "clEnqueueRecordingQCOM", code, made, event);
+    if (status.ok() || !changed) return status;
+    tell_plain(sequence, status);
   }
-  return run_plainly(sequence, waits, event);
+  return run_plainly(*sequence, waits, event);
+}
+
+// Whether `kernel` can stand in for the launch's, with all its arguments set.
+Status check_change(const Step &step, const Kernel &kernel) {
+  if (kernel.program != step.program || kernel.index != step.index) {
+    return Status::error(Code::bad_argument,
+                         "the kernel is of another entry point than the launch");
+  }
+  for (unsigned i = 0; i < step.argument_count; ++i) {
+    if (kernel.arguments[i].bytes.empty()) {
+      return Status::error(Code::bad_argument, {"argument ", decimal(i), ": not set through Kiln"});
+    }
+  }
+  return {};
+}
+
+// Sets what differs, or nothing.
+Status change_arguments(const Kernel &kernel, Step *step) {
+  const OpenCL &cl = *kernel.program->loader->device->cl;
+  const auto set = [&](unsigned i, const std::string &bytes) {
+    return cl.clSetKernelArg(step->kernel.get(), i, bytes.size(), bytes.data());
+  };
+  const std::unique_ptr<Handle<cl_mem>[]> memory(new Handle<cl_mem>[step->argument_count]);
+  Status error;
+  unsigned done = 0;
+  for (; done < step->argument_count; ++done) {
+    const KernelArgument &argument = kernel.arguments[done];
+    if (argument.bytes == step->arguments[done].bytes) continue;
+    error = retain_memory(cl, argument, &memory[done]);
+    if (!error.ok()) break;
+    const cl_int code = set(done, argument.bytes);
+    if (code != CL_SUCCESS) error = cl_failure("clSetKernelArg", code);
+    if (!error.ok()) break;
+  }
+  for (unsigned i = 0; i < done; ++i) {
+    StepArgument &argument = step->arguments[i];
+    if (kernel.arguments[i].bytes == argument.bytes) continue;
+    if (!error.ok()) {
+      set(i, argument.bytes);
+      continue;
+    }
+    argument.bytes = kernel.arguments[i].bytes;
+    argument.memory = std::move(memory[i]);
+    argument.changed = true;
+    step->stale = true;
+  }
+  return error;
 }
 
 }  // namespace
@@ -82,10 +141,40 @@ Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &ra
   Step step;
   if (Status e = plan_launch(kernel, range, &step.plan); !e.ok()) return e;
   if (Status e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
-  if (Status e = retain_memory(kernel, &step); !e.ok()) return e;
+  step.arguments.reset(new StepArgument[kernel.argument_count]);
+  step.argument_count = kernel.argument_count;
+  for (unsigned i = 0; i < kernel.argument_count; ++i) {
+    const OpenCL &cl = *sequence->loader->device->cl;
+    Status e = retain_memory(cl, kernel.arguments[i], &step.arguments[i].memory);
+    if (!e.ok()) return e;
+    step.arguments[i].bytes = kernel.arguments[i].bytes;
+  }
   step.program = kernel.program;
   step.index = kernel.index;
   sequence->steps.push_back(std::move(step));
+  return {};
+}
+
+Status change_step(Sequence *sequence, unsigned launch, const Kernel &kernel,
+                   const kiln_ndrange *range) {
+  const std::size_t count = sequence->steps.size();
+  if (launch >= count) {
+    return Status::error(Code::bad_argument, {"the sequence has no launch ", decimal(launch),
+                                              ", there are ", decimal(count)});
+  }
+  Step &step = sequence->steps[launch];
+  LaunchPlan plan = step.plan;
+  Status e = check_change(step, kernel);
+  if (e.ok() && range != nullptr) e = plan_launch(kernel, *range, &plan);
+  if (e.ok() && plan.dimensions != step.plan.dimensions) {
+    e = Status::error(Code::bad_argument, "a launch keeps its number of dimensions");
+  }
+  if (e.ok()) e = change_arguments(kernel, &step);
+  if (!e.ok()) return e;
+  if (plan.padded != step.plan.padded || plan.local != step.plan.local) {
+    step.plan = plan;
+    step.resized = step.stale = true;
+  }
   return {};
 }
 
@@ -93,9 +182,10 @@ Status end_sequence(Sequence *sequence) {
   if (sequence->ended) return Status::error(Code::bad_argument, "the sequence has ended");
   if (sequence->steps.empty()) return Status::error(Code::bad_argument, "the sequence is empty");
   sequence->ended = true;
+  for (Step &step : sequence->steps) forget_changes(&step);  // recorded as they are now
   const Loader &loader = *sequence->loader;
   Status error = record_command_buffer(loader, sequence->queue.get(), sequence->properties,
-                                       sequence->steps, &sequence->recording);
+                                       &sequence->steps, &sequence->recording);
   sequence->reason = error.message;
   if (error.ok()) return {};
   error = record_on_recordable_queue(loader, sequence->steps, &sequence->recording);
@@ -103,10 +193,10 @@ Status end_sequence(Sequence *sequence) {
   return {};
 }
 
-Status run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
-  if (!sequence.ended) return Status::error(Code::bad_argument, "the sequence has not ended");
+Status run_sequence(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
+  if (!sequence->ended) return Status::error(Code::bad_argument, "the sequence has not ended");
   std::vector<std::unique_ptr<FirstLaunch>> firsts;
-  for (const Step &step : sequence.steps) {
+  for (const Step &step : sequence->steps) {
     auto first = FirstLaunch::mark(*step.program, step.index);
     if (first != nullptr) firsts.push_back(std::move(first));
   }

@@ -22,14 +22,18 @@ struct Sequence {
   std::vector<Step> steps;
   Recording recording;
   std::string reason;  // why a better way of recording is not used
+  std::string plain;   // the same, and why a run with changes was plain; empty: none was
   bool ended = false;
 };
 
 Status begin_sequence(const Queue &queue, Sequence *out);
 Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range);
+// Gives a launch the arguments that `kernel` has, and `range` if it is not null; all or nothing.
+Status change_step(Sequence *sequence, unsigned launch, const Kernel &kernel,
+                   const kiln_ndrange *range);
 // Records through the best of the device's extensions that works.
 Status end_sequence(Sequence *sequence);
 // `event` may be null.
-Status run_sequence(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event);
+Status run_sequence(Sequence *sequence, const Waits &waits, Handle<cl_event> *event);
 
 }  // namespace kiln::runtime

@@ -221,6 +221,19 @@ KILN_API kiln_status kiln_sequence_begin(kiln_queue *queue, kiln_sequence **out,
  * size is padded. */
 KILN_API kiln_status kiln_sequence_add(kiln_sequence *sequence, kiln_kernel *kernel,
                                        const kiln_ndrange *range, kiln_error *error);
+/** Gives a launch that was added the arguments that `kernel` has now, and another range, for all
+ * runs from the next one on, also of a sequence that has ended. What was enqueued before stays as
+ * it was. Arguments may be changed at every run; a driver that cannot change what it recorded gets
+ * plain launches instead, and kiln_sequence_reason() says so.
+ * @param sequence whose launch.
+ * @param launch its number, from 0 in the order of kiln_sequence_add().
+ * @param kernel of the same entry point of the same program; every argument set through Kiln. It is
+ * only read: kernel and sequence share nothing afterwards but the memory, which is retained.
+ * @param range NULL: as it was; else with as many dimensions as before. The global size is padded.
+ * @param error #KILN_ERROR_ARGUMENT; the launch is then as it was. */
+KILN_API kiln_status kiln_sequence_change(kiln_sequence *sequence, unsigned launch,
+                                          kiln_kernel *kernel, const kiln_ndrange *range,
+                                          kiln_error *error);
 /** Ends the recording; a sequence has at least one launch. Whatever the driver cannot record runs
  * as launches, and kiln_sequence_reason() says why. */
 KILN_API kiln_status kiln_sequence_end(kiln_sequence *sequence, kiln_error *error);
@@ -232,7 +245,8 @@ KILN_API kiln_status kiln_sequence_run(kiln_sequence *sequence, const kiln_event
 KILN_API void kiln_sequence_release(kiln_sequence *sequence);
 /** How it runs; known once it has ended. */
 KILN_API kiln_recording kiln_sequence_kind(const kiln_sequence *sequence);
-/** Why better ways of recording are not used; "" when the best is. */
+/** Why better ways of recording are not used; "" when the best is. Asked after a run, also why
+ * launches that were changed ran plainly. */
 KILN_API const char *kiln_sequence_reason(const kiln_sequence *sequence);
 
 /** @}

@@ -369,6 +369,12 @@ class Sequence {
     return detail::call(
         [&](kiln_error *error) { kiln_sequence_add(get(), kernel.get(), &range, error); });
   }
+  /// See kiln_sequence_change(); without a range it stays as it was.
+  Status change(unsigned launch, const Kernel &kernel, const kiln_ndrange *range = nullptr) const {
+    return detail::call([&](kiln_error *error) {
+      kiln_sequence_change(get(), launch, kernel.get(), range, error);
+    });
+  }
   /// See kiln_sequence_end().
   Status end() const {
     return detail::call([&](kiln_error *error) { kiln_sequence_end(get(), error); });

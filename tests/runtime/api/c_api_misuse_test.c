@@ -211,6 +211,41 @@ static void test_imports(void) {
   fclose(file);
 }
 
+/* Changes of a sequence that do not fit it. */
+static void test_wrong_changes(void) {
+  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
+  const kiln_ndrange plane = {2, {4, 4, 0}, {0, 0, 0}};
+  kiln_program *program = NULL;
+  kiln_kernel *kernel = NULL;
+  kiln_kernel *bare = NULL;
+  kiln_buffer *buffer = NULL;
+  kiln_sequence *sequence = NULL;
+  uint32_t one = 1;
+  kiln_error e;
+  SUCCEEDS(kiln_load(loader, "scale", "a_plain", 0, &program, NULL, &e));
+  SUCCEEDS(kiln_kernel_create(program, NULL, &kernel, &e));
+  SUCCEEDS(kiln_kernel_create(program, NULL, &bare, &e));
+  SUCCEEDS(kiln_buffer_create(loader, 64, KILN_ACCESS_BOTH, &buffer, &e));
+  SUCCEEDS(kiln_kernel_set_buffer(kernel, 0, buffer, &e));
+  SUCCEEDS(kiln_kernel_set_value(kernel, 1, &one, 4, &e));
+  SUCCEEDS(kiln_kernel_set_value(kernel, 2, &one, 4, &e));
+  SUCCEEDS(kiln_kernel_set_buffer(kernel, 3, buffer, &e));
+  SUCCEEDS(kiln_sequence_begin(queue, &sequence, &e));
+  FAILS(kiln_sequence_change(sequence, 0, kernel, NULL, &e), KILN_ERROR_ARGUMENT, "no launch 0");
+  SUCCEEDS(kiln_sequence_add(sequence, kernel, &range, &e));
+  SUCCEEDS(kiln_sequence_end(sequence, &e));
+  FAILS(kiln_sequence_change(sequence, 1, kernel, NULL, &e), KILN_ERROR_ARGUMENT, "no launch 1");
+  FAILS(kiln_sequence_change(sequence, 0, bare, NULL, &e), KILN_ERROR_ARGUMENT, "not set");
+  FAILS(kiln_sequence_change(sequence, 0, kernel, &plane, &e), KILN_ERROR_ARGUMENT, "dimensions");
+  SUCCEEDS(kiln_sequence_run(sequence, NULL, 0, NULL, &e));
+  SUCCEEDS(kiln_queue_finish(queue, &e));
+  kiln_sequence_release(sequence);
+  kiln_buffer_release(buffer);
+  kiln_kernel_release(bare);
+  kiln_kernel_release(kernel);
+  kiln_program_release(program);
+}
+
 /* A kernel, a queue and a buffer that come from two contexts. */
 static void test_strangers(void) {
   const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -260,6 +295,7 @@ int main(int argc, char **argv) {
   test_wrong_launches();
   test_strangers();
   test_imports();
+  test_wrong_changes();
   kiln_queue_release(queue);
   kiln_loader_release(loader);
   kiln_pack_release(pack);

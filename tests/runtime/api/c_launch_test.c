@@ -93,6 +93,8 @@ static void test_null_for_sequences(void) {
   REFUSED(kiln_sequence_add(NULL, SOME(kiln_kernel), &range, &e), "kiln_sequence_add");
   REFUSED(kiln_sequence_add(SOME(kiln_sequence), NULL, &range, &e), "kiln_sequence_add");
   REFUSED(kiln_sequence_add(SOME(kiln_sequence), SOME(kiln_kernel), NULL, &e), "kiln_sequence_add");
+  REFUSED(kiln_sequence_change(NULL, 0, SOME(kiln_kernel), &range, &e), "kiln_sequence_change");
+  REFUSED(kiln_sequence_change(SOME(kiln_sequence), 0, NULL, &range, &e), "kiln_sequence_change");
   REFUSED(kiln_sequence_end(NULL, &e), "kiln_sequence_end");
   REFUSED(kiln_sequence_run(NULL, NULL, 0, &event, &e), "kiln_sequence_run");
   CHECK(sequence == NULL && event == NULL);

@@ -6,7 +6,9 @@
 namespace kiln::test {
 namespace {
 
+using runtime::ArgumentQcom;
 using runtime::RecordingQcom;
+using runtime::WorkSizeQcom;
 
 void run(const Object &recording, cl_uint waits, cl_event *event) {
   the_fake.waited_for = waits;
@@ -14,20 +16,41 @@ void run(const Object &recording, cl_uint waits, cl_event *event) {
   give_fake_event(event);
 }
 
+// Stands for launch `place` of a command buffer.
+cl_mutable_command_khr command_of(cl_command_buffer_khr buffer, std::size_t place) {
+  return reinterpret_cast<cl_mutable_command_khr>(object(buffer).bytes.data() + place);
+}
+
+void change(FakeLaunch *launch, cl_uint index, std::size_t size, const void *value) {
+  launch->arguments[index].assign(static_cast<const char *>(value), size);
+  ++the_fake.updated_arguments;
+}
+
 cl_command_buffer_khr CL_API_CALL create_buffer(cl_uint, const cl_command_queue *,
                                                 const cl_command_buffer_properties_khr *list,
                                                 cl_int *code) {
   *code = the_fake.record_code[0];
   auto made = make<cl_command_buffer_khr>();
-  object(made).bytes = list != nullptr ? "simultaneous" : "";
+  const cl_command_buffer_properties_khr flags = list != nullptr ? list[1] : 0;
+  if ((flags & CL_COMMAND_BUFFER_MUTABLE_KHR) != 0) {
+    object(made).bytes = std::string(64, 'm');  // as many launches can be changed
+    if (the_fake.mutable_code != CL_SUCCESS) *code = the_fake.mutable_code;
+  }
   return made;
 }
 
 cl_int CL_API_CALL add(cl_command_buffer_khr buffer, cl_command_queue,
-                       const cl_ndrange_kernel_command_properties_khr *, cl_kernel kernel,
+                       const cl_ndrange_kernel_command_properties_khr *fields, cl_kernel kernel,
                        cl_uint dimensions, const std::size_t *, const std::size_t *global,
                        const std::size_t *local, cl_uint, const cl_sync_point_khr *,
-                       cl_sync_point_khr *, cl_mutable_command_khr *) {
+                       cl_sync_point_khr *, cl_mutable_command_khr *command) {
+  const bool wants_change = fields != nullptr;
+  if (wants_change != (command != nullptr) || wants_change == object(buffer).bytes.empty() ||
+      (wants_change && (fields[0] != CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR ||
+                        fields[1] != the_fake.mutable_capabilities))) {
+    return CL_INVALID_VALUE;
+  }
+  if (wants_change) *command = command_of(buffer, object(buffer).launches.size());
   object(buffer).launches.push_back(
       {{global, global + dimensions}, {local, local + dimensions}, object(kernel).arguments, true});
   return the_fake.record_code[1];
@@ -54,13 +77,61 @@ cl_int CL_API_CALL end_recording(RecordingQcom recording) {
   return the_fake.record_code[2];
 }
 
-cl_int CL_API_CALL enqueue_recording(cl_command_queue queue, RecordingQcom recording, std::size_t,
-                                     const void *, std::size_t, const void *, std::size_t,
-                                     const void *, std::size_t, const void *, cl_uint waits,
-                                     const cl_event *, cl_event *event) {
+cl_int CL_API_CALL enqueue_recording(cl_command_queue queue, RecordingQcom recording,
+                                     std::size_t argument_count, const ArgumentQcom *arguments,
+                                     std::size_t offset_count, const void *offsets,
+                                     std::size_t global_count, const WorkSizeQcom *global,
+                                     std::size_t local_count, const WorkSizeQcom *local,
+                                     cl_uint waits, const cl_event *, cl_event *event) {
   if (object(queue).bytes == "recordable") return CL_INVALID_COMMAND_QUEUE;
-  if (the_fake.record_code[3] == CL_SUCCESS) run(object(recording), waits, event);
-  return the_fake.record_code[3];
+  if (the_fake.record_code[3] != CL_SUCCESS) return the_fake.record_code[3];
+  const std::size_t changes = argument_count + global_count + local_count;
+  if (changes != 0 && the_fake.update_code != CL_SUCCESS) return the_fake.update_code;
+  if (offset_count != 0 || offsets != nullptr) return CL_INVALID_VALUE;
+  Object changed;  // for this run alone
+  changed.launches = object(recording).launches;
+  for (std::size_t i = 0; i < argument_count; ++i) {
+    const ArgumentQcom &one = arguments[i];
+    change(&changed.launches.at(one.launch), one.index, one.size, one.value);
+  }
+  for (std::size_t i = 0; i < global_count; ++i) {
+    std::vector<std::size_t> &sizes = changed.launches.at(global[i].launch).global;
+    sizes.assign(global[i].sizes, global[i].sizes + sizes.size());
+  }
+  for (std::size_t i = 0; i < local_count; ++i) {
+    std::vector<std::size_t> &sizes = changed.launches.at(local[i].launch).local;
+    sizes.assign(local[i].sizes, local[i].sizes + sizes.size());
+  }
+  run(changed, waits, event);
+  return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL update(cl_command_buffer_khr buffer, const cl_mutable_base_config_khr *all) {
+  if (the_fake.update_code != CL_SUCCESS) return the_fake.update_code;
+  if (all->type != CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR || all->next != nullptr) {
+    return CL_INVALID_VALUE;
+  }
+  for (cl_uint i = 0; i < all->num_mutable_dispatch; ++i) {
+    const cl_mutable_dispatch_config_khr &one = all->mutable_dispatch_list[i];
+    const auto place = static_cast<std::size_t>(reinterpret_cast<const char *>(one.command) -
+                                                object(buffer).bytes.data());
+    if (one.type != CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR || one.next != nullptr ||
+        place >= object(buffer).launches.size() || one.num_svm_args != 0 ||
+        one.num_exec_infos != 0 || (one.num_args == 0) != (one.arg_list == nullptr)) {
+      return CL_INVALID_MUTABLE_COMMAND_KHR;
+    }
+    FakeLaunch &launch = object(buffer).launches[place];
+    for (cl_uint j = 0; j < one.num_args; ++j) {
+      change(&launch, one.arg_list[j].arg_index, one.arg_list[j].arg_size,
+             one.arg_list[j].arg_value);
+    }
+    if (one.global_work_size != nullptr) {
+      launch.global.assign(one.global_work_size, one.global_work_size + one.work_dim);
+      launch.local.assign(one.local_work_size, one.local_work_size + one.work_dim);
+    }
+    ++the_fake.updates;
+  }
+  return CL_SUCCESS;
 }
 
 }  // namespace
@@ -76,6 +147,7 @@ void *fake_recording_function(const char *name) {
       KILN_FAKE(clEndRecordingQCOM, end_recording),
       KILN_FAKE(clEnqueueRecordingQCOM, enqueue_recording),
       KILN_FAKE(clReleaseRecordingQCOM, release<RecordingQcom>),
+      KILN_FAKE(clUpdateMutableCommandsKHR, update),
   };
   const auto found = functions.find(name);
   return found == functions.end() || !the_fake.recording_functions ? nullptr : found->second;

@@ -157,6 +157,45 @@ TEST_CASE("a sequence runs as launches where recording is not used", "[device]")
   CHECK(s.scaled_by(42 * 42 * 42));
 }
 
+TEST_CASE("launches of a sequence that are changed compute with what they were given",
+          "[device][every]") {
+  device();
+  for (const bool recorded : {true, false}) {
+    const Scale s;
+    const Sequence sequence = take(Sequence::begin(s.queue));
+    for (const std::uint32_t factor : {3u, 5u}) {
+      s.set_factor(factor);
+      require(sequence.add(s.kernel, kRange));
+    }
+    require(sequence.end());
+    if (!recorded) sequence.get()->sequence.recording = {};
+    require(sequence.run());  // 15
+    s.set_factor(7);
+    require(sequence.change(1, s.kernel));
+    require(sequence.run());  // 21
+    require(sequence.run());
+    CHECK(s.scaled_by(15 * 21 * 21));
+    // Other memory, a smaller range and another work-group size for the first launch.
+    const Buffer others = take(Buffer::create(s.loader, kCount * 4, KILN_ACCESS_BOTH));
+    auto *numbers = static_cast<std::uint32_t *>(take(others.map(s.queue)));
+    std::iota(numbers, numbers + kCount, 0u);
+    require(others.unmap(s.queue));
+    require(s.kernel.set(0, others));
+    require(s.kernel.set(2, std::uint32_t{500}));
+    s.set_factor(2);
+    const kiln_ndrange smaller{1, {500, 0, 0}, {4, 0, 0}};
+    require(sequence.change(0, s.kernel, &smaller));
+    require(sequence.run());  // 7 for `values`, 2 for the first 500 of `others`
+    INFO(sequence.reason());
+    CHECK(s.scaled_by(15 * 21 * 21 * 7));
+    numbers = static_cast<std::uint32_t *>(take(others.map(s.queue)));
+    CHECK(numbers[499] == 998);
+    CHECK(numbers[500] == 500);
+    require(others.unmap(s.queue));
+    require(s.queue.finish());
+  }
+}
+
 TEST_CASE("a buffer over the host's memory is that memory", "[device]") {
   device();
   const Scale s;
