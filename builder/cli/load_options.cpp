@@ -51,6 +51,8 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
                   "Other processes skip a binary that this one has been loading for this many "
                   "seconds; 0: never")
       ->check(CLI::Range(0.0, 86400.0));
+  command.add_flag("--unload-compiler", options->unload_compiler,
+                   "Ask the driver to unload its compiler after the load, and tell the memory");
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }
 
@@ -74,6 +76,7 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   if (options.no_il) request.flags |= KILN_LOAD_NO_IL;
   if (options.no_source) request.flags |= KILN_LOAD_NO_SOURCE;
   if (options.compatible) request.flags |= KILN_LOAD_COMPATIBLE;
+  request.unload = options.unload_compiler;
   request.overlay = options.overlay;
   request.deadline = in_milliseconds(options.deadline_seconds);
   request.timeout = in_milliseconds(options.timeout_seconds);

@@ -18,6 +18,7 @@ struct LoadOptions {
   bool no_il = false;
   bool no_source = false;
   bool compatible = false;
+  bool unload_compiler = false;
   std::string overlay;
   double deadline_seconds = 0;
   double timeout_seconds = 120;

@@ -266,10 +266,14 @@ std::string stage_text(const RunArguments &options, const kiln_ndrange &range) {
 }
 
 nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
-  return {
-      {"global", range.global},
-      {"local", range.local},
-      {"times", {{"queued", t.queued}, {"submit", t.submit}, {"start", t.start}, {"end", t.end}}}};
+  return {{"global", range.global},
+          {"local", range.local},
+          {"times",
+           {{"queued", t.queued},
+            {"submit", t.submit},
+            {"start", t.start},
+            {"end", t.end},
+            {"complete", t.complete}}}};
 }
 
 void summarise(const RunArguments &options, const Selection &subject,

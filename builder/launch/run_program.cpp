@@ -4,11 +4,17 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include <unistd.h>
+
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/plane_json.hpp"
 #include "builder/launch/report_text.hpp"
+#include "builder/process/children.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "kiln/driver.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -20,7 +26,7 @@ json launched_json(const Launched &launched) {
   for (std::size_t i = 0; i < launched.times.size(); ++i) {
     const kiln_times &t = launched.times[i];
     const kiln_ndrange &range = launched.ranges[i];
-    stages.push_back({{"times", {t.queued, t.submit, t.start, t.end}},
+    stages.push_back({{"times", {t.queued, t.submit, t.start, t.end, t.complete}},
                       {"dimensions", range.dimensions},
                       {"global", range.global},
                       {"local", range.local}});
@@ -33,7 +39,7 @@ Launched launched_from(const json &in) {
   launched.host_nanoseconds = in["host_nanoseconds"];
   for (const json &stage : in["stages"]) {
     const json &t = stage["times"];
-    launched.times.push_back({t[0], t[1], t[2], t[3]});
+    launched.times.push_back({t[0], t[1], t[2], t[3], t[4]});
     kiln_ndrange range{stage["dimensions"], {}, {}, {}};
     for (std::size_t i = 0; i < 3; ++i) {
       range.global[i] = stage["global"][i];
@@ -77,18 +83,50 @@ Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Pr
   return {};
 }
 
+const char *unload_word(kiln_unload done) {
+  constexpr const char *words[] = {"called", "not needed", "busy", "no such call", "quarantined"};
+  return words[done];
+}
+
+// Asks the driver to unload its compiler, and puts into `answer` how much memory this process
+// holds: `before` the load and now, after it; and after the call.
+Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
+  const std::uint64_t loaded = resident_bytes(getpid());
+  const auto done = kiln::unload_compiler(loader);
+  if (!done) return status_of(done.error());
+  const std::uint64_t unloaded = resident_bytes(getpid());
+  (*answer)["report"]["resident_bytes"] = {
+      {"before", before}, {"loaded", loaded}, {"unloaded", unloaded}};
+  (*answer)["report"]["unload_compiler"] = unload_word(*done);
+  const auto mebibytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
+  (*answer)["report_text"] =
+      (*answer)["report_text"].get<std::string>() +
+      fmt::format(
+          "resident memory: {:.1f} MiB before the load, {:.1f} MiB after it, {:.1f} MiB "
+          "after clUnloadPlatformCompiler ({})\n",
+          mebibytes(before), mebibytes(loaded), mebibytes(unloaded), unload_word(*done));
+  return {};
+}
+
 json run_in_child(const RunRequest &request) {
   OpenedPack bench;
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
   options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
   if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
+  const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
   // The document that the commands print; nothing is read from it.
   answer["report"] = json::parse(loaded.report.json());
   answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
+  if (request.unload) {
+    if (Status status = unload(bench.loader, before, &answer); !status.ok()) {
+      answer.update(to_json(status));
+      return answer;
+    }
+  }
   if (!loaded.program || !request.launch) return answer;
   if (Status status = launch(request, bench, *loaded.program, &answer); !status.ok()) {
     status.code = Code::opencl;  // what was loaded cannot be launched, whatever the reason

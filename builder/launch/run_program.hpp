@@ -19,7 +19,8 @@ struct RunRequest {
   unsigned flags = 0;                     // KILN_LOAD_*
   std::string overlay;                    // folder; empty: none
   std::chrono::milliseconds deadline{0};  // of one load, as in kiln_loader_options; 0: none
-  bool launch = false;                    // or load alone
+  bool unload = false;  // then the driver's compiler, and tell the resident memory
+  bool launch = false;  // or load alone
   ProblemSize size;
   std::vector<Plane> inputs;  // in the order of program_shape()
   Parameters parameters;

@@ -225,14 +225,33 @@ kiln_status kiln_event_wait(kiln_event *event, kiln_error *error) {
 kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *error) {
   KILN_REQUIRE(event != nullptr && out != nullptr, error);
   if (kiln_status status = kiln_event_wait(event, error); status != KILN_OK) return status;
-  const cl_profiling_info what[4] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
-                                     CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
-  cl_ulong values[4] = {};
-  for (int i = 0; i < 4; ++i) {
+  const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                    CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END,
+                                    CL_PROFILING_COMMAND_COMPLETE};
+  cl_ulong values[5] = {};
+  for (int i = 0; i < 5; ++i) {
     const cl_int code = event->loader->device->cl->clGetEventProfilingInfo(
         event->handle.get(), what[i], sizeof(cl_ulong), &values[i], nullptr);
-    if (code != CL_SUCCESS) return report_error(cl_failure("clGetEventProfilingInfo", code), error);
+    // The last came with OpenCL 2.0, and nothing is complete before it has ended.
+    if (i == 4 && (code != CL_SUCCESS || values[4] < values[3])) {
+      values[4] = values[3];
+    } else if (code != CL_SUCCESS) {
+      return report_error(cl_failure("clGetEventProfilingInfo", code), error);
+    }
   }
-  *out = {values[0], values[1], values[2], values[3]};
+  *out = {values[0], values[1], values[2], values[3], values[4]};
   return KILN_OK;
+}
+
+kiln_status kiln_event_set_callback(kiln_event *event, kiln_event_function function, void *user,
+                                    kiln_error *error) {
+  KILN_REQUIRE(event != nullptr && function != nullptr, error);
+  const auto set = event->loader->device->cl->clSetEventCallback;
+  if (set == nullptr) {
+    return report_error(
+        Status::error(Code::requirement, "the OpenCL library has no clSetEventCallback"), error);
+  }
+  const cl_int code = set(event->handle.get(), CL_COMPLETE, function, user);
+  if (code == CL_SUCCESS) return KILN_OK;
+  return report_error(cl_failure("clSetEventCallback", code), error);
 }

@@ -107,6 +107,20 @@ Status create_context(const Device &device, Handle<cl_context> *out, const Conte
   }
 }
 
+Status read_timers(const Device &device, cl_ulong *at_device, cl_ulong *at_host) {
+  const OpenCL &cl = *device.cl;
+  cl_ulong resolution = 0;  // 0 is how a platform says that it has none
+  if (parse_opencl_version(device.identity.text(Field::device_version)) < 201 ||
+      cl.clGetDeviceAndHostTimer == nullptr ||
+      cl.clGetPlatformInfo(device.platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, sizeof(resolution),
+                           &resolution, nullptr) != CL_SUCCESS ||
+      resolution == 0) {
+    return Status::error(Code::requirement, "the device has no clGetDeviceAndHostTimer");
+  }
+  const cl_int code = cl.clGetDeviceAndHostTimer(device.id, at_device, at_host);
+  return code == CL_SUCCESS ? Status() : cl_failure("clGetDeviceAndHostTimer", code);
+}
+
 std::string device_label(std::string_view name, std::string_view driver_version) {
   return packs::concat({name, " (driver ", driver_version, ")"});
 }

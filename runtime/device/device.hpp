@@ -43,6 +43,10 @@ std::shared_ptr<const Device> open_device(std::shared_ptr<const OpenCL> cl, Devi
 Status create_context(const Device &device, Handle<cl_context> *out, const ContextHints &hints = {},
                       unsigned *applied = nullptr);
 
+// The device's clock, which profiling tells, and the host's at the same time, in nanoseconds. Fails
+// with Code::requirement where the platform or the device has no such call.
+Status read_timers(const Device &device, cl_ulong *at_device, cl_ulong *at_host);
+
 // "NVIDIA H200 (driver 580.159.04)", from the identity of a device or a target.
 std::string device_label(std::string_view name, std::string_view driver_version);
 

@@ -2,6 +2,8 @@
 // The vendors' properties for contexts and queues, added where the device has the extension.
 #include "runtime/device/hints.hpp"
 
+#include "runtime/opencl/error.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -24,6 +26,11 @@ void add(Property **end, Property name, Property value) {
   *(*end)++ = value;
 }
 
+// Low, medium and high of either property.
+cl_context_properties level_of(cl_context_properties property, kiln_level level) {
+  return property + 1 + (KILN_LEVEL_HIGH - level);
+}
+
 }  // namespace
 
 unsigned add_context_hints(const Capabilities &device, const ContextHints &hints,
@@ -32,12 +39,27 @@ unsigned add_context_hints(const Capabilities &device, const ContextHints &hints
       taken(device, "cl_qcom_perf_hint", hints.performance, KILN_HINT_PERFORMANCE) |
       taken(device, "cl_qcom_priority_hint", hints.priority, KILN_HINT_PRIORITY);
   const auto pair = [&](cl_context_properties name, kiln_level level) {
-    add(&properties, name, name + 1 + (KILN_LEVEL_HIGH - level));
+    add(&properties, name, level_of(name, level));
   };
   if ((bits & KILN_HINT_PERFORMANCE) != 0) pair(kPerformanceQcom, hints.performance);
   if ((bits & KILN_HINT_PRIORITY) != 0) pair(kPriorityQcom, hints.priority);
   *properties = 0;
   return bits;
+}
+
+packs::Status set_performance(const OpenCL &cl, cl_platform_id platform, const Capabilities &device,
+                              cl_context context, kiln_level level) {
+  using Function = cl_int(CL_API_CALL *)(cl_context, cl_uint);
+  const auto lacks = [](const char *what) {
+    return packs::Status::error(packs::Code::requirement, what);
+  };
+  if (!device.has_extension("cl_qcom_perf_hint")) {
+    return lacks("the device has no cl_qcom_perf_hint");
+  }
+  const auto set = extension_function<Function>(cl, platform, "clSetPerfHintQCOM");
+  if (set == nullptr) return lacks("the driver has no clSetPerfHintQCOM");
+  const cl_int code = set(context, static_cast<cl_uint>(level_of(kPerformanceQcom, level)));
+  return code == CL_SUCCESS ? packs::Status() : cl_failure("clSetPerfHintQCOM", code);
 }
 
 unsigned add_queue_hints(const Capabilities &device, const QueueHints &hints,

@@ -22,6 +22,11 @@ constexpr int kContextProperties = 7;
 unsigned add_context_hints(const Capabilities &device, const ContextHints &hints,
                            cl_context_properties *properties);
 
+// Changes the performance of a context of that device's. `level` is not the default. Fails with
+// Code::requirement without cl_qcom_perf_hint.
+packs::Status set_performance(const OpenCL &cl, cl_platform_id platform, const Capabilities &device,
+                              cl_context context, kiln_level level);
+
 struct QueueHints {
   kiln_level priority = KILN_LEVEL_DEFAULT;  // cl_khr_priority_hints
   kiln_level throttle = KILN_LEVEL_DEFAULT;  // cl_khr_throttle_hints

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/load/unload.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -139,6 +141,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
     const cl_int code = outcome.error.cl_error;
     if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return outcome;
   }
+  const UsingCompiler using_compiler;
   BuildOutcome outcome;
   BuiltProgram &built = outcome.built;
   outcome.error = create_program(device, context, form, bytes, &built.program);

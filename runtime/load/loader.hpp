@@ -2,6 +2,7 @@
 // What every load of an application has in common.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,7 +18,7 @@ namespace kiln::runtime {
 struct LoadedProgram;
 
 // A device, a context that holds it, a pack, and what the application asked for. Immutable
-// but for the overlay, which guards itself; shared between threads.
+// but for the overlay, which guards itself, and a flag; shared between threads.
 struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
@@ -36,6 +37,8 @@ struct Loader {
   // Whether `check` finds the program's results right; null without a check. The C API sets it,
   // since it makes the handle that `check` takes.
   bool (*passes_check)(const Loader &, const std::shared_ptr<LoadedProgram> &) = nullptr;
+
+  mutable std::atomic<bool> compiler_unloaded{false};  // the driver was asked to, once at least
 
   // Where binaries are decoded, kept from load to load; a thread that finds it in use takes
   // memory of its own.

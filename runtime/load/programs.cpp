@@ -3,6 +3,7 @@
 #include "runtime/load/programs.hpp"
 
 #include "runtime/load/finish.hpp"
+#include "runtime/load/unload.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -14,6 +15,8 @@ std::shared_ptr<Report> new_report(const Loader &loader, const std::string &prog
   report->variant = std::move(variant);
   report->device = loader.device;
   report->pack = loader.pack;
+  if (loader.compiler_unloaded)
+    report->notes.push_back("the driver was asked to unload its compiler before");
   return report;
 }
 
@@ -115,6 +118,17 @@ void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags
     if (progress != nullptr && !progress->loaded(programs[i], result, i + 1)) return;
   }
   for (Slot *slot : others) const std::lock_guard<std::mutex> wait(slot->mutex);
+}
+
+std::optional<bool> Programs::has_compiled() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  bool compiled = false;
+  for (const auto &slot : slots_) {
+    const std::unique_lock<std::mutex> idle(slot->mutex, std::try_to_lock);
+    if (!idle) return std::nullopt;
+    if (slot->last.report != nullptr && runtime::has_compiled(*slot->last.report)) compiled = true;
+  }
+  return compiled;
 }
 
 void Programs::finish() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ class Programs {
 
   // finish_program() for all that are loaded.
   void finish();
+
+  // Whether the driver compiled any of them; absent while one is being loaded.
+  std::optional<bool> has_compiled();
 
  private:
   struct Slot {

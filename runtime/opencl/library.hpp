@@ -69,6 +69,8 @@
   X(clReleaseDevice)            \
   X(clSetEventCallback)         \
   X(clEnqueueFillBuffer)        \
+  X(clUnloadPlatformCompiler)   \
+  X(clGetDeviceAndHostTimer)    \
   X(clCreateCommandQueueWithProperties)
 
 namespace kiln::runtime {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back to SPIR-V
- * and then to source, says why, and launches kernels. import.h and listing.h have more.
+ * and then to source, says why, and launches kernels. driver.h, import.h and listing.h have more.
  *
  * Conventions, which hold for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
@@ -230,7 +230,8 @@ typedef enum kiln_notice_kind {
   KILN_NOTICE_DEATH = 6,      /**< An earlier process ended inside the driver, or hangs there. */
   KILN_NOTICE_NO_OVERLAY = 7, /**< The overlay cannot be used; `text` says why. */
   KILN_NOTICE_NO_GUARD = 8,   /**< No marker could be written: a death would not be seen. */
-  KILN_NOTICE_UNTRUSTED = 9   /**< Under #KILN_TRUST_WARN: what would have been refused, and why. */
+  KILN_NOTICE_UNTRUSTED = 9,  /**< Under #KILN_TRUST_WARN: what would have been refused, and why. */
+  KILN_NOTICE_UNLOADED = 10   /**< The driver was asked to unload its compiler (driver.h). */
 } kiln_notice_kind;
 
 /** What happened while loading, for telemetry. No string is NULL; they live for the call. */
@@ -410,9 +411,8 @@ KILN_API kiln_status kiln_prefetch(kiln_loader *loader, const char *const *progr
                                    unsigned flags, kiln_progress_function progress, void *user,
                                    kiln_error *error);
 
-/** Removes everything of Kiln's in an overlay folder, quarantines too. Other processes may be using
- * it; the markers of living ones stay. A folder that is not there is an empty one.
- * #KILN_ERROR_PACK_IO if something cannot be removed. */
+/** Removes everything of Kiln's in an overlay folder, quarantines too; the markers of living
+ * processes stay. No folder is an empty one. #KILN_ERROR_PACK_IO if something cannot be removed. */
 KILN_API kiln_status kiln_overlay_clear(const char *folder, kiln_error *error);
 
 /** @}

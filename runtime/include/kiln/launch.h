@@ -140,16 +140,28 @@ KILN_API cl_event kiln_event_cl(const kiln_event *event);
 /** Flushes the event's queue and waits. A command that failed is #KILN_ERROR_OPENCL. */
 KILN_API kiln_status kiln_event_wait(kiln_event *event, kiln_error *error);
 
-/** The four profiling time stamps of a command, in nanoseconds on the device's clock. */
+/** The profiling time stamps of a command, in nanoseconds on the device's clock, which
+ * kiln_device_timers() of driver.h relates to the host's. */
 typedef struct kiln_times {
-  uint64_t queued; /**< Enqueued by the host. */
-  uint64_t submit; /**< Handed to the device. */
-  uint64_t start;  /**< Began to execute. */
-  uint64_t end;    /**< Done. */
+  uint64_t queued;   /**< Enqueued by the host. */
+  uint64_t submit;   /**< Handed to the device. */
+  uint64_t start;    /**< Began to execute. */
+  uint64_t end;      /**< Done. */
+  uint64_t complete; /**< Done with what it enqueued itself; `end` where the driver does not say. */
 } kiln_times;
 
 /** Waits first. #KILN_ERROR_OPENCL if the queue has no profiling. */
 KILN_API kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *error);
+
+/** Called by the driver, on any thread, maybe before kiln_event_set_callback() returns. `status` is
+ * CL_COMPLETE, or negative for a command that failed. Must not block: no OpenCL call that waits or
+ * builds, and no release of the last handle of anything. */
+typedef void(CL_CALLBACK *kiln_event_function)(cl_event event, cl_int status, void *user);
+/** Has `function` called once when the event's command is done, in the place of a thread that
+ * waits. Flushes nothing: see kiln_queue_flush(). The event may be released or used again at once.
+ * #KILN_ERROR_REQUIREMENT if the OpenCL library has no clSetEventCallback. */
+KILN_API kiln_status kiln_event_set_callback(kiln_event *event, kiln_event_function function,
+                                             void *user, kiln_error *error);
 
 /** @}
  * @name Launches

@@ -47,6 +47,11 @@ class Event {
     if (kiln_event_times(get(), &times, &error) != KILN_OK) return error;
     return times;
   }
+  /// See kiln_event_set_callback().
+  Status set_callback(kiln_event_function function, void *user) const {
+    return detail::call(
+        [&](kiln_error *error) { kiln_event_set_callback(get(), function, user, error); });
+  }
 
   /// Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null:
   /// what a command of the C interface takes, and uses again.

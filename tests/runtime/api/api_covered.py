@@ -17,6 +17,7 @@ import sys
 
 # Pointers that may be NULL, as kiln.h says; the details of an error always may.
 MAY_BE_NULL = {
+    "kiln_event_set_callback": {"user"},
     "kiln_sequence_change": {"range"},
     "kiln_buffer_map_async": {"event"},
     "kiln_buffer_unmap_async": {"event"},

@@ -4,6 +4,7 @@
  * afterwards. The argument is the path of runtime.kiln; 77 where there is no device. */
 #include "tests/runtime/api/c_check.h"
 
+#include "kiln/driver.h"
 #include "kiln/import.h"
 
 #include <stdint.h>
@@ -211,10 +212,24 @@ static void test_imports(void) {
   fclose(file);
 }
 
+/* What this driver has no extension for. */
+static void test_driver_requests(void) {
+  kiln_unload done = KILN_UNLOAD_CALLED;
+  kiln_loader *fresh = NULL;
+  kiln_error e;
+  FAILS(kiln_loader_set_performance(loader, KILN_LEVEL_LOW, &e), KILN_ERROR_REQUIREMENT,
+        "cl_qcom_perf_hint");
+  FAILS(kiln_loader_set_performance(loader, (kiln_level)77, &e), KILN_ERROR_ARGUMENT, "level");
+  SUCCEEDS(kiln_loader_create(device, pack, NULL, &fresh, &e));
+  SUCCEEDS(kiln_loader_unload_compiler(fresh, &done, &e));
+  CHECK(done == KILN_UNLOAD_NOT_NEEDED); /* it has loaded nothing */
+  kiln_loader_release(fresh);
+}
+
 /* Changes of a sequence that do not fit it. */
 static void test_wrong_changes(void) {
-  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}};
-  const kiln_ndrange plane = {2, {4, 4, 0}, {0, 0, 0}};
+  const kiln_ndrange range = {1, {16, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  const kiln_ndrange plane = {2, {4, 4, 0}, {0, 0, 0}, {0, 0, 0}};
   kiln_program *program = NULL;
   kiln_kernel *kernel = NULL;
   kiln_kernel *bare = NULL;
@@ -295,6 +310,7 @@ int main(int argc, char **argv) {
   test_wrong_launches();
   test_strangers();
   test_imports();
+  test_driver_requests();
   test_wrong_changes();
   kiln_queue_release(queue);
   kiln_loader_release(loader);

@@ -3,6 +3,7 @@
  * numbers, and wrong arguments to every function. */
 #include "tests/runtime/api/c_check.h"
 
+#include "kiln/driver.h"
 #include "kiln/import.h"
 
 _Static_assert(KILN_ACCESS_READ == 0 && KILN_ACCESS_WRITE == 1 && KILN_ACCESS_BOTH == 2, "access");
@@ -17,6 +18,9 @@ _Static_assert(KILN_TYPE_UCHAR == 0 && KILN_TYPE_USHORT == 1 && KILN_TYPE_UINT =
 _Static_assert(KILN_TYPE_INT == 3 && KILN_TYPE_FLOAT == 4 && KILN_TYPE_HALF == 5, "type");
 _Static_assert(KILN_TYPE_CHAR == 6 && KILN_TYPE_SHORT == 7 && KILN_TYPE_LONG == 8, "type");
 _Static_assert(KILN_TYPE_ULONG == 9 && KILN_TYPE_DOUBLE == 10, "type");
+_Static_assert(KILN_UNLOAD_CALLED == 0 && KILN_UNLOAD_NOT_NEEDED == 1, "unload");
+_Static_assert(KILN_UNLOAD_BUSY == 2 && KILN_UNLOAD_NO_CALL == 3, "unload");
+_Static_assert(KILN_UNLOAD_QUARANTINED == 4 && KILN_NOTICE_UNLOADED == 10, "unload");
 _Static_assert(KILN_HOST_CACHE_NONE == 0 && KILN_HOST_CACHE_WRITEBACK == 1, "host cache");
 _Static_assert(KILN_HOST_CACHE_COHERENT == 2, "host cache");
 _Static_assert(offsetof(kiln_import_options, size) == 0, "layout");
@@ -41,6 +45,12 @@ static void test_questions_to_null(void) {
   CHECK(kiln_buffer_zero_copy(NULL) == 0);
   CHECK(kiln_sequence_kind(NULL) == KILN_RECORDING_NONE);
   CHECK(kiln_sequence_reason(NULL) == NULL);
+}
+
+static void CL_CALLBACK on_event(cl_event event, cl_int status, void *user) {
+  (void)event;
+  (void)status;
+  (void)user;
 }
 
 static void test_null_for_kernels(void) {
@@ -78,6 +88,8 @@ static void test_null_for_kernels(void) {
   REFUSED(kiln_event_from_cl(SOME(kiln_loader), NULL, &event, &e), "kiln_event_from_cl");
   REFUSED(kiln_event_from_cl(SOME(kiln_loader), (cl_event)&dummy, NULL, &e), "kiln_event_from_cl");
   REFUSED(kiln_event_wait(NULL, &e), "kiln_event_wait");
+  REFUSED(kiln_event_set_callback(NULL, on_event, NULL, &e), "kiln_event_set_callback");
+  REFUSED(kiln_event_set_callback(SOME(kiln_event), NULL, NULL, &e), "kiln_event_set_callback");
   REFUSED(kiln_event_times(NULL, &times, &e), "kiln_event_times");
   REFUSED(kiln_event_times(SOME(kiln_event), NULL, &e), "kiln_event_times");
   CHECK(kernel == NULL && event == NULL);
@@ -152,6 +164,20 @@ static void test_null_for_imports(void) {
   CHECK(buffer == NULL);
 }
 
+static void test_null_for_driver_requests(void) {
+  kiln_error e;
+  kiln_unload done = KILN_UNLOAD_BUSY;
+  kiln_timers timers = {0, 0};
+  REFUSED(kiln_loader_unload_compiler(NULL, &done, &e), "kiln_loader_unload_compiler");
+  REFUSED(kiln_loader_unload_compiler(SOME(kiln_loader), NULL, &e), "kiln_loader_unload_compiler");
+  REFUSED(kiln_loader_set_performance(NULL, KILN_LEVEL_LOW, &e), "kiln_loader_set_performance");
+  REFUSED(kiln_loader_set_performance(SOME(kiln_loader), KILN_LEVEL_DEFAULT, &e), "a level is");
+  REFUSED(kiln_loader_set_performance(SOME(kiln_loader), (kiln_level)4, &e), "a level is");
+  REFUSED(kiln_device_timers(NULL, &timers, &e), "kiln_device_timers");
+  REFUSED(kiln_device_timers(SOME(kiln_device), NULL, &e), "kiln_device_timers");
+  CHECK(done == KILN_UNLOAD_BUSY && timers.device == 0);
+}
+
 static void test_null_for_async_maps(void) {
   kiln_error e;
   kiln_queue *queue = SOME(kiln_queue);
@@ -216,5 +242,6 @@ int main(void) {
   test_null_for_memory_of_others();
   test_null_for_async_maps();
   test_null_for_imports();
+  test_null_for_driver_requests();
   return finish();
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching on a real device: events, other queues, sequences, the host's and the application's
 // memory, and what a launch allocates.
+#include <atomic>
 #include <numeric>
+#include <thread>
 #include <vector>
 
+#include "kiln/driver.hpp"
 #include "runtime/api/api.hpp"
 #include "tests/runtime/fake/on_device.hpp"
 #include "tests/runtime/launch/allocations.hpp"
@@ -76,6 +79,7 @@ TEST_CASE("launches out of order wait for each other's events", "[device]") {
   const kiln_times times = take(last.times());
   CHECK(times.submit <= times.start);
   CHECK(times.start <= times.end);
+  CHECK(times.end <= times.complete);
 }
 
 TEST_CASE("an event that is used again has the time stamps of the last launch", "[device]") {
@@ -183,7 +187,7 @@ TEST_CASE("launches of a sequence that are changed compute with what they were g
     require(s.kernel.set(0, others));
     require(s.kernel.set(2, std::uint32_t{500}));
     s.set_factor(2);
-    const kiln_ndrange smaller{1, {500, 0, 0}, {4, 0, 0}};
+    const kiln_ndrange smaller{1, {500, 0, 0}, {4, 0, 0}, {0, 0, 0}};
     require(sequence.change(0, s.kernel, &smaller));
     require(sequence.run());  // 7 for `values`, 2 for the first 500 of `others`
     INFO(sequence.reason());
@@ -194,6 +198,47 @@ TEST_CASE("launches of a sequence that are changed compute with what they were g
     require(others.unmap(s.queue));
     require(s.queue.finish());
   }
+}
+
+TEST_CASE("programs that were built before the compiler was unloaded launch, and others build",
+          "[device][every]") {
+  device();
+  const Scale s;
+  require(take(s.kernel.launch(s.queue, kRange)).wait());
+  CHECK(take(unload_compiler(s.loader)) == KILN_UNLOAD_CALLED);
+  require(take(s.kernel.launch(s.queue, kRange)).wait());
+  CHECK(s.scaled_by(9));
+  const Kernel another =
+      take(Kernel::create(*s.loader.load("scale", "a_plain", kSourceOnly).program));
+  CHECK(another.cl() != nullptr);
+  const Scale built_after;
+  require(take(built_after.kernel.launch(built_after.queue, kRange)).wait());
+  CHECK(built_after.scaled_by(3));
+  CHECK(take(unload_compiler(built_after.loader)) == KILN_UNLOAD_CALLED);
+}
+
+TEST_CASE("both clocks go on, or the device has none to tell", "[device][every]") {
+  const auto first = timers(device());
+  if (!first) {
+    CHECK(first.error().status == KILN_ERROR_REQUIREMENT);
+    return;
+  }
+  const kiln_timers second = take(timers(device()));
+  CHECK(second.device >= first->device);
+  CHECK(second.host >= first->host);
+}
+
+TEST_CASE("a function is called by the driver when a command is done", "[device][every]") {
+  device();
+  const Scale s;
+  std::atomic<int> status{1};
+  const Event event = take(s.kernel.launch(s.queue, kRange));
+  require(event.set_callback(
+      [](cl_event, cl_int now, void *user) { *static_cast<std::atomic<int> *>(user) = now; },
+      &status));
+  require(s.queue.finish());
+  while (status == 1) std::this_thread::yield();  // some drivers call after the wait
+  CHECK(status == CL_COMPLETE);
 }
 
 TEST_CASE("a buffer over the host's memory is that memory", "[device]") {
