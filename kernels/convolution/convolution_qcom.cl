@@ -7,6 +7,10 @@
  */
 #include "convolution/convolution.clh"
 
+#ifdef __clang__ /* the host check, which knows no attributes of vendors */
+#pragma clang diagnostic ignored "-Wunknown-attributes"
+#endif
+
 #define WEIGHTS_BYTES (2 * CONVOLUTION_TAPS * 4)
 
 __kernel void convolution_sized(__global const float *restrict source,

@@ -51,8 +51,16 @@ static void laplace_pixel(__global const uchar *source, __global uchar *destinat
   destination[offset + 2u] = laplace_byte(source, offset + 2u, x, y, width, height);
 }
 
-__kernel void laplace_scalar(__global const uchar *restrict source,
-                             __global uchar *restrict destination, uint width, uint height) {
+/* For Mali's compiler: the items of a work-group run along dimension 1 first. */
+#ifdef LAPLACE_INTERCHANGE
+#define LAPLACE_ORDER __attribute__((annotate("interchange")))
+#else
+#define LAPLACE_ORDER
+#endif
+
+__kernel LAPLACE_ORDER void laplace_scalar(__global const uchar *restrict source,
+                                           __global uchar *restrict destination, uint width,
+                                           uint height) {
   const uint x = (uint)get_global_id(0);
   const uint y = (uint)get_global_id(1);
 

@@ -122,9 +122,10 @@ Status record(const Device &device, const CommandBufferFunctions &call, cl_comma
   for (std::size_t i = 0; made && code == CL_SUCCESS && i < steps->size(); ++i) {
     Step &step = (*steps)[i];
     name = "clCommandNDRangeKernelKHR";
-    code = call.add(made.get(), nullptr, changeable ? fields : nullptr, step.kernel.get(),
-                    step.plan.dimensions, step.plan.global_offset(), step.plan.padded.data(),
-                    step.plan.local.data(), 0, nullptr, nullptr, changeable ? &step.command : nullptr);
+    code =
+        call.add(made.get(), nullptr, changeable ? fields : nullptr, step.kernel.get(),
+                 step.plan.dimensions, step.plan.global_offset(), step.plan.padded.data(),
+                 step.plan.local.data(), 0, nullptr, nullptr, changeable ? &step.command : nullptr);
     if (changeable && code == CL_SUCCESS && step.command == nullptr) return cl_failure(name, code);
   }
   if (made && code == CL_SUCCESS) {

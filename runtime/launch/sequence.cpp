@@ -169,6 +169,9 @@ Status change_step(Sequence *sequence, unsigned launch, const Kernel &kernel,
   if (e.ok() && plan.dimensions != step.plan.dimensions) {
     e = Status::error(Code::bad_argument, "a launch keeps its number of dimensions");
   }
+  if (e.ok() && plan.offset != step.plan.offset) {
+    e = Status::error(Code::bad_argument, "a launch keeps its global offset");
+  }
   if (e.ok()) e = change_arguments(kernel, &step);
   if (!e.ok()) return e;
   if (plan.padded != step.plan.padded || plan.local != step.plan.local) {

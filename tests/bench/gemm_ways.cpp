@@ -62,7 +62,7 @@ Status GemmBench::prepare(std::size_t n, GemmVariant *v) const {
   const auto workload = builder::plan_workload(*v->program, *v->variant, {size, size, size}, {});
   if (!workload.ok()) return workload.status();
   const builder::Stage &stage = workload->stages.front();
-  v->range = {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {0, 0, 0}};
+  v->range = {stage.dimensions, {stage.global[0], stage.global[1], stage.global[2]}, {}, {}};
   kiln::Status status = v->kernel.set(0, a_);
   if (status.ok()) status = v->kernel.set(1, b_);
   if (status.ok()) status = v->kernel.set(2, c_);

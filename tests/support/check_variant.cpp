@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
 #include <span>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
+#include "runtime/launch/launch_rules.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"
 
@@ -59,6 +61,7 @@ class Checker {
       : program_(program), variant_(variant), plan_(plan), shape_(program_shape(program)) {
     const auto &needs = variant.requirements;
     const bool sub_groups = std::find(needs.begin(), needs.end(), "subgroups") != needs.end();
+    rules_ = runtime::launch_rules(needs);
     local_sizes_ = sub_groups ? std::span(kSubGroupSizes) : std::span(kLocalSizes);
   }
 
@@ -162,6 +165,7 @@ class Checker {
   void check_launch(const ProblemSize &size, Pattern pattern, bool large) {
     const Parameters parameters = next_parameters();
     NDSize local = local_sizes_[plan_.light ? 0 : turn_ % local_sizes_.size()];
+    for (std::size_t i = 0; i < 3; ++i) local[i] = std::lcm(local[i], rules_.multiple[i]);
     if (large) local = {};
     const std::vector<Plane> inputs = make_planes(pattern, shape_.inputs, size);
     prepare(size, parameters);
@@ -229,6 +233,7 @@ class Checker {
   OpenedPack bench_;
   std::optional<Session> session_;
   std::span<const NDSize> local_sizes_;
+  runtime::LaunchRules rules_;
   std::size_t turn_ = 0;
   long launches_ = 0;
   long failed_ = 0;

@@ -12,7 +12,7 @@ const char *const kFixed = "cl_khr_command_buffer";
 const char *const kChangeable = "cl_khr_command_buffer cl_khr_command_buffer_mutable_dispatch";
 const char *const kQcomQueues = "cl_qcom_recordable_queues";
 
-constexpr kiln_ndrange range_of(std::size_t items) { return {1, {items, 0, 0}, {4, 0, 0}}; }
+constexpr kiln_ndrange range_of(std::size_t items) { return {1, {items, 0, 0}, {4, 0, 0}, {}}; }
 
 std::string bytes_of_value(unsigned value) {
   return {reinterpret_cast<const char *>(&value), sizeof(value)};
@@ -249,10 +249,12 @@ TEST_CASE("a change that makes no sense leaves the launch as it was", "[sequence
       CHECK(status == KILN_ERROR_ARGUMENT);
       CHECK(r.message() == message);
     };
-    const kiln_ndrange plane{2, {8, 8, 0}, {}};
-    const kiln_ndrange empty{1, {0, 0, 0}, {}};
+    const kiln_ndrange plane{2, {8, 8, 0}, {}, {}};
+    const kiln_ndrange empty{1, {0, 0, 0}, {}, {}};
+    const kiln_ndrange moved{1, {8, 0, 0}, {4, 0, 0}, {16, 0, 0}};
     refused(s.change(2, 3), "the sequence has no launch 2, there are 2");
     refused(s.change(0, 3, &plane), "a launch keeps its number of dimensions");
+    refused(s.change(0, 3, &moved), "a launch keeps its global offset");
     refused(s.change(0, 3, &empty), "the NDRange is empty in dimension 0");
     refused(kiln_sequence_change(s.sequence, 0, stranger.kernel, nullptr, &r.error),
             "the kernel and the queue are of other contexts");
