@@ -26,9 +26,9 @@ constexpr double kWarmUpNanoseconds = 20e6;
 constexpr std::uint8_t kUnwritten = 0xa5;
 
 const char *local_source_name(kiln_local_source source) {
-  constexpr const char *kNames[] = {"device",  "model", "family", "vendor", "default",
-                                    "variant", "guess", "forced", "kernel"};
-  static_assert(std::size(kNames) == KILN_LOCAL_KERNEL + 1);
+  constexpr const char *kNames[] = {"device", "model",  "family", "vendor",    "default", "variant",
+                                    "guess",  "forced", "kernel", "suggested", "profile"};
+  static_assert(std::size(kNames) == KILN_LOCAL_PROFILE + 1);
   return kNames[source];
 }
 

@@ -184,6 +184,11 @@ kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndran
   return KILN_OK;
 }
 
+const char *kiln_kernel_suggestion_refused(const kiln_kernel *kernel, const kiln_ndrange *range) {
+  if (kernel == nullptr || range == nullptr) return "";
+  return suggestion_refused(kernel->kernel, *range);
+}
+
 kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,
                         const kiln_event *const *wait, size_t wait_count, kiln_event **event,
                         kiln_error *error) {
@@ -193,7 +198,7 @@ kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndran
   Waits waits;
   Handle<cl_event> made;
   Status e = check_kernel(*loader, kernel->kernel);
-  if (e.ok()) e = plan_launch(kernel->kernel, *range, &plan);
+  if (e.ok()) e = plan_launch_on(queue->queue.handle.get(), &kernel->kernel, *range, &plan);
   if (e.ok()) e = collect_waits(*loader, wait, wait_count, &waits);
   if (e.ok()) {
     e = enqueue(queue->queue, &kernel->kernel, plan, waits, event == nullptr ? nullptr : &made);

@@ -14,7 +14,7 @@ kiln_status kiln_sequence_add(kiln_sequence *sequence, kiln_kernel *kernel,
                               const kiln_ndrange *range, kiln_error *error) {
   KILN_REQUIRE(sequence != nullptr && kernel != nullptr && range != nullptr, error);
   Status e = check_kernel(*sequence->sequence.loader, kernel->kernel);
-  if (e.ok()) e = add_step(&sequence->sequence, kernel->kernel, *range);
+  if (e.ok()) e = add_step(&sequence->sequence, &kernel->kernel, *range);
   return report_error(e, error);
 }
 

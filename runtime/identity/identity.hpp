@@ -138,6 +138,8 @@ struct Description {
   std::string family;               // "Adreno 7xx", "Gen12LP", "Mali Valhall", "gfx9", ...
   std::string model;                // "750", "Mali-G710", "NVIDIA H200"
   std::string compiler;             // the driver's compiler build: "E031.45.02.06", "r32p1-01eac0"
+  unsigned adjacent_threads = 0;    // work-items in x that the vendor says execute together; 0: not
+                                    // stated for this model
   BinaryKey key;
   Finishing finishing = Finishing::unknown;
   AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule of the driver's is known

@@ -56,6 +56,67 @@ NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned 
   return {stored[0], stored[1], stored[2]};
 }
 
+// What the driver suggests for launches of that class; one for a wider range is not for this one.
+bool take_suggestion(const Kernel &kernel, unsigned dimensions, const NDSize &global,
+                     NDSize *wanted) {
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  const NDSize &local = kernel.suggestions[dimensions - 1][class_of].local;
+  if (local[0] == 0) return false;
+  const NDSize range = suggestion_range(global, kernel.limits);
+  for (unsigned i = 0; i < dimensions; ++i) {
+    if (local[i] > range[i]) return false;
+  }
+  *wanted = local;
+  return true;
+}
+
+// The size that is wanted for a launch, before it is made to fit; zeros: one is to be made.
+NDSize wanted_size(const Kernel &kernel, const kiln_ndrange &range, const NDSize &global,
+                   kiln_local_source *source) {
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  NDSize wanted = kernel.stored_local_sizes[class_of];
+  if (range.local[0] != 0) {
+    wanted = {range.local[0], range.local[1], range.local[2]};
+    *source = KILN_LOCAL_RANGE;
+  } else if (wanted[0] != 0) {
+    *source = kernel.stored_sources[class_of];
+  } else if (take_suggestion(kernel, range.dimensions, global, &wanted)) {
+    *source = KILN_LOCAL_SUGGESTED;
+  } else {
+    *source = kernel.limits.adjacent_threads != 0 ? KILN_LOCAL_PROFILE : KILN_LOCAL_GUESS;
+  }
+  if (kernel.limits.required[0] != 0) *source = KILN_LOCAL_KERNEL;
+  for (unsigned i = range.dimensions; i < 3; ++i) wanted[i] = wanted[0] == 0 ? 0 : 1;
+  return wanted;
+}
+
+Status read_range(const kiln_ndrange &range, NDSize *global) {
+  if (range.dimensions < 1 || range.dimensions > 3) {
+    return Status::error(Code::bad_argument,
+                         {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
+  }
+  *global = {1, 1, 1};
+  for (unsigned i = 0; i < range.dimensions; ++i) {
+    (*global)[i] = range.global[i];
+    if (range.global[i] == 0) {
+      return Status::error(Code::bad_argument, {"the NDRange is empty in dimension ", decimal(i)});
+    }
+  }
+  return {};
+}
+
+Status read_offset(const Kernel &kernel, const kiln_ndrange &range, NDSize *offset) {
+  *offset = {0, 0, 0};
+  for (unsigned i = 0; i < range.dimensions; ++i) {
+    (*offset)[i] = range.offset[i];
+    if (range.offset[i] == 0 || !kernel.rules.no_offset) continue;
+    return Status::error(Code::bad_argument,
+                         {"the variant ", kernel.program->variant.name(),
+                          " takes no global offset: its build options forbid that"});
+  }
+  return {};
+}
+
 Status argument_failure(unsigned index, const Status &error) {
   return {error.code, error.cl_error, concat({"argument ", decimal(index), ": ", error.message})};
 }
@@ -80,6 +141,7 @@ WorkGroupLimits query_limits(const Device &device, cl_kernel kernel) {
   for (std::size_t i = 0; i < 3; ++i) {
     limits.work_item_sizes[i] = device.capabilities.max_work_item_sizes[i];
   }
+  limits.adjacent_threads = device.description.adjacent_threads;
   return limits;
 }
 
@@ -107,6 +169,7 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }
+  if (out->limits.required[0] == 0) out->suggest = suggest_function(device);
   out->argument_count = stored_kernel(*program, index).arguments();
   out->arguments.reset(new KernelArgument[out->argument_count]);
   return {};
@@ -136,33 +199,10 @@ Status copy_kernel(const Kernel &kernel, Handle<cl_kernel> *out) {
 }
 
 Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out) {
-  if (range.dimensions < 1 || range.dimensions > 3) {
-    return Status::error(Code::bad_argument,
-                         {"an NDRange has 1 to 3 dimensions, not ", decimal(range.dimensions)});
-  }
-  NDSize global{1, 1, 1};
-  out->offset = {0, 0, 0};
-  for (unsigned i = 0; i < range.dimensions; ++i) {
-    out->offset[i] = range.offset[i];
-    if (range.offset[i] != 0 && kernel.rules.no_offset) {
-      return Status::error(Code::bad_argument,
-                           {"the variant ", kernel.program->variant.name(),
-                            " takes no global offset: its build options forbid that"});
-    }
-    global[i] = range.global[i];
-    if (global[i] == 0) {
-      return Status::error(Code::bad_argument, {"the NDRange is empty in dimension ", decimal(i)});
-    }
-  }
-  const auto class_of = static_cast<std::size_t>(size_class(global));
-  NDSize wanted = kernel.stored_local_sizes[class_of];
-  out->source = wanted[0] == 0 ? KILN_LOCAL_GUESS : kernel.stored_sources[class_of];
-  if (range.local[0] != 0) {
-    wanted = {range.local[0], range.local[1], range.local[2]};
-    out->source = KILN_LOCAL_RANGE;
-  }
-  if (kernel.limits.required[0] != 0) out->source = KILN_LOCAL_KERNEL;
-  for (unsigned i = range.dimensions; i < 3; ++i) wanted[i] = wanted[0] == 0 ? 0 : 1;
+  NDSize global;
+  if (Status e = read_range(range, &global); !e.ok()) return e;
+  if (Status e = read_offset(kernel, range, &out->offset); !e.ok()) return e;
+  const NDSize wanted = wanted_size(kernel, range, global, &out->source);
   out->dimensions = range.dimensions;
   out->local = fit_local_size(global, wanted, kernel.limits);
   Status status =
@@ -172,6 +212,35 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
   const bool whole = kernel.rules.multiple == NDSize{1, 1, 1} && kernel.non_uniform_work_groups;
   out->global = whole ? global : out->padded;
   return {};
+}
+
+Status plan_launch_on(cl_command_queue queue, Kernel *kernel, const kiln_ndrange &range,
+                      LaunchPlan *out) {
+  Status error = plan_launch(*kernel, range, out);
+  const bool guessed = out->source == KILN_LOCAL_GUESS || out->source == KILN_LOCAL_PROFILE;
+  if (!error.ok() || kernel->suggest == nullptr || !guessed) return error;
+  NDSize global;
+  if (error = read_range(range, &global); !error.ok()) return error;
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  Suggestion &suggestion = kernel->suggestions[range.dimensions - 1][class_of];
+  if (suggestion.asked) return {};
+  suggestion.asked = true;
+  const SuggestionQuery query{queue, kernel->handle.get(), range.dimensions, global};
+  NDSize local;
+  const Status asked = ask_suggestion(kernel->suggest, query, kernel->limits, &local);
+  if (!asked.ok()) {
+    suggestion.refused = asked.message;
+    return {};
+  }
+  suggestion.local = local;
+  return plan_launch(*kernel, range, out);
+}
+
+const char *suggestion_refused(const Kernel &kernel, const kiln_ndrange &range) {
+  NDSize global;
+  if (!read_range(range, &global).ok()) return "";
+  const auto class_of = static_cast<std::size_t>(size_class(global));
+  return kernel.suggestions[range.dimensions - 1][class_of].refused.c_str();
 }
 
 Status create_queue_as(const Loader &loader, cl_command_queue_properties properties,

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "runtime/launch/launch_rules.hpp"
-#include "runtime/launch/work_group.hpp"
+#include "runtime/launch/suggestion.hpp"
 #include "runtime/load/loaded_program.hpp"
 
 namespace kiln::runtime {
@@ -16,6 +16,13 @@ namespace kiln::runtime {
 struct KernelArgument {
   std::string bytes;
   bool is_memory = false;  // the bytes are a cl_mem
+};
+
+// What the driver suggested for a class of ranges.
+struct Suggestion {
+  bool asked = false;
+  NDSize local{0, 0, 0};  // zeros: nothing that can be launched
+  std::string refused;    // why not, if it was asked
 };
 
 struct Kernel {
@@ -30,6 +37,8 @@ struct Kernel {
   bool non_uniform_work_groups = false;  // the global size need not be padded
   std::array<NDSize, packs::kSizeClasses> stored_local_sizes{};  // zeros: none
   std::array<kiln_local_source, packs::kSizeClasses> stored_sources{};
+  SuggestLocalSize suggest = nullptr;  // null: the driver is not asked
+  std::array<std::array<Suggestion, packs::kSizeClasses>, 3> suggestions;  // by dimensions less 1
   std::unique_ptr<KernelArgument[]> arguments;
   unsigned argument_count = 0;
 };
@@ -64,8 +73,19 @@ struct LaunchPlan {
   }
 };
 
-// Checks `range` and works out local and global size, by the variant's rules for launches.
+// Checks `range` and works out local and global size, by the variant's rules for launches. Calls no
+// OpenCL.
 Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *out);
+
+// The same for a launch on that queue, with the arguments as they are now. Where no size is given,
+// stored or required, the driver is asked for one, once for each number of dimensions and size
+// class: a query may take long, and drivers need not remember.
+Status plan_launch_on(cl_command_queue queue, Kernel *kernel, const kiln_ndrange &range,
+                      LaunchPlan *out);
+
+// Why the driver's suggestion is not used for that range; "": it is, or was not asked for. Valid
+// until the next launch.
+const char *suggestion_refused(const Kernel &kernel, const kiln_ndrange &range);
 
 struct Queue {
   Queue() = default;

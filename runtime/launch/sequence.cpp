@@ -136,21 +136,24 @@ Status begin_sequence(const Queue &queue, Sequence *out) {
   return {};
 }
 
-Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range) {
+Status add_step(Sequence *sequence, Kernel *kernel, const kiln_ndrange &range) {
   if (sequence->ended) return Status::error(Code::bad_argument, "the sequence has ended");
   Step step;
-  if (Status e = plan_launch(kernel, range, &step.plan); !e.ok()) return e;
-  if (Status e = copy_kernel(kernel, &step.kernel); !e.ok()) return e;
-  step.arguments.reset(new StepArgument[kernel.argument_count]);
-  step.argument_count = kernel.argument_count;
-  for (unsigned i = 0; i < kernel.argument_count; ++i) {
+  if (Status e = plan_launch(*kernel, range, &step.plan); !e.ok()) return e;
+  if (Status e = copy_kernel(*kernel, &step.kernel); !e.ok()) return e;
+  step.arguments.reset(new StepArgument[kernel->argument_count]);
+  step.argument_count = kernel->argument_count;
+  for (unsigned i = 0; i < kernel->argument_count; ++i) {
     const OpenCL &cl = *sequence->loader->device->cl;
-    Status e = retain_memory(cl, kernel.arguments[i], &step.arguments[i].memory);
+    Status e = retain_memory(cl, kernel->arguments[i], &step.arguments[i].memory);
     if (!e.ok()) return e;
-    step.arguments[i].bytes = kernel.arguments[i].bytes;
+    step.arguments[i].bytes = kernel->arguments[i].bytes;
   }
-  step.program = kernel.program;
-  step.index = kernel.index;
+  // All arguments are set now, which the driver may ask for.
+  Status planned = plan_launch_on(sequence->queue.get(), kernel, range, &step.plan);
+  if (!planned.ok()) return planned;
+  step.program = kernel->program;
+  step.index = kernel->index;
   sequence->steps.push_back(std::move(step));
   return {};
 }

@@ -27,7 +27,7 @@ struct Sequence {
 };
 
 Status begin_sequence(const Queue &queue, Sequence *out);
-Status add_step(Sequence *sequence, const Kernel &kernel, const kiln_ndrange &range);
+Status add_step(Sequence *sequence, Kernel *kernel, const kiln_ndrange &range);
 // Gives a launch the arguments that `kernel` has, and `range` if it is not null; all or nothing.
 Status change_step(Sequence *sequence, unsigned launch, const Kernel &kernel,
                    const kiln_ndrange *range);

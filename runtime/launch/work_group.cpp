@@ -16,25 +16,16 @@ constexpr std::size_t kFewest = 64;
 constexpr std::size_t kMost = 128;
 constexpr std::size_t kNarrowest = 8;  // in x, whatever the preferred multiple
 
-// Work-items of a group; the largest number if they overflow it.
-std::size_t volume(const NDSize &size) {
-  constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max();
-  std::size_t items = 1;
-  for (const std::size_t side : size) {
-    if (side != 0 && items > kLargest / side) return kLargest;
-    items *= side;
-  }
-  return items;
-}
-
 NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
   const std::size_t most = std::min(limits.work_item_sizes[0], limits.work_group_size);
-  std::size_t x = std::max<std::size_t>(limits.preferred_multiple, 1);
+  const std::size_t multiple = std::max<std::size_t>(
+      limits.adjacent_threads != 0 ? limits.adjacent_threads : limits.preferred_multiple, 1);
+  std::size_t x = multiple;
   while (x < kNarrowest) x *= 2;
   while (x > 1 && (x > most || x / 2 >= global[0])) x /= 2;
   NDSize local{x, 1, 1};
-  const std::size_t items = std::min(
-      std::min(std::max(4 * limits.preferred_multiple, kFewest), kMost), limits.work_group_size);
+  const std::size_t items =
+      std::min(std::min(std::max(4 * multiple, kFewest), kMost), limits.work_group_size);
   while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
   // A range of few rows gets its work-items in x.
   while (local[0] < global[0] && 2 * local[0] * local[1] <= items && 2 * local[0] <= most) {
@@ -44,6 +35,16 @@ NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
 }
 
 }  // namespace
+
+std::size_t volume(const NDSize &size) {
+  constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max();
+  std::size_t items = 1;
+  for (const std::size_t side : size) {
+    if (side != 0 && items > kLargest / side) return kLargest;
+    items *= side;
+  }
+  return items;
+}
 
 packs::SizeClass size_class(const NDSize &global) { return packs::size_class(volume(global)); }
 

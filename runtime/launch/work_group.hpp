@@ -17,6 +17,7 @@ struct WorkGroupLimits {
   std::size_t preferred_multiple = 1;  // CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
   NDSize work_item_sizes{1, 1, 1};     // CL_DEVICE_MAX_WORK_ITEM_SIZES
   NDSize required{0, 0, 0};            // reqd_work_group_size of the kernel; zeros: none
+  std::size_t adjacent_threads = 0;    // what the vendor states for this model; 0: nothing
 };
 
 // The class that local sizes are stored for: the pack's, by the launch's number of work-items.
@@ -26,13 +27,16 @@ packs::SizeClass size_class(const NDSize &global);
 // device can: -cl-std=CL2.0 or later without -cl-uniform-work-group-size.
 bool options_allow_non_uniform_work_groups(const char *options);
 
-// The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the
-// preferred multiple in x (at least 8, as that multiple's double, its double, and so on; halved
-// if the range is narrower or the limit lower), then rows up to four times the preferred
-// multiple, at least 64 and at most 128 work-items. What is wanted is halved, largest dimension
-// first, until it fits the limits; a kernel's required size wins over everything. Unused dimensions
-// are 1.
+// The local size of a launch over `global` work-items. `wanted[0]` 0 makes one: the adjacent
+// threads, or where the vendor states none the preferred multiple, in x (at least 8, as that
+// number's double, its double, and so on; halved if the range is narrower or the limit lower), then
+// rows up to four times that number, at least 64 and at most 128 work-items. What is wanted is
+// halved, largest dimension first, until it fits the limits; a kernel's required size wins over
+// everything. Unused dimensions are 1.
 NDSize fit_local_size(const NDSize &global, const NDSize &wanted, const WorkGroupLimits &limits);
+
+// Work-items of a group; the largest number if they overflow it.
+std::size_t volume(const NDSize &size);
 
 // `global` rounded up to multiples of `local`. A dimension that would overflow is left.
 NDSize pad_global_size(const NDSize &global, const NDSize &local);

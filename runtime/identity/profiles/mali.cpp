@@ -13,22 +13,24 @@ namespace {
 
 struct MaliModel {
   std::uint8_t id;  // architecture and product digits of the GPU id: 0xa*7*0000 is 0xa7
+  std::uint8_t adjacent_threads;  // 0: not in Arm's table
   char name[11];
   char family[13];
 };
 
+// The adjacent threads are those of Arm's OpenCL guide, chapter 9.2, which has no others.
 constexpr MaliModel kMaliModels[] = {
-    {0x60, "Mali-G71", "Mali Bifrost"},   {0x61, "Mali-G72", "Mali Bifrost"},
-    {0x70, "Mali-G51", "Mali Bifrost"},   {0x71, "Mali-G76", "Mali Bifrost"},
-    {0x72, "Mali-G52", "Mali Bifrost"},   {0x73, "Mali-G31", "Mali Bifrost"},
-    {0x90, "Mali-G77", "Mali Valhall"},   {0x91, "Mali-G57", "Mali Valhall"},
-    {0x92, "Mali-G78", "Mali Valhall"},   {0x94, "Mali-G68", "Mali Valhall"},
-    {0x95, "Mali-G78AE", "Mali Valhall"}, {0xa2, "Mali-G710", "Mali Valhall"},
-    {0xa3, "Mali-G510", "Mali Valhall"},  {0xa4, "Mali-G310", "Mali Valhall"},
-    {0xa7, "Mali-G610", "Mali Valhall"},  {0xb2, "Mali-G715", "Mali Valhall"},
-    {0xb3, "Mali-G615", "Mali Valhall"},  {0xc0, "Mali-G720", "Mali 5th Gen"},
-    {0xc1, "Mali-G620", "Mali 5th Gen"},  {0xd0, "Mali-G725", "Mali 5th Gen"},
-    {0xd1, "Mali-G625", "Mali 5th Gen"},
+    {0x60, 4, "Mali-G71", "Mali Bifrost"},   {0x61, 4, "Mali-G72", "Mali Bifrost"},
+    {0x70, 4, "Mali-G51", "Mali Bifrost"},   {0x71, 8, "Mali-G76", "Mali Bifrost"},
+    {0x72, 8, "Mali-G52", "Mali Bifrost"},   {0x73, 4, "Mali-G31", "Mali Bifrost"},
+    {0x90, 16, "Mali-G77", "Mali Valhall"},  {0x91, 16, "Mali-G57", "Mali Valhall"},
+    {0x92, 16, "Mali-G78", "Mali Valhall"},  {0x94, 0, "Mali-G68", "Mali Valhall"},
+    {0x95, 0, "Mali-G78AE", "Mali Valhall"}, {0xa2, 0, "Mali-G710", "Mali Valhall"},
+    {0xa3, 0, "Mali-G510", "Mali Valhall"},  {0xa4, 0, "Mali-G310", "Mali Valhall"},
+    {0xa7, 0, "Mali-G610", "Mali Valhall"},  {0xb2, 0, "Mali-G715", "Mali Valhall"},
+    {0xb3, 0, "Mali-G615", "Mali Valhall"},  {0xc0, 0, "Mali-G720", "Mali 5th Gen"},
+    {0xc1, 0, "Mali-G620", "Mali 5th Gen"},  {0xd0, 0, "Mali-G725", "Mali 5th Gen"},
+    {0xd1, 0, "Mali-G625", "Mali 5th Gen"},
 };
 
 // By the id, or by the name if the id is 0.
@@ -57,6 +59,7 @@ void set_mali_model(const Identity &identity, unsigned long gpu_id, Description 
   if (model != nullptr) {
     out->model = model->name;
     out->family = model->family;
+    out->adjacent_threads = model->adjacent_threads;
   } else if (starts_with(name, "Mali-T")) {
     out->model = name;
     out->family = "Mali Midgard";

@@ -176,37 +176,47 @@ typedef struct kiln_ndrange {
   unsigned dimensions; /**< 1 to 3. */
   size_t global[3];    /**< Work-items; unused dimensions are 0 or 1. */
   /** Work-group size, always clamped to what the built kernel and the device allow. `local[0]` 0:
-   * the size stored in the pack for ranges of this size, else one made from the kernel's preferred
-   * multiple. Variants whose requirements name a range_multiple take multiples of it alone: another
-   * size given here is #KILN_ERROR_ARGUMENT. */
+   * the size stored in the pack for ranges of this size, else the driver's suggestion, else one
+   * made from the vendor's number of adjacent threads or the kernel's preferred multiple. Variants
+   * whose requirements name a range_multiple take multiples of it alone: another size given here is
+   * #KILN_ERROR_ARGUMENT. */
   size_t local[3];
   /** Of the global ids; zeros: none. A variant that requires no_global_offset refuses any other. */
   size_t offset[3];
 } kiln_ndrange;
 
 /** The work-group size that a launch of `range` would use, and the global size, padded where the
- * launch pads it; unused dimensions are 1. Calls no OpenCL. A number of dimensions other than 1 to
+ * launch pads it; unused dimensions are 1. Calls no OpenCL: a driver that
+ * suggests sizes is asked by the first launch of a class of ranges, and the plan knows its answer
+ * from then on. A number of dimensions other than 1 to
  * 3 and an empty dimension are #KILN_ERROR_ARGUMENT. `out` may be `range`. */
 KILN_API kiln_status kiln_kernel_plan(const kiln_kernel *kernel, const kiln_ndrange *range,
                                       kiln_ndrange *out, kiln_error *error);
 
 /** Where the work-group size of a launch comes from. Whatever it is, it was clamped. */
 typedef enum kiln_local_source {
-  KILN_LOCAL_DEVICE = 0,  /**< Measured on this device with this driver. */
-  KILN_LOCAL_MODEL = 1,   /**< Measured on this model with another driver. */
-  KILN_LOCAL_FAMILY = 2,  /**< Measured on a device of the same family. */
-  KILN_LOCAL_VENDOR = 3,  /**< Measured on a device of the same vendor. */
-  KILN_LOCAL_DEFAULT = 4, /**< The pack's for any device. */
-  KILN_LOCAL_VARIANT = 5, /**< The variant's own, not measured. */
-  KILN_LOCAL_GUESS = 6,   /**< Made from the kernel's preferred multiple. */
-  KILN_LOCAL_RANGE = 7,   /**< Given with the range. */
-  KILN_LOCAL_KERNEL = 8   /**< The only one that the kernel takes (reqd_work_group_size). */
+  KILN_LOCAL_DEVICE = 0,    /**< Measured on this device with this driver. */
+  KILN_LOCAL_MODEL = 1,     /**< Measured on this model with another driver. */
+  KILN_LOCAL_FAMILY = 2,    /**< Measured on a device of the same family. */
+  KILN_LOCAL_VENDOR = 3,    /**< Measured on a device of the same vendor. */
+  KILN_LOCAL_DEFAULT = 4,   /**< The pack's for any device. */
+  KILN_LOCAL_VARIANT = 5,   /**< The variant's own, not measured. */
+  KILN_LOCAL_GUESS = 6,     /**< Made from the kernel's preferred multiple. */
+  KILN_LOCAL_RANGE = 7,     /**< Given with the range. */
+  KILN_LOCAL_KERNEL = 8,    /**< The only one that the kernel takes (reqd_work_group_size). */
+  KILN_LOCAL_SUGGESTED = 9, /**< Suggested by the driver (cl_khr_suggested_local_work_size). */
+  KILN_LOCAL_PROFILE = 10   /**< Made from the vendor's number of adjacent threads of this model. */
 } kiln_local_source;
 
 /** Where the work-group size of a launch of `range` would come from. Errors as for
  * kiln_kernel_plan(). */
 KILN_API kiln_status kiln_kernel_local_source(const kiln_kernel *kernel, const kiln_ndrange *range,
                                               kiln_local_source *out, kiln_error *error);
+/** Why a launch of `range` does without the size that the driver suggested, as "the driver suggests
+ * 512x4: at most 1024 work-items fit"; "" if there is nothing to say. Valid until the kernel is
+ * launched again or released. */
+KILN_API const char *kiln_kernel_suggestion_refused(const kiln_kernel *kernel,
+                                                    const kiln_ndrange *range);
 /** Enqueues the kernel with its arguments as they are now; neither flushes nor waits. The kernel
  * may be given other arguments at once. An argument that was never set is #KILN_ERROR_OPENCL. */
 KILN_API kiln_status kiln_launch(kiln_queue *queue, kiln_kernel *kernel, const kiln_ndrange *range,

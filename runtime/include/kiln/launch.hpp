@@ -331,6 +331,10 @@ class Kernel {
     if (kiln_kernel_local_source(get(), &range, &source, &error) != KILN_OK) return error;
     return source;
   }
+  /** Why a launch does without the driver's suggestion; see kiln_kernel_suggestion_refused(). */
+  const char *suggestion_refused(const kiln_ndrange &range) const {
+    return kiln_kernel_suggestion_refused(get(), &range);
+  }
   /// See kiln_launch().
   Result<Event> launch(const Queue &queue, const kiln_ndrange &range,
                        const WaitList &wait = {}) const {

@@ -6,6 +6,8 @@
 #include "kiln/driver.h"
 #include "kiln/import.h"
 
+_Static_assert(KILN_LOCAL_DEVICE == 0 && KILN_LOCAL_KERNEL == 8, "local source");
+_Static_assert(KILN_LOCAL_SUGGESTED == 9 && KILN_LOCAL_PROFILE == 10, "local source");
 _Static_assert(KILN_ACCESS_READ == 0 && KILN_ACCESS_WRITE == 1 && KILN_ACCESS_BOTH == 2, "access");
 _Static_assert(KILN_LEVEL_DEFAULT == 0 && KILN_LEVEL_LOW == 1, "level");
 _Static_assert(KILN_LEVEL_MEDIUM == 2 && KILN_LEVEL_HIGH == 3, "level");
@@ -80,6 +82,8 @@ static void test_null_for_kernels(void) {
           "kiln_kernel_local_source");
   REFUSED(kiln_kernel_local_source(SOME(kiln_kernel), &range, NULL, &e),
           "kiln_kernel_local_source");
+  CHECK(strcmp(kiln_kernel_suggestion_refused(NULL, &range), "") == 0);
+  CHECK(strcmp(kiln_kernel_suggestion_refused(SOME(kiln_kernel), NULL), "") == 0);
   REFUSED(kiln_launch(NULL, SOME(kiln_kernel), &range, NULL, 0, &event, &e), "kiln_launch");
   REFUSED(kiln_launch(SOME(kiln_queue), NULL, &range, NULL, 0, &event, &e), "kiln_launch");
   REFUSED(kiln_launch(SOME(kiln_queue), SOME(kiln_kernel), NULL, NULL, 0, &event, &e),

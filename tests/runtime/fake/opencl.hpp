@@ -103,6 +103,10 @@ struct Fake {
   std::vector<std::size_t> global;  // of the last launch
   std::vector<std::size_t> local;
   std::vector<std::size_t> offset;  // empty: none was given
+  // Suggested work-group sizes: the answer, and the ranges that it was asked for.
+  std::vector<std::size_t> suggested = {4, 1, 1};
+  cl_int suggest_code = CL_SUCCESS;
+  std::vector<std::vector<std::size_t>> suggest_calls;
   // Recording; the codes are those of the call that begins, adds, ends and runs.
   cl_name_version command_buffer = {CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"};
   cl_bitfield command_buffer_capabilities = 0;

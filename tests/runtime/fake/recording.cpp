@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake driver's command buffers and Qualcomm's recordable queues.
+// The fake driver's command buffers, Qualcomm's recordable queues, and suggested work-group sizes.
 #include "runtime/launch/recording.hpp"
 #include "tests/runtime/fake/objects.hpp"
 
@@ -134,6 +134,15 @@ cl_int CL_API_CALL update(cl_command_buffer_khr buffer, const cl_mutable_base_co
   return CL_SUCCESS;
 }
 
+cl_int CL_API_CALL suggest(cl_command_queue, cl_kernel, cl_uint dimensions,
+                           const std::size_t *offset, const std::size_t *global,
+                           std::size_t *suggested) {
+  if (offset == nullptr) return CL_INVALID_GLOBAL_OFFSET;  // as rusticl 25.0
+  the_fake.suggest_calls.emplace_back(global, global + dimensions);
+  std::copy_n(the_fake.suggested.begin(), dimensions, suggested);
+  return the_fake.suggest_code;
+}
+
 }  // namespace
 
 void *fake_recording_function(const char *name) {
@@ -148,6 +157,7 @@ void *fake_recording_function(const char *name) {
       KILN_FAKE(clEnqueueRecordingQCOM, enqueue_recording),
       KILN_FAKE(clReleaseRecordingQCOM, release<RecordingQcom>),
       KILN_FAKE(clUpdateMutableCommandsKHR, update),
+      KILN_FAKE(clGetKernelSuggestedLocalWorkSizeKHR, suggest),
   };
   const auto found = functions.find(name);
   return found == functions.end() || !the_fake.recording_functions ? nullptr : found->second;

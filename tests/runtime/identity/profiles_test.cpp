@@ -122,6 +122,28 @@ TEST_CASE("an unknown Mali id is still one model, and no id leaves the name", "[
   CHECK(value(nameless.key.facts(), "device_name") == std::string("Mali-LODX r0p0"));
 }
 
+TEST_CASE("Arm's adjacent threads are known of the models that it lists", "[profiles]") {
+  const struct {
+    const char *name;
+    const char *id;
+    unsigned threads;
+  } rows[] = {{"Mali-G31", "0x70030000", 4},  {"Mali-G51", "0x70000000", 4},
+              {"Mali-G52", "0x74020000", 8},  {"Mali-G57", "0x90010000", 16},
+              {"Mali-G71", "0x60000000", 4},  {"Mali-G72", "0x62010000", 4},
+              {"Mali-G76", "0x72010000", 8},  {"Mali-G77", "0x90000000", 16},
+              {"Mali-G78", "0x92020010", 16}, {"Mali-G610", "0xa8670000", 0}};
+  for (const auto &row : rows) {
+    CAPTURE(row.name);
+    CHECK(describe(mali(row.name, "", "r32p1-01eac0")).adjacent_threads == row.threads);
+    const Description by_id = describe(mali("Mali-LODX r0p0", row.id, "r32p1-01eac0"));
+    CHECK(by_id.model == row.name);
+    CHECK(by_id.adjacent_threads == row.threads);
+  }
+  CHECK(describe(mali("Mali-T628", "", "r12p0-04rel0")).adjacent_threads == 0);
+  CHECK(describe(mali("Mali-NEWX r0p0", "0xf8890000", "r60p0")).adjacent_threads == 0);
+  CHECK(describe(Identity()).adjacent_threads == 0);
+}
+
 TEST_CASE("a hash behind Mali's release counts, and junk there does not", "[profiles]") {
   const auto key = [](const std::string &tail) {
     return key_text_of(mali("Mali-G610 r0p0", "0xa8670000", "r32p1-01eac0" + tail));

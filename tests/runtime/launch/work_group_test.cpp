@@ -149,3 +149,18 @@ TEST_CASE("a range that would overflow is left", "[work_group]") {
   CHECK(pad_global_size({kMost - 1, 1, 1}, {2, 1, 1}) == NDSize{kMost - 1, 1, 1});
   CHECK(pad_global_size({kMost - 2, 3, 1}, {2, 2, 1}) == NDSize{kMost - 1, 4, 1});
 }
+
+TEST_CASE("what the vendor states of adjacent threads goes before the preferred multiple",
+          "[work_group]") {
+  WorkGroupLimits mali = limits(384, 64);
+  CHECK(fit({0, 0, 0}, mali) == NDSize{64, 2, 1});
+  mali.adjacent_threads = 4;
+  CHECK(fit({0, 0, 0}, mali) == NDSize{8, 8, 1});
+  mali.adjacent_threads = 16;
+  CHECK(fit({0, 0, 0}, mali) == NDSize{16, 4, 1});
+  CHECK(fit({0, 0, 0}, mali, {1000, 1, 1}) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, mali, {3, 1000, 1}) == NDSize{4, 16, 1});
+  CHECK(fit({32, 2, 1}, mali) == NDSize{32, 2, 1});  // what is wanted stays
+  mali.work_group_size = 8;
+  CHECK(fit({0, 0, 0}, mali) == NDSize{8, 1, 1});
+}

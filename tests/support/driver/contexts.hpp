@@ -36,6 +36,11 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
                                   const std::size_t *local, cl_uint wait_count,
                                   const cl_event *wait_list, cl_event *event);
 
+// Of cl_khr_suggested_local_work_size; an extension's function is in no dispatch table.
+cl_int CL_API_CALL suggest_local_size(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                      const std::size_t *offset, const std::size_t *global,
+                                      std::size_t *suggested);
+
 // Writes the code where the caller wants it, and returns the object.
 template <typename Object>
 Object done(Object object, cl_int code, cl_int *code_ret) {

@@ -11,6 +11,7 @@ namespace kiln::driver {
 namespace {
 
 constexpr char kIlKhr[] = "clCreateProgramWithILKHR";
+constexpr char kSuggest[] = "clGetKernelSuggestedLocalWorkSizeKHR";
 constexpr char kGetPlatforms[] = "clIcdGetPlatformIDsKHR";
 
 void *CL_API_CALL extension_address(const char *name);
@@ -65,6 +66,7 @@ void *CL_API_CALL extension_address(const char *name) {
   enter(call_of("clGetExtensionFunctionAddressForPlatform"));
   if (script().absent.count(name) != 0) return nullptr;
   if (std::string(name) == kIlKhr) return reinterpret_cast<void *>(create_with_il);
+  if (std::string(name) == kSuggest) return reinterpret_cast<void *>(suggest_local_size);
   if (std::string(name) == kGetPlatforms) return reinterpret_cast<void *>(get_platform_ids);
   for (const Entry &entry : kEntries) {
     if (std::string(name) == entry.name) return entry_of(mutable_table(), entry);
@@ -82,7 +84,7 @@ bool is_entry_point(const std::string &name) {
   for (const Entry &entry : kEntries) {
     if (name == entry.name) return true;
   }
-  return name == kIlKhr;
+  return name == kIlKhr || name == kSuggest;
 }
 
 }  // namespace kiln::driver

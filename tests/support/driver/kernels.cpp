@@ -92,6 +92,18 @@ cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info query, std::
   return code;
 }
 
+cl_int CL_API_CALL suggest_local_size(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                      const std::size_t *, const std::size_t *,
+                                      std::size_t *suggested) {
+  if (const Fault *fault = enter(call_of("clGetKernelSuggestedLocalWorkSizeKHR", kernel))) {
+    return fault->code;
+  }
+  const std::string &bytes = device_of(queue)->script->suggested;
+  if (bytes.empty()) return CL_INVALID_OPERATION;
+  std::memcpy(suggested, bytes.data(), dimensions * sizeof(std::size_t));
+  return CL_SUCCESS;
+}
+
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                   const std::size_t *offset, const std::size_t *global,
                                   const std::size_t *local, cl_uint wait_count,

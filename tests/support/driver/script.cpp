@@ -59,15 +59,17 @@ constexpr ActionRow kActions[] = {
 };
 #undef KILN_CREATE
 
-void read_sizes(Reader &reader, const InfoRow &row, std::string *out) {
-  const toml::node *node = reader.take(row.key);
+bool read_sizes(Reader &reader, const char *key, std::string *out) {
+  const toml::node *node = reader.take(key);
+  if (node == nullptr) return false;
   const toml::array *array = node->as_array();
-  if (array == nullptr) reader.fail(row.key, "an array of integers");
+  if (array == nullptr) reader.fail(key, "an array of integers");
   for (const toml::node &item : *array) {
     const auto *value = item.as_integer();
-    if (value == nullptr || value->get() < 0) reader.fail(row.key, "an array of integers");
+    if (value == nullptr || value->get() < 0) reader.fail(key, "an array of integers");
     *out += number_bytes(Kind::size, static_cast<unsigned long long>(value->get()));
   }
+  return true;
 }
 
 bool read_answer(Reader &reader, const InfoRow &row, std::string *out) {
@@ -90,10 +92,7 @@ bool read_answer(Reader &reader, const InfoRow &row, std::string *out) {
       *out = number_bytes(row.kind, value ? 1 : 0);
       return true;
     }
-    case Kind::sizes:
-      if (reader.take(row.key) == nullptr) return false;
-      read_sizes(reader, row, out);
-      return true;
+    case Kind::sizes: return read_sizes(reader, row.key, out);
     default: {
       long long value = 0;
       if (!reader.number(row.key, &value)) return false;
@@ -164,6 +163,11 @@ void read_device(Reader &reader, DeviceScript *out) {
   read_answers(reader, device_table(), &out->answers);
   out->name = text_of(out->answers, CL_DEVICE_NAME, "Scripted device");
   out->il.versions = text_of(out->answers, CL_DEVICE_IL_VERSION, "");
+  constexpr std::size_t kSides = 3;
+  if (read_sizes(reader, "suggested_local_size", &out->suggested) &&
+      out->suggested.size() != kSides * sizeof(std::size_t)) {
+    reader.fail("suggested_local_size", "three integers");
+  }
   reader.texts("il_source", &out->il.sources);
   reader.text("il_options", &out->il.options);
   out->binary.model = out->name;
