@@ -42,7 +42,8 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq"
 # What spreads builds over machines, for the tests of docs/scaling.md.
-engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime"
+engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
+         busybox mksh shellcheck"
 # Compilers for devices that are not there.
 offline="libclc-15 lld-15 rocm-device-libs"
 

@@ -117,6 +117,29 @@ class Hosts(common.Scaling):
         self.run_command("sh", "-c", common.block("ansible-playbook").splitlines()[1])
         self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS] * 3)
 
+    def test_a_host_is_tuned_with_its_clocks_held_up_also_where_that_fails(self):
+        governor = self.folder / "root/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+        governor.parent.mkdir(parents=True)
+        governor.write_text("schedutil\n", encoding="utf-8")
+        shutil.copy(common.RECIPES / "performance.sh", self.folder)
+        environment = {"OCL_ICD_VENDORS": str(common.POCL), "KILN_ROOT": str(self.folder / "root"),
+                       "KILN_STATE": str(self.folder / "state")}
+        seen = self.folder / "seen"
+        for word, end, ends in (("tuned", "true", 0), ("broken", "exit 4", 2)):
+            looking = self.program(f"{word}-kiln", f'if [ "$1" = tune ]; then cat {governor} >{seen}; '
+                                         f"{end}; fi")
+            self.hosts.clear()
+            self.start_host(word, environment, kiln_program=looking, kiln_performance=True,
+                            kiln_tune=["--budget", "6s", "--sizes", "64x1"])
+            code, recap = self.provision()
+            self.assertEqual(code, ends, self.said)
+            self.assertEqual(seen.read_text(encoding="utf-8"), "performance\n")
+            self.assertEqual(governor.read_text(encoding="utf-8"), "schedutil\n")
+            self.assertFalse((self.folder / "state").exists())
+            self.assertEqual(recap[word]["failed"], int(ends != 0))
+            seen.unlink()
+        self.assertEqual(self.packs(), {"tuned"})  # which is fetched after it was tuned
+
     def test_the_example_sets_what_the_playbook_reads(self):
         shutil.copy(common.RECIPES / "hosts.example", self.folder / "hosts.yml")
         listed = json.loads(self.run_command("ansible-inventory", "-i", "hosts.yml", "--list"))

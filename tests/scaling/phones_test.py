@@ -45,6 +45,31 @@ adb -s alpha shell -n cd /data/local/tmp/kiln && chmod 700 phone && \
 adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
 """)
 
+    def test_clocks_are_held_up_where_that_is_asked_for(self):
+        root = self.folder / "root"
+        governor = root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+        governor.parent.mkdir(parents=True)
+        governor.write_text("walt\n", encoding="utf-8")
+        shutil.copy(common.RECIPES / "performance.sh", self.folder)
+        program = self.folder / "measuring"
+        program.write_text(f"#!/bin/sh\ncat {governor} >{self.folder}/seen\nmkdir -p overlay\n"
+                           "exit 3\n", encoding="utf-8")
+        self.environment.update(KILN_ROOT=str(root), KILN_STATE=str(self.folder / "state"),
+                                KILN_ROOT_SHELL="sh -c")
+        self.run_command("sh", "phones.sh", program, "base.kiln", "overlays", "alpha", code=1)
+        self.assertEqual((self.folder / "seen").read_text(encoding="utf-8"), "performance\n")
+        self.assertEqual(governor.read_text(encoding="utf-8"), "walt\n")
+        script = "'sh /data/local/tmp/kiln/performance.sh"
+        asked = (self.phones / "transcript").read_text(encoding="utf-8")
+        self.assertEqual(asked.count(f"adb -s alpha shell -n sh -c {script} "), 2)
+        # It vanishes while it measures: the next run puts back what was there before the first.
+        (self.phones / "alpha" / "vanishes").write_text("6", encoding="utf-8")
+        self.run_command("sh", "phones.sh", program, "base.kiln", "overlays", "alpha", code=1)
+        self.assertEqual(governor.read_text(encoding="utf-8"), "performance\n")
+        (self.phones / "alpha" / "vanishes").unlink()
+        self.run_command("sh", "phones.sh", program, "base.kiln", "overlays", "alpha", code=1)
+        self.assertEqual(governor.read_text(encoding="utf-8"), "walt\n")
+
     def test_a_phone_that_vanishes_costs_itself_alone_and_goes_on_later(self):
         (self.phones / "alpha" / "vanishes").write_text("3", encoding="utf-8")
         self.run_command("sh", "phones.sh", "phone", "base.kiln", "overlays", "alpha", "beta",
