@@ -14,7 +14,9 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
+#include "builder/tune/seeds.hpp"
 #include "builder/tune/stop_rules.hpp"
+#include "runtime/launch/enqueue.hpp"
 #include "runtime/launch/launch_rules.hpp"
 
 namespace kiln::builder {
@@ -30,21 +32,6 @@ template <typename T>
 T device_fact(const runtime::OpenCL &cl, cl_device_id device, cl_device_info what) {
   T value{};
   return cl.clGetDeviceInfo(device, what, sizeof(T), &value, nullptr) == CL_SUCCESS ? value : T{};
-}
-
-WorkGroupLimits limits_of(const OpenedPack &bench, cl_kernel kernel) {
-  const runtime::Device &device = *bench.child.device;
-  const auto ask = [&](cl_kernel_work_group_info what, auto *value) {
-    (void)bench.cl().clGetKernelWorkGroupInfo(kernel, device.id, what, sizeof(*value), value,
-                                              nullptr);
-  };
-  WorkGroupLimits limits;
-  limits.work_group_size = device.capabilities.max_work_group_size;
-  ask(CL_KERNEL_WORK_GROUP_SIZE, &limits.work_group_size);
-  ask(CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, &limits.preferred_multiple);
-  ask(CL_KERNEL_COMPILE_WORK_GROUP_SIZE, &limits.required);
-  std::copy_n(device.capabilities.max_work_item_sizes, 3, limits.work_item_sizes.begin());
-  return limits;
 }
 
 Clocked clocked(const Launched &launched) {
@@ -120,14 +107,11 @@ class Tuner {
   // Starts from the size that the runtime would take without any measurement.
   Status add_stage(const packs::Variant &variant, std::size_t s) {
     const Stage &stage = session_.workload().stages[s];
-    const WorkGroupLimits limits = limits_of(bench_, session_.kernels()[s].cl());
+    const cl_kernel opencl = session_.kernels()[s].cl();
+    const WorkGroupLimits limits = runtime::query_limits(*bench_.child.device, opencl);
+    const Seeds seeds = find_seeds(bench_, opencl, variant, stage, limits);
     const auto rules = runtime::launch_rules(variant.requirements);
-    std::vector<NDSize> first = {runtime::fit_local_size(stage.global, {}, limits)};
-    NDSize own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
-    for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = own[0] == 0 ? 0 : 1;
-    if (own[0] != 0) {
-      first.insert(first.begin(), runtime::fit_local_size(stage.global, own, limits));
-    }
+    std::vector<NDSize> first = seeds.sizes();
     for (NDSize &local : first) {
       const auto fits = runtime::apply_multiple(rules, limits, false, &local);
       if (!fits.ok()) return fits;
@@ -143,6 +127,7 @@ class Tuner {
     kernel.work_items = std::uint64_t{stage.global[0]} * stage.global[1] * stage.global[2];
     kernel.required = limits.required[0] != 0;
     kernel.candidates = searches_.back().candidates().size();
+    if (!seeds.refused.empty()) kernel.skipped.push_back({seeds.refused_local, seeds.refused});
     result_.kernels.push_back(std::move(kernel));
     return {};
   }

@@ -70,6 +70,10 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
+// How many sizes a search tries until one takes at most 1/0.95 of the least of these times,
+// nanoseconds by size, which has every size that the search may try; 0: it ends without.
+std::size_t tried_until_good(Search search, const std::map<NDSize, double> &times);
+
 // Whether the median cannot come below `best` (nanoseconds), whatever the noise of these samples.
 bool clearly_slower(const Statistics &samples, double best);
 

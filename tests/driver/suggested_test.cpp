@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // First guesses of work-group sizes on a scripted Mali: the driver's suggestion, and Arm's table.
+#include "builder/device/device_list.hpp"
+#include "builder/tune/seeds.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/launch/enqueue.hpp"
 #include "tests/driver/application.hpp"
 #include "tests/support/catch.hpp"
 
@@ -55,6 +58,36 @@ json launch_in_child(const std::string &path) {
           kernel.suggestion_refused(range)};
 }
 
+// In a child: the first guesses of the tuner for 500 work-items.
+json seed_in_child(const std::string &path, const std::array<std::uint32_t, 3> &own) {
+  const auto listed = builder::list_devices();
+  builder::OpenedPack opened;
+  if (!listed.ok() || !opened.open(listed->front(), path).ok())
+    throw std::runtime_error("no device");
+  const Loaded loaded = opened.loader.load("triple");
+  if (!loaded.program) throw std::runtime_error(loaded.program.error().message);
+  const Buffer out = take(Buffer::create(opened.loader, 4096, KILN_ACCESS_BOTH));
+  const Kernel kernel = take(Kernel::create(*loaded.program, "triple"));
+  require(kernel.set(0, out));
+  require(kernel.set(1, 3u));
+  packs::Variant variant = triple_program().programs[0].variants[0];
+  variant.local_size = own;
+  const builder::Stage stage{"triple", 1, {500, 1, 1}, {}};
+  const auto limits = runtime::query_limits(*opened.child.device, kernel.cl());
+  const builder::Seeds seeds = builder::find_seeds(opened, kernel.cl(), variant, stage, limits);
+  return {seeds.sizes(), seeds.refused, seeds.refused_local};
+}
+
+json seeds_on(const std::string &script, const std::array<std::uint32_t, 3> &own = {0, 0, 0}) {
+  const ScriptedDriver driver(script);
+  const std::string path = driver.path("app.kiln");
+  REQUIRE(packs::write_pack(triple_program(), path).ok());
+  const auto child = driver.run([&] { return seed_in_child(path, own); });
+  INFO(child.reason());
+  REQUIRE(child.ok());
+  return child.answer;
+}
+
 struct Outcome {
   json answer;
   std::size_t asked = 0;
@@ -107,4 +140,14 @@ TEST_CASE("a Mali that cannot say what it would choose is launched all the same"
         json{true, KILN_LOCAL_PROFILE, 64,
              "clGetKernelSuggestedLocalWorkSizeKHR returned CL_OUT_OF_RESOURCES (-5)"});
   CHECK(outcome.asked == 1);
+}
+
+TEST_CASE("the tuner begins with the variant's own size, the suggestion and the table's") {
+  KILN_NEEDS_POCL();
+  const json none = {0, 0, 0};
+  CHECK(seeds_on(mali(suggesting("[96, 1, 1]")), {48, 1, 0}) ==
+        json{{{48, 1, 1}, {96, 1, 1}, {64, 1, 1}}, "", none});
+  CHECK(seeds_on(mali("")) == json{{{64, 1, 1}}, "", none});
+  CHECK(seeds_on(mali(suggesting("[512, 1, 1]"))) ==
+        json{{{64, 1, 1}}, "the driver suggests 512: at most 384 fit in dimension 0", {512, 1, 1}});
 }
