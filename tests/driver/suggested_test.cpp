@@ -48,7 +48,7 @@ json launch_in_child(const std::string &path) {
   const Kernel kernel = take(Kernel::create(*loaded.program, "triple"));
   require(kernel.set(0, out));
   require(kernel.set(1, 3u));
-  const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}};
+  const kiln_ndrange range = {1, {kCount, 1, 1}, {0, 0, 0}, {0, 0, 0}};
   for (unsigned i = 0; i < kLaunches; ++i) take(kernel.launch(queue, range));
   const auto *values = static_cast<std::uint32_t *>(take(out.map(queue)));
   bool right = true;

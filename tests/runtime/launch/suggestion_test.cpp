@@ -18,7 +18,9 @@ void reset_suggesting(const std::vector<std::size_t> &suggested) {
   fake().suggested = suggested;
 }
 
-kiln_ndrange plane(std::size_t width, std::size_t height) { return {2, {width, height, 0}, {}}; }
+kiln_ndrange plane(std::size_t width, std::size_t height) {
+  return {2, {width, height, 0}, {}, {}};
+}
 
 kiln_local_source launch(const Ready &r, const kiln_ndrange &range) {
   CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, nullptr) == KILN_OK);
@@ -63,7 +65,7 @@ TEST_CASE("each class of ranges and number of dimensions has a suggestion", "[su
   CHECK(launch(r, plane(512, 512)) == KILN_LOCAL_SUGGESTED);
   CHECK(fake().local == Sizes{32, 1});
   fake().suggested = {64, 1, 1};
-  CHECK(launch(r, {1, {4096, 0, 0}, {}}) == KILN_LOCAL_SUGGESTED);
+  CHECK(launch(r, {1, {4096, 0, 0}, {}, {}}) == KILN_LOCAL_SUGGESTED);
   CHECK(fake().local == Sizes{64});
   CHECK(launch(r, plane(64, 64)) == KILN_LOCAL_SUGGESTED);
   CHECK(fake().local == Sizes{16, 4});
@@ -123,7 +125,7 @@ TEST_CASE("nobody is asked where a size is given, stored, required or not offere
   packs::Contents contents = fake_contents();
   {
     const Ready r(contents);
-    const kiln_ndrange given{2, {64, 64, 0}, {2, 2, 0}};
+    const kiln_ndrange given{2, {64, 64, 0}, {2, 2, 0}, {0, 0, 0}};
     CHECK(launch(r, given) == KILN_LOCAL_RANGE);
   }
   contents.programs[0].variants[0].local_size = {8, 2, 1};
