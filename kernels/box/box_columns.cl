@@ -15,17 +15,11 @@
  * rows. Two channels share a uint, as in box.cl; their sums are kept times four, so that an average
  * is the upper byte of its lane.
  *
- * An item loads the rows that leave its window a second time. With -DBOX_RING it keeps the window's
- * eight rows in 32 registers, with -DBOX_RING_LOCAL in local memory, 32 KiB a work-group in all: 24
- * rows are loaded for 16 instead of 40. That is less for the cache that all of a
- * GPU shares, and less room for work-groups.
- *
  * Compile with the kernels folder on the include path.
  */
 #include "common/words.clh"
 
-/* Rows of a strip, a multiple of 4, with a ring of 8. Short strips are more items, long ones
- * fewer rows read twice.
+/* Rows of a strip, a multiple of 4. Short strips are more items, long ones fewer rows read twice.
  */
 #ifndef BOX_ROWS
 #define BOX_ROWS 16
@@ -130,38 +124,11 @@ static uint4 box_averages(__local const uint4 (*ends)[BOX_GROUP], uint8 here) {
                 destination + (uint)(y + (place) + 1) * image_width, x, width, whole);             \
   } while (0)
 
-/* Finishes four rows. */
-#define BOX_FOUR(next, oldest)                                       \
-  do {                                                               \
-    BOX_STEP(0, next.s0123, oldest.s0123, next.s4567, oldest.s4567); \
-    BOX_STEP(2, next.s89ab, oldest.s89ab, next.scdef, oldest.scdef); \
-  } while (0)
-
-#ifdef BOX_RING_LOCAL
-/* Keeps four rows of the item's own in places of the ring; it alone reads them. */
-static void box_keep(__local uint4 (*ring)[BOX_GROUP], uint16 rows) {
-  const uint item = (uint)get_local_id(0);
-  ring[0][item] = rows.s0123;
-  ring[1][item] = rows.s4567;
-  ring[2][item] = rows.s89ab;
-  ring[3][item] = rows.scdef;
-}
-
-static uint16 box_kept(__local const uint4 (*ring)[BOX_GROUP]) {
-  const uint item = (uint)get_local_id(0);
-  return (uint16)(ring[0][item], ring[1][item], ring[2][item], ring[3][item]);
-}
-#endif
-
 __kernel __attribute__((reqd_work_group_size(BOX_GROUP, 1, 1))) void box_columns(
     __global const uint *restrict source, __global uint *restrict destination, uint image_width,
     uint image_height) {
   /* Of two rows, while those of two others may still be read. */
   __local uint4 ends[4][2][BOX_GROUP];
-#ifdef BOX_RING_LOCAL
-  __local uint4 ring[8][BOX_GROUP];
-  int turn;
-#endif
   const int width = (int)image_width;
   const int height = (int)image_height;
   const uint item = (uint)get_local_id(0);
@@ -183,33 +150,10 @@ __kernel __attribute__((reqd_work_group_size(BOX_GROUP, 1, 1))) void box_columns
   sums = box_slide(sums, below.s4567, none);
   sums = box_slide(sums, below.s89ab, none);
   sums = box_slide(sums, below.scdef, none);
-#if defined(BOX_RING)
-  uint16 upper = above;
-  uint16 lower = below;
-  while (y < bottom) {
-    const uint16 next = box_load4(source, x, y + 3, width, height, whole);
-    BOX_FOUR(next, upper);
-    upper = next;
-    y += 4;
-    const uint16 after = box_load4(source, x, y + 3, width, height, whole);
-    BOX_FOUR(after, lower);
-    lower = after;
-    y += 4;
-  }
-#elif defined(BOX_RING_LOCAL)
-  box_keep(ring, above);
-  box_keep(ring + 4, below);
-  for (turn = 0; y < bottom; turn ^= 4, y += 4) {
-    const uint16 next = box_load4(source, x, y + 3, width, height, whole);
-    const uint16 oldest = box_kept(ring + turn);
-    box_keep(ring + turn, next);
-    BOX_FOUR(next, oldest);
-  }
-#else
   for (; y < bottom; y += 4) {
     const uint16 next = box_load4(source, x, y + 3, width, height, whole);
     const uint16 oldest = box_load4(source, x, y - 5, width, height, whole);
-    BOX_FOUR(next, oldest);
+    BOX_STEP(0, next.s0123, oldest.s0123, next.s4567, oldest.s4567);
+    BOX_STEP(2, next.s89ab, oldest.s89ab, next.scdef, oldest.scdef);
   }
-#endif
 }

@@ -93,6 +93,27 @@ TEST_CASE("a launch of merged work-items is padded to their multiple", "[launch]
   CHECK(r.message().find("no multiple of 4x2x1") != std::string::npos);
 }
 
+TEST_CASE("Mali is given the options that merge work-items, and launches that suit them",
+          "[launch]") {
+  reset_fake();
+  {
+    fake().device_name = "Mali-G710";
+    packs::Contents contents =
+        contents_with({"no_global_offset", "range_multiple:8", "vendor:mali"});
+    contents.programs[0].variants[0].options = "-fkernel-vectorizer=x8";
+    contents.targets.clear();
+    contents.programs[0].variants[0].il32.reset();
+    contents.programs[0].variants[0].il64.reset();
+    Ready r(contents);
+    CHECK(fake().source.built_with == "-fkernel-vectorizer=x8 -fdeferred-compilation");
+    const kiln_ndrange range{2, {13, 3, 0}, {0, 0, 0}, {0, 0, 0}};
+    REQUIRE(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
+    CHECK(fake().local[0] % 8 == 0);
+    CHECK(fake().global[0] % 8 == 0);
+  }
+  reset_fake();
+}
+
 TEST_CASE("an offset reaches the driver, or is refused where the variant takes none", "[launch]") {
   reset_fake();
   const kiln_ndrange range{2, {8, 8, 0}, {4, 4, 0}, {16, 3, 0}};
