@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/launch/workload.hpp"
+#include "runtime/launch/launch_rules.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
@@ -80,6 +81,7 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
                                      const TunedSizes &tuned) {
   std::set<LaunchSize> sizes;
   const auto ranges = ranges_of(program, variant);
+  const auto rules = runtime::launch_rules(variant.requirements);
   for (std::size_t i = 0; i < variant.kernels.size(); ++i) {
     std::vector<NDSize> wanted{
         {variant.local_size[0], variant.local_size[1], variant.local_size[2]}};
@@ -88,7 +90,8 @@ std::vector<LaunchSize> launch_sizes(const packs::Program &program, const packs:
     }
     for (const NDSize &range : ranges[i]) {
       for (const NDSize &size : wanted) {
-        const NDSize local = runtime::fit_local_size(range, size, limits[i]);
+        NDSize local = runtime::fit_local_size(range, size, limits[i]);
+        if (!runtime::apply_multiple(rules, limits[i], false, &local).ok()) continue;
         const NDSize padded = runtime::pad_global_size(range, local);
         sizes.insert({local, is_wide(padded, local)});
       }

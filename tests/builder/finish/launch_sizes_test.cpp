@@ -88,6 +88,17 @@ TEST_CASE("the variant's own size and what was tuned are among the sizes, within
   }
 }
 
+TEST_CASE("sizes are multiples where the variant demands them") {
+  packs::Program program = blur();
+  program.variants[0].requirements = {"range_multiple:12x2"};
+  const auto sizes = sizes_of(program, {{"blur", {32, 1, 1}}});
+  CHECK(has(sizes, {{36, 2, 1}, false}));
+  for (const LaunchSize &size : sizes) {
+    CHECK(size.local[0] % 12 == 0);
+    CHECK(size.local[1] % 2 == 0);
+  }
+}
+
 TEST_CASE("a kernel with a required size has that alone") {
   const packs::Program program = blur();
   runtime::WorkGroupLimits required = limits(4096);
