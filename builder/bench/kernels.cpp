@@ -93,8 +93,10 @@ VariantMeasurement not_checked(const Status &status, std::size_t sizes) {
 }
 
 // Fails in the runtime's words where it is known that the device cannot run the variant.
-Status check_available(const packs::Variant &variant, const DeviceInfo &device) {
+Status check_available(const packs::Contents &contents, const packs::Variant &variant,
+                       const DeviceInfo &device) {
   Status status = runtime::check_requirements(variant.requirements, device.capabilities);
+  if (status.ok()) status = check_proven(contents, device.description.key.text(), variant);
   return status.ok() ? check_launchable(variant) : status;
 }
 
@@ -150,7 +152,7 @@ class DeviceBench {
 
   bool measured(const packs::Variant &variant) const {
     if (!options_.variant.empty() && variant.name != options_.variant) return false;
-    return check_available(variant, device_).ok();
+    return check_available(contents_, variant, device_).ok();
   }
 
   ProgramRow bench(const packs::Program &program) {
@@ -181,7 +183,7 @@ class DeviceBench {
     VariantRow base;
     base.variant = variant.name;
     base.published = published_ratios(program.name, variant.name);
-    const Status available = check_available(variant, device_);
+    const Status available = check_available(contents_, variant, device_);
     if (!available.ok()) base.reason = available.message;
     VariantMeasurement measured;
     if (available.ok()) {

@@ -41,7 +41,7 @@ class Measured {
               const ProblemSize &size) {
     variant_ = &variant;
     if (Status s = bench_.open(device, options.pack_path); !s.ok()) return s;
-    loaded_.emplace(bench_.loader.load(program.name, variant.name));
+    loaded_.emplace(bench_.loader.load(program.name, variant.name, KILN_LOAD_UNPROVEN));
     if (!loaded_->program) return status_of(loaded_->program.error());
     const auto workload = plan_workload(program, variant, size, {});
     if (!workload.ok()) return workload.status();
@@ -67,9 +67,10 @@ class Measured {
     SearchOrder out;
     out.kernel = stage.kernel;
     out.seeds = find_seeds(bench_, kernel, *variant_, stage, limits);
-    const auto candidates = work_group_candidates(stage.dimensions, stage.global, limits);
+    auto candidates = work_group_candidates(stage.dimensions, stage.global, limits);
+    std::vector<NDSize> with_all = out.seeds.sizes();
+    if (!keep_rules(*variant_, limits, &with_all, &candidates).ok()) return std::nullopt;
     out.candidates = candidates.size();
-    const std::vector<NDSize> with_all = out.seeds.sizes();
     Times times;
     for (const auto *sizes : {&candidates, &with_all}) {
       for (const NDSize &local : *sizes) times[local] = std::numeric_limits<double>::infinity();

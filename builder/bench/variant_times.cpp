@@ -53,8 +53,7 @@ class TimedVariant {
 
   Status open(std::string *rung) {
     if (Status s = bench_.open(*task_.device, task_.pack_path); !s.ok()) return s;
-    kiln::Loaded loaded =
-        bench_.loader.load(task_.program->name, task_.variant->name, KILN_LOAD_UNPROVEN);
+    kiln::Loaded loaded = bench_.loader.load(task_.program->name, task_.variant->name);
     if (!loaded.program) return status_of(loaded.program.error());
     *rung = runtime::rung_name(loaded.report.rung());
     session_.emplace(bench_.cl(), bench_.loader, bench_.queue);

@@ -70,7 +70,7 @@ void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
     if (end.load_microseconds != 0) members["load_microseconds"] = end.load_microseconds;
     return tell("done", std::move(members));
   }
-  ++failed_;
+  if (!end.left_out) ++failed_;
   members["reason"] = end.status.message;
   members["code"] = packs::code_name(end.status.code);
   if (end.status.cl_error != 0) members["cl_error"] = end.status.cl_error;

@@ -33,6 +33,7 @@ struct JobEnd {
   const packs::Finish *finish;           // of the binary; null if it failed
   std::uint64_t build_microseconds = 0;  // as JobResult has them
   std::uint64_t load_microseconds = 0;
+  bool left_out = false;  // rather than failed
 };
 
 struct RunningJob {

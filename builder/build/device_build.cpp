@@ -17,7 +17,6 @@
 #include "builder/finish/proof.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
-#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -44,7 +43,8 @@ struct Task {
   std::size_t worker = 0;  // that runs it
   bool stored = false;     // the store had it
   bool over = false;
-  JobResult result{};  // once it is over; without a binary in it:
+  bool left_out = false;  // it requires a proof and has none
+  JobResult result{};     // once it is over; without a binary in it:
   Status status{Code::process, "no process could be started"};
 };
 
@@ -97,7 +97,8 @@ JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
           task.status,
           binary ? &binary->finish : nullptr,
           made.build_microseconds,
-          made.load_microseconds};
+          made.load_microseconds,
+          task.left_out};
 }
 
 JobRequest request_of(const Task &task, const BuildOptions &options) {
@@ -106,6 +107,7 @@ JobRequest request_of(const Task &task, const BuildOptions &options) {
   request.check = task.check;
   request.twins = task.twins;
   request.parallel = options.jobs > 1;
+  if (needs_proof(task.variant)) request.also.clear();  // what was not launched has none
   return request;
 }
 
@@ -213,10 +215,11 @@ class TaskRun {
   void take(Task *task, const nlohmann::json &answer) {
     task->status = status_from(answer);
     if (task->status.ok()) task->result = job_result(task->variant, answer);
-    const bool accuracy = runtime::requires_word(task->variant.requirements, runtime::kProof);
+    const bool accuracy = needs_proof(task->variant);
     if (task->status.ok() && (options_.require_proof || accuracy)) {
-      task->status = drop_unproven(&task->result);
-      if (accuracy && !task->status.ok()) task->status.code = Code::requirement;  // not a failure
+      task->status = drop_unproven(&task->result, accuracy);
+      task->left_out = accuracy && !task->status.ok();  // which is no failure
+      if (task->left_out) task->status.code = Code::requirement;
     }
     if (task->result.binary) spill_.take(&*task->result.binary);
     if (task->result.intermediate) spill_.take(&*task->result.intermediate);
@@ -296,8 +299,7 @@ class Collector {
   void made(Task *task) {
     JobResult &made = task->result;
     if (!made.binary && !made.intermediate) {
-      const bool left_out = task->status.code == Code::requirement;
-      (left_out ? result_.left_out : result_.failures)
+      (task->left_out ? result_.left_out : result_.failures)
           .push_back({task->name, std::move(task->status.message)});
       result_.refused.insert({task->device.description.key.text(), task->variant.hash});
       return;

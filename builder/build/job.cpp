@@ -111,10 +111,10 @@ JobResult job_result(const packs::Variant &variant, const json &answer) {
   return result;
 }
 
-Status drop_unproven(JobResult *result) {
+Status drop_unproven(JobResult *result, bool by_reference) {
   std::string why;
   const auto drop = [&](std::optional<packs::Binary> *binary) {
-    if (!*binary || !(*binary)->finish.proof.empty()) return Status();
+    if (!*binary || packs::is_proof((*binary)->finish.proof, by_reference)) return Status();
     const packs::Finish &finish = (*binary)->finish;
     Status status{Code::failed, "its results are not proven: " +
                                     (finish.unproven.empty() ? finish.why_not : finish.unproven)};

@@ -53,6 +53,6 @@ JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer
 
 // Takes out what has no proof. Fails with Code::failed, saying why, where nothing for the device is
 // left.
-Status drop_unproven(JobResult *result);
+Status drop_unproven(JobResult *result, bool by_reference);
 
 }  // namespace kiln::builder

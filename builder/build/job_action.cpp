@@ -8,6 +8,7 @@
 #include "builder/build/job.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/process/status_json.hpp"
+#include "runtime/identity/requirements.hpp"
 #include "runtime/opencl/library.hpp"
 
 namespace kiln::builder {
@@ -77,6 +78,7 @@ json launch_of(const packs::Program &program, const packs::Variant &variant,
           {"reference", text(program.reference)},
           {"check", check == nullptr ? json() : text(check->identity)},
           {"sizes", program.sizes},
+          {"proof", runtime::requires_word(variant.requirements, runtime::kProof)},
           {"tolerance", variant.tolerance}};
 }
 

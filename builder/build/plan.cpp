@@ -99,8 +99,11 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if (binary != nullptr && is_offline(binary->finish)) {
     return "no device has loaded the earlier binary";
   }
-  const auto is_proven = [](const packs::Binary *b) { return b && !b->finish.proof.empty(); };
-  if (options.require_proof && !is_proven(binary) && !is_proven(intermediate)) {
+  const bool accuracy = runtime::requires_word(variant.requirements, runtime::kProof);
+  const auto is_proven = [&](const packs::Binary *b) {
+    return b && packs::is_proof(b->finish.proof, accuracy);
+  };
+  if ((options.require_proof || accuracy) && !is_proven(binary) && !is_proven(intermediate)) {
     return "nothing proves the earlier binary's results";
   }
   if (binary != nullptr && is_virtual(binary->finish)) {
@@ -113,6 +116,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     return "the earlier binary was made by a later driver";
   }
   for (const std::uint32_t compute_capability : options.also) {
+    if (accuracy) break;  // nothing of another device is launched here
     const DeviceInfo other = elsewhere(device, compute_capability);
     const std::string &other_key = other.description.key.text();
     if (any_driver && known.earlier.binary(other_key, variant.hash) == nullptr) {

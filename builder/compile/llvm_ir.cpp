@@ -78,7 +78,7 @@ std::vector<std::string> undefined_in_llvm_ir(std::string_view text) {
 bool has_barrier_in_llvm_ir(std::string_view text) {
   const std::vector<std::string> names = undefined_in_llvm_ir(text);
   return std::any_of(names.begin(), names.end(), [](const std::string &name) {
-    return name == "barrier" || name == "work_group_barrier";
+    return name == "barrier" || name == "work_group_barrier" || name == "sub_group_barrier";
   });
 }
 

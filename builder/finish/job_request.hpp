@@ -9,6 +9,7 @@
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/process/serving_child.hpp"
 #include "kiln/packs/contents.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 
@@ -20,6 +21,11 @@ struct Twin {
   const packs::Variant *variant = nullptr;
   const ResultCheck *check = nullptr;
 };
+
+// Whether a variant is to be packed with a proof against the reference alone.
+inline bool needs_proof(const packs::Variant &variant) {
+  return runtime::requires_word(variant.requirements, runtime::kProof);
+}
 
 struct JobRequest {
   const DeviceInfo &device;

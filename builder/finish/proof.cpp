@@ -198,15 +198,20 @@ Prover::Prover(const DeviceInfo &device, const CallLimits &limits, std::string f
       child_([this](const json &order) { return prove_here(order); }) {}
 
 // In the child.
-Status Prover::open_here(const std::string &pack, const std::string &caches) {
-  if (opened_.child.device) return opened_.open_another(pack);
+Status Prover::open_here(const std::string &pack, const std::string &caches, bool suggests) {
+  static constexpr kiln_driver_note kAskNothing{
+      sizeof(kiln_driver_note), nullptr, nullptr, nullptr, KILN_DRIVER_NEVER_SUGGEST, nullptr};
+  kiln::LoaderOptions options;
+  options.driver_notes = &kAskNothing;
+  options.driver_note_count = suggests ? 0 : 1;
+  if (opened_.child.device) return opened_.open_another(pack, options);
   use_driver_caches(caches);
   const auto finishing = device_.description.finishing;
   if (finishing == runtime::Finishing::shader_cache) {
     MesaFiles::use(caches);
     mesa_.emplace(caches);
   }
-  const Status status = opened_.open(device_, pack);
+  const Status status = opened_.open(device_, pack, options);
   await_mesa();
   if (mesa_) mesa_->keep();
   return status;
@@ -214,7 +219,8 @@ Status Prover::open_here(const std::string &pack, const std::string &caches) {
 
 json Prover::prove_here(const json &order) {
   const std::string caches = order["caches"];
-  if (const Status s = open_here(order["pack"], caches); !s.ok()) return to_json(s);
+  if (const Status s = open_here(order["pack"], caches, order["suggests"]); !s.ok())
+    return to_json(s);
   if (mesa_) {
     await_mesa();  // what the last order left
     const packs::Bytes entries = auxiliary_of(opened_.contents);
@@ -264,6 +270,7 @@ Proof Prover::prove(const ProofRequest &request, const packs::Binary &binary, bo
              {"launch", request.launch},
              {"place", request.place},
              {"names", request.names},
+             {"suggests", request.suggests},
              {"intermediate", intermediate}};
   pose_problem(request, &order);
   if (request.by_itself) {

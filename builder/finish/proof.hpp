@@ -30,6 +30,7 @@ struct ProofRequest {
   bool launch = true;                  // or load alone
   const ResultCheck *check = nullptr;  // of the problem to launch for its results; null: none
   bool by_itself = false;              // in a process that proves nothing else
+  bool suggests = true;                // the driver is asked for work-group sizes
   // For drivers with Mesa's cache: the place of its entries, and the names of the files of those
   // that the binary's auxiliary blob has.
   std::string_view place{};
@@ -76,7 +77,7 @@ class Prover {
  private:
   std::string new_caches();
   ChildResult call(nlohmann::json order);
-  Status open_here(const std::string &pack, const std::string &caches);
+  Status open_here(const std::string &pack, const std::string &caches, bool suggests);
   nlohmann::json prove_here(const nlohmann::json &order);
 
   const DeviceInfo &device_;

@@ -4,7 +4,6 @@
 
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/launch_sizes.hpp"
-#include "runtime/identity/requirements.hpp"
 #include "runtime/load/cuda_linker.hpp"
 
 namespace kiln::builder {
@@ -75,8 +74,15 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
 // the process the binary is loaded alone.
 Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prover,
                      const packs::Binary &binary, bool intermediate) {
-  Proof proof =
-      intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
+  const auto prove = [&] {
+    return intermediate ? prover->prove(*how, binary, true) : prover->prove_final(*how, binary);
+  };
+  Proof proof = prove();
+  if (proof.loaded.code == Code::process &&
+      request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
+    how->suggests = false;  // what it may have died of is no fault of the binary
+    proof = prove();
+  }
   if (proof.loaded.code == Code::process && request.variant.launches) {
     // What kernels do with zeros is no fault of the binary.
     const Status death = proof.loaded;
@@ -94,10 +100,10 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   if (!proof.launched.ok() && proof.results.empty()) return {};
   const double tolerance = request.variant.tolerance;
   const Expectation expected = expect(request);
-  const bool accuracy = runtime::requires_word(request.variant.requirements, runtime::kProof);
+  const bool accuracy = needs_proof(request.variant);
   if (accuracy && !expected.by_reference) {
     // Built from source with the same options it would be as inaccurate.
-    binary->finish.unproven = "there is no reference to compare them with";
+    binary->finish.unproven = "they were not compared with a reference";
     return {};
   }
   Status status = judge(proof.results, expected, tolerance, &binary->finish);

@@ -109,8 +109,8 @@ Expectation expectation_of(const JobRequest &request, const Results &built,
     const bool broken = right.empty() && !is_variant(request.program);
     return {right, request.program.reference + ", " + at, true, broken};
   }
-  constexpr char kSource[] = "the program built from source, ";
-  return {built, kSource + (request.variant.launches ? "recorded launches on zeros" : at)};
+  const std::string how = request.variant.launches ? "recorded launches on zeros" : at;
+  return {built, std::string(packs::kProofBySource) + how};
 }
 
 Status judge(const Results &got, const Expectation &expected, double tolerance,

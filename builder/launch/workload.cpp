@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "builder/problem/half.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -215,6 +216,18 @@ Status check_parameter(const packs::Variant &variant, const std::string &name,
     }
   }
   return {};
+}
+
+Status check_proven(const packs::Contents &contents, const std::string &key,
+                    const packs::Variant &variant) {
+  if (!runtime::requires_word(variant.requirements, runtime::kProof)) return {};
+  for (const packs::Target &target : contents.targets) {
+    if (target.key != key) continue;
+    for (const packs::Binary &binary : target.binaries) {
+      if (binary.variant == variant.hash && packs::is_proof(binary.finish.proof, true)) return {};
+    }
+  }
+  return {Code::requirement, "needs a binary with a proof"};
 }
 
 Status check_launchable(const packs::Variant &variant) {

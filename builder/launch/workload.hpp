@@ -61,6 +61,11 @@ Status check_parameter(const packs::Variant &variant, const std::string &name,
 // Fails with Code::bad_input where Kiln does not launch the variant itself.
 Status check_launchable(const packs::Variant &variant);
 
+// Fails with Code::requirement for a variant that requires a proof where no target of that key has
+// a binary of it with one.
+Status check_proven(const packs::Contents &contents, const std::string &key,
+                    const packs::Variant &variant);
+
 // Parameters that are not given take their defaults. Fails with Code::bad_argument for a
 // parameter that the variant does not have, with Code::over_limit for a size that needs too much
 // memory, and with Code::bad_input if the pack's own text gives no workload.

@@ -96,10 +96,31 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
   return variant;
 }
 
-// Adds what options that merge work-items demand of a device and of launches.
+}  // namespace
+
+bool is_kernel_name(std::string_view name) {
+  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
+         name.find_first_of("-.") == std::string_view::npos;
+}
+
+std::vector<std::string> read_requirements(const TableReader &table) {
+  std::vector<std::string> names;
+  for (const auto &name : table.strings("requires")) {
+    if (!runtime::is_known_requirement(name.value)) {
+      table.fail(name.at,
+                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
+                 expected_one_of(name.value, runtime::known_requirements()));
+    }
+    names.push_back(name.value);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 void require_for_merging(const TableReader &table, packs::Variant *record) {
   const auto merged = merged_items(record->options);
-  const auto at = position_of(*table.find("kernel"));
+  const Position at = table.position();
   if (!merged.ok()) {
     const std::string &text = merged.status().message;
     const std::size_t line = text.find('\n');
@@ -124,28 +145,6 @@ void require_for_merging(const TableReader &table, packs::Variant *record) {
   names.push_back(std::string(runtime::kRangeMultiple) + multiple_text(merged->factor));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-}
-
-}  // namespace
-
-bool is_kernel_name(std::string_view name) {
-  return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&
-         name.find_first_of("-.") == std::string_view::npos;
-}
-
-std::vector<std::string> read_requirements(const TableReader &table) {
-  std::vector<std::string> names;
-  for (const auto &name : table.strings("requires")) {
-    if (!runtime::is_known_requirement(name.value)) {
-      table.fail(name.at,
-                 fmt::format("unknown requirement {} in {}", in_quotes(name.value), table.label()),
-                 expected_one_of(name.value, runtime::known_requirements()));
-    }
-    names.push_back(name.value);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
 }
 
 void read_host_check(const TableReader &table, ManifestVariant *variant) {

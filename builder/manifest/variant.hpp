@@ -26,6 +26,9 @@ std::vector<ManifestVariant> read_variants(const ManifestText &document, const T
                                            const std::string &name, const Defaults &defaults,
                                            const std::string &program_label);
 
+// Adds to a variant what its options that merge work-items demand of a device and of launches.
+void require_for_merging(const TableReader &table, packs::Variant *record);
+
 // `requires`: sorted, each once.
 std::vector<std::string> read_requirements(const TableReader &table);
 

@@ -120,6 +120,7 @@ std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
       program.variants.push_back(variant);
       program.variants[0].source = source.file;
       program.variants[0].record.options = choice.options;
+      require_for_merging(table, &program.variants[0].record);
     }
   }
   return programs;

@@ -17,7 +17,6 @@
 #include "builder/tune/seeds.hpp"
 #include "builder/tune/stop_rules.hpp"
 #include "runtime/launch/enqueue.hpp"
-#include "runtime/launch/launch_rules.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -54,7 +53,7 @@ struct LoadedVariant {
     if (!found.ok()) return found.status();
     program = found->program;
     variant = found->variant;
-    loaded.emplace(bench.loader.load(job.program, job.variant, KILN_LOAD_UNPROVEN));
+    loaded.emplace(bench.loader.load(job.program, job.variant));
     return status_of(loaded->program.error());
   }
 };
@@ -110,16 +109,9 @@ class Tuner {
     const cl_kernel opencl = session_.kernels()[s].cl();
     const WorkGroupLimits limits = runtime::query_limits(*bench_.child.device, opencl);
     const Seeds seeds = find_seeds(bench_, opencl, variant, stage, limits);
-    const auto rules = runtime::launch_rules(variant.requirements);
     std::vector<NDSize> first = seeds.sizes();
-    for (NDSize &local : first) {
-      const auto fits = runtime::apply_multiple(rules, limits, false, &local);
-      if (!fits.ok()) return fits;
-    }
     auto candidates = work_group_candidates(stage.dimensions, stage.global, limits);
-    std::erase_if(candidates, [&](const NDSize &local) {
-      return !runtime::is_multiple(local, rules.multiple);
-    });
+    if (Status e = keep_rules(variant, limits, &first, &candidates); !e.ok()) return e;
     searches_.emplace_back(std::move(candidates), first);
     best_.push_back(first.front());
     TunedKernel kernel;

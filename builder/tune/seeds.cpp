@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/launch/launch_rules.hpp"
 #include "runtime/launch/suggestion.hpp"
 
 namespace kiln::builder {
@@ -33,6 +34,18 @@ Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Varian
   (asked.ok() ? seeds.suggested : seeds.refused_local) = local;
   seeds.refused = std::move(asked.message);
   return seeds;
+}
+
+Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits &limits,
+                  std::vector<NDSize> *seeds, std::vector<NDSize> *candidates) {
+  const auto rules = runtime::launch_rules(variant.requirements);
+  for (NDSize &local : *seeds) {
+    Status status = runtime::apply_multiple(rules, limits, false, &local);
+    if (!status.ok()) return status;
+  }
+  std::erase_if(*candidates,
+                [&](const NDSize &local) { return !runtime::is_multiple(local, rules.multiple); });
+  return {};
 }
 
 }  // namespace kiln::builder

@@ -31,4 +31,9 @@ struct Seeds {
 Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Variant &variant,
                  const Stage &stage, const runtime::WorkGroupLimits &limits);
 
+// Makes seeds and candidates what the variant's rules for launches allow. Fails with
+// Code::bad_argument where no work-group does.
+Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits &limits,
+                  std::vector<NDSize> *seeds, std::vector<NDSize> *candidates);
+
 }  // namespace kiln::builder

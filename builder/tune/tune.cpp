@@ -67,6 +67,7 @@ class Tuning {
   }
 
   TunedDevice run(const packs::Contents &contents, const TuneProgress &progress) {
+    contents_ = &contents;
     result_.status = ask_memory(result_.device).move_to(&memory_);
     if (!result_.status.ok()) return std::move(result_);
     for (const packs::Program &program : contents.programs) {
@@ -166,6 +167,9 @@ class Tuning {
   Status check(const packs::Program &program, const packs::Variant &variant,
                const ProblemSize &size) const {
     Status status = runtime::check_requirements(variant.requirements, result_.device.capabilities);
+    if (status.ok()) {
+      status = check_proven(*contents_, result_.device.description.key.text(), variant);
+    }
     if (!status.ok()) return status;
     const auto workload = plan_workload(program, variant, size, {});
     return workload.ok() ? check_fits(*workload, memory_) : workload.status();
@@ -267,6 +271,7 @@ class Tuning {
     return &planes;
   }
 
+  const packs::Contents *contents_ = nullptr;
   const TuneOptions &options_;
   TunedDevice result_;
   DeviceMemory memory_;

@@ -36,8 +36,8 @@ Status take_context(const kiln_loader_options &options, Loader *loader) {
 
 // Null, or what is wrong with one of the application's.
 const char *read_notes(const kiln_loader_options &options, Loader *loader) {
-  constexpr unsigned kFlags =
-      KILN_DRIVER_NEVER_GIVE | KILN_DRIVER_NEVER_ASK | KILN_DRIVER_NEVER_COMPARE;
+  constexpr unsigned kFlags = KILN_DRIVER_NEVER_GIVE | KILN_DRIVER_NEVER_ASK |
+                              KILN_DRIVER_NEVER_COMPARE | KILN_DRIVER_NEVER_SUGGEST;
   const Device &device = *loader->device;
   loader->notes = known_driver_notes(device.identity, device.description);
   const auto *at = reinterpret_cast<const char *>(options.driver_notes);

@@ -4,6 +4,7 @@
 
 #include "runtime/load/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
+#include "runtime/load/unload.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -21,6 +22,7 @@ packs::KernelRef stored_kernel(const LoadedProgram &program, unsigned index) {
 }
 
 Status new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
+  const UsingCompiler using_compiler;  // some compile a kernel now
   const OpenCL &cl = *program.loader->device->cl;
   const char *name = stored_kernel(program, index).name().data();
   cl_int code = CL_SUCCESS;
@@ -110,9 +112,8 @@ Status read_offset(const Kernel &kernel, const kiln_ndrange &range, NDSize *offs
   for (unsigned i = 0; i < range.dimensions; ++i) {
     (*offset)[i] = range.offset[i];
     if (range.offset[i] == 0 || !kernel.rules.no_offset) continue;
-    return Status::error(Code::bad_argument,
-                         {"the variant ", kernel.program->variant.name(),
-                          " takes no global offset: its build options forbid that"});
+    return Status::error(Code::bad_argument, {"the variant ", kernel.program->variant.name(),
+                                              " requires no_global_offset"});
   }
   return {};
 }
@@ -169,7 +170,10 @@ Status create_kernel(const std::shared_ptr<LoadedProgram> &program, const std::s
   for (unsigned i = 0; i < packs::kSizeClasses; ++i) {
     out->stored_local_sizes[i] = stored_local_size(*program, index, i, &out->stored_sources[i]);
   }
-  if (out->limits.required[0] == 0) out->suggest = suggest_function(device);
+  if (out->limits.required[0] == 0 &&
+      (program->loader->notes.flags & KILN_DRIVER_NEVER_SUGGEST) == 0) {
+    out->suggest = suggest_function(device);
+  }
   out->argument_count = stored_kernel(*program, index).arguments();
   out->arguments.reset(new KernelArgument[out->argument_count]);
   return {};
@@ -214,6 +218,25 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
   return {};
 }
 
+// With an overlay a death in the call is seen by the next start, which does not ask.
+Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
+  constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // in journals
+  const Loader &loader = *kernel.program->loader;
+  Quarantine *guard = loader.overlay == nullptr ? nullptr : &loader.overlay->quarantine();
+  if (guard == nullptr || guard->fate(kSuggesting.id) == Verdict::proven) {
+    return ask_suggestion(kernel.suggest, query, kernel.limits, local);
+  }
+  const History history = guard->history(kSuggesting.id);
+  if (history.deaths != 0 || history.stuck) {
+    return Status::error(Code::opencl, "an earlier process died when it asked the driver");
+  }
+  int no_marker = 0;
+  const int slot = guard->begin(kSuggesting, loader.deadline_milliseconds, &no_marker);
+  Status status = ask_suggestion(kernel.suggest, query, kernel.limits, local);
+  guard->end(slot, kSuggesting, Verdict::proven);
+  return status;
+}
+
 Status plan_launch_on(cl_command_queue queue, Kernel *kernel, const kiln_ndrange &range,
                       LaunchPlan *out) {
   Status error = plan_launch(*kernel, range, out);
@@ -227,7 +250,7 @@ Status plan_launch_on(cl_command_queue queue, Kernel *kernel, const kiln_ndrange
   suggestion.asked = true;
   const SuggestionQuery query{queue, kernel->handle.get(), range.dimensions, global};
   NDSize local;
-  const Status asked = ask_suggestion(kernel->suggest, query, kernel->limits, &local);
+  const Status asked = ask_behind_marker(*kernel, query, &local);
   if (!asked.ok()) {
     suggestion.refused = asked.message;
     return {};

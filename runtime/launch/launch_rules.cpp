@@ -47,7 +47,7 @@ packs::Status apply_multiple(const LaunchRules &rules, const WorkGroupLimits &li
   if (asked || limits.required[0] != 0) {
     return Status::error(Code::bad_argument,
                          {"work-groups of ", text_of(*local), " work-items are no multiple of ",
-                          text_of(factor), ", which the variant's build options demand"});
+                          text_of(factor), ", which the variant requires"});
   }
   NDSize rounded;
   for (std::size_t i = 0; i < 3; ++i) {

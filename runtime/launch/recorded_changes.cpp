@@ -88,8 +88,9 @@ cl_int enqueue_recording(const Recording &recording, cl_command_queue queue,
     local[size_count++] = {launch, step.plan.local.data()};
   }
   const bool resized = size_count != 0;
-  return recording.enqueue_qcom(queue, recording.qcom.get(), argument_count, arguments.get(), 0,
-                                nullptr, size_count, resized ? sizes.get() : nullptr, size_count,
+  return recording.enqueue_qcom(queue, recording.qcom.get(), argument_count,
+                                argument_count != 0 ? arguments.get() : nullptr, 0, nullptr,
+                                size_count, resized ? sizes.get() : nullptr, size_count,
                                 resized ? local : nullptr, waits.count, waits.data(), event);
 }
 

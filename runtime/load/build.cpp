@@ -161,6 +161,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
 }
 
 Status program_binary(const Device &device, cl_program program, packs::Bytes *out) {
+  const UsingCompiler using_compiler;  // some compile what is left when they are asked
   cl_uint count = 0;
   cl_int code =
       device.cl->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);

@@ -40,7 +40,7 @@ bool is_proven(const packs::Pack &pack, const Device &device, VariantRef variant
   TargetRef target;
   if (!pack.find_target(device.key().text(), &target).ok() || !target) return false;
   const BinaryRef binary = target.find_binary(variant.hash());
-  return binary && !binary.provenance.proof().empty();
+  return binary && packs::is_proof(binary.provenance.proof(), true);
 }
 
 Offer offer_exact(const Loader &loader, VariantRef variant) {

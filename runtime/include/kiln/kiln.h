@@ -205,8 +205,7 @@ enum {
   KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, compatible, intermediate. */
   KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
   KILN_LOAD_NO_SOURCE = 4, /**< Leave out the rung source. */
-  /** Compare the driver's binary with the one given, on every load. With an overlay that is done
-   * once per binary and driver, and remembered. */
+  /** Compare the driver's binary with the given one on every load. An overlay does that once. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
   /** Allow the compatible rung: another target's binary that the vendor's rule, a recorded
    * cross-check or the application's check says serves this device. */
@@ -216,7 +215,7 @@ enum {
    * nor #KILN_LOAD_FOR_MEDIUM it is for the largest; both are #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
   KILN_LOAD_FOR_MEDIUM = 128, /**< The same for problems of fewer than 1,048,576 elements. */
-  KILN_LOAD_UNPROVEN = 256    /**< Take a variant that requires a proof without one, too. */
+  KILN_LOAD_UNPROVEN = 256    /**< Take a named variant that requires a proof without one, too. */
 };
 
 /** What a notice reports. */
@@ -272,9 +271,10 @@ enum {
 
 /** What not to do with a driver, as bits. */
 enum {
-  KILN_DRIVER_NEVER_GIVE = 1,   /**< Give it no binary: the rungs that would are left out. */
-  KILN_DRIVER_NEVER_ASK = 2,    /**< Do not ask for its binary: nothing is stored in the overlay. */
-  KILN_DRIVER_NEVER_COMPARE = 4 /**< Do not compare its binary with the one given: it differs. */
+  KILN_DRIVER_NEVER_GIVE = 1, /**< Give it no binary: the rungs that would are left out. */
+  KILN_DRIVER_NEVER_ASK = 2,  /**< Do not ask for its binary: nothing is stored in the overlay. */
+  KILN_DRIVER_NEVER_COMPARE = 4, /**< Do not compare its binary with the one given: it differs. */
+  KILN_DRIVER_NEVER_SUGGEST = 8  /**< Do not ask it for work-group sizes. */
 };
 
 /** What is known of a driver's mistakes. Sizes, unknown bytes and unknown bits as for

@@ -106,6 +106,7 @@ struct Fake {
   // Suggested work-group sizes: the answer, and the ranges that it was asked for.
   std::vector<std::size_t> suggested = {4, 1, 1};
   cl_int suggest_code = CL_SUCCESS;
+  std::function<void()> on_suggest;  // what else happens inside the call
   std::vector<std::vector<std::size_t>> suggest_calls;
   // Recording; the codes are those of the call that begins, adds, ends and runs.
   cl_name_version command_buffer = {CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"};

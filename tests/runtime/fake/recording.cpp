@@ -139,6 +139,7 @@ cl_int CL_API_CALL suggest(cl_command_queue, cl_kernel, cl_uint dimensions,
                            std::size_t *suggested) {
   if (offset == nullptr) return CL_INVALID_GLOBAL_OFFSET;  // as rusticl 25.0
   the_fake.suggest_calls.emplace_back(global, global + dimensions);
+  if (the_fake.on_suggest) the_fake.on_suggest();
   std::copy_n(the_fake.suggested.begin(), dimensions, suggested);
   return the_fake.suggest_code;
 }

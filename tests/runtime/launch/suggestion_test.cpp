@@ -3,6 +3,7 @@
 #include "runtime/launch/suggestion.hpp"
 
 #include "tests/runtime/fake/launch_ready.hpp"
+#include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -167,4 +168,56 @@ TEST_CASE("a launch that is recorded takes the suggestion, too", "[suggestion]")
   kiln_sequence_release(sequence);
   CHECK(fake().local == Sizes{16, 2});
   CHECK(fake().suggest_calls == Calls{{64, 64}});
+}
+
+TEST_CASE_METHOD(OverlayFixture, "a driver that died when it was asked is not asked again",
+                 "[suggestion]") {
+  reset_suggesting({16, 4, 1});
+  const packs::Bytes bytes = written(fake_contents());
+  const auto launch_once = [&](const Start &start) {
+    kiln_kernel *kernel = nullptr;
+    kiln_queue *queue = nullptr;
+    const kiln_ndrange range = plane(100, 77);
+    CHECK(kiln_kernel_create(start.load.program, "k", &kernel, nullptr) == KILN_OK);
+    CHECK(kiln_queue_create(start.load.loader, nullptr, &queue, nullptr) == KILN_OK);
+    CHECK(kiln_launch(queue, kernel, &range, nullptr, 0, nullptr, nullptr) == KILN_OK);
+    const std::string why = kiln_kernel_suggestion_refused(kernel, &range);
+    kiln_queue_release(queue);
+    kiln_kernel_release(kernel);
+    return why;
+  };
+  const int status = in_child([&] {
+    fake().on_suggest = [] { _exit(9); };
+    const Start start(bytes, overlay);
+    launch_once(start);
+  });
+  CHECK(WEXITSTATUS(status) == 9);
+  {
+    const Start next(bytes, overlay);
+    CHECK(launch_once(next) == "an earlier process died when it asked the driver");
+  }
+  CHECK(fake().suggest_calls.empty());
+}
+
+TEST_CASE("a note keeps Kiln from asking a driver", "[suggestion]") {
+  reset_suggesting({16, 4, 1});
+  const kiln_driver_note note{sizeof(note), nullptr, nullptr, nullptr, KILN_DRIVER_NEVER_SUGGEST,
+                              nullptr};
+  kiln_loader_options options{};
+  options.size = sizeof(options);
+  options.driver_notes = &note;
+  options.driver_note_count = 1;
+  {
+    const FakeLoad load(written(fake_contents()), 0, "p", nullptr, &options);
+    kiln_kernel *kernel = nullptr;
+    kiln_queue *queue = nullptr;
+    const kiln_ndrange range = plane(100, 77);
+    CHECK(kiln_kernel_create(load.program, "k", &kernel, nullptr) == KILN_OK);
+    CHECK(kiln_queue_create(load.loader, nullptr, &queue, nullptr) == KILN_OK);
+    CHECK(kiln_launch(queue, kernel, &range, nullptr, 0, nullptr, nullptr) == KILN_OK);
+    kiln_queue_release(queue);
+    kiln_kernel_release(kernel);
+  }
+  CHECK(fake().suggest_calls.empty());
+  reset_fake();
 }

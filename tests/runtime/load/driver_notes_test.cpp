@@ -89,7 +89,7 @@ TEST_CASE_METHOD(NotesFixture, "a note's options are part of what the overlay st
 }
 
 TEST_CASE_METHOD(NotesFixture, "a note of a later version of Kiln is refused", "[notes]") {
-  note.flags = 8;
+  note.flags = 16;
   refused("unknown bits in flags");
   note.flags = 0;
   note.size = 1;

@@ -50,6 +50,13 @@ TEST_CASE("without a proof the next variant is chosen, and by name nothing is lo
   CHECK(kiln_report_rung(anyhow.report) == KILN_RUNG_EXACT);
 }
 
+TEST_CASE("what a program computes when it is built from source proves no variant", "[proof]") {
+  reset_fake();
+  const FakeLoad load(written(contents_with("the program built from source, 64x64")));
+  REQUIRE(load.status == KILN_OK);
+  CHECK(variant_of(load) == "w");
+}
+
 TEST_CASE("a proven variant is not compiled where its binary is refused", "[proof]") {
   reset_fake();
   fake().binary.create_code = CL_INVALID_BINARY;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "kiln/packs/status.hpp"
 
@@ -86,5 +87,15 @@ void encode_superblock(const Superblock &superblock, std::uint8_t *out);
 // Reads a superblock from the first bytes of a pack of which `available` bytes can be had.
 // Checks everything that can be checked without the root, in the order of FORMAT.md.
 Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Superblock *out);
+
+// How a binary's proof begins where its results were compared with the program as it was built from
+// source, rather than with the manifest's reference.
+inline constexpr std::string_view kProofBySource = "the program built from source, ";
+
+// Whether a text of a binary's provenance is a proof, or with `by_reference` one by the reference.
+inline bool is_proof(std::string_view text, bool by_reference = false) {
+  const bool by_source = text.substr(0, kProofBySource.size()) == kProofBySource;
+  return !text.empty() && !(by_reference && by_source);
+}
 
 }  // namespace kiln::packs
