@@ -14,7 +14,7 @@
 
 namespace kiln::builder {
 
-// What one kernel's search is replayed with. Times are the least of twelve launches, nanoseconds;
+// What one kernel's search is replayed with. Times: min of 12 launches, nanoseconds;
 // 0 where there is no such size.
 struct SearchOrder {
   std::string program;

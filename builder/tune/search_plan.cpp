@@ -13,11 +13,11 @@
 namespace kiln::builder {
 namespace {
 
+using runtime::volume;
+
 constexpr std::size_t kCoarseVolumes = 7;
 constexpr double kMinPart = 1e-3;  // of the host's time, that a believable clock shows
 constexpr double kMiddle = 128;    // work-items: where the coarse grid begins
-
-std::size_t volume(const NDSize &local) { return local[0] * local[1] * local[2]; }
 
 std::size_t without_twos_and_threes(std::size_t n) {
   while (n % 2 == 0) n /= 2;

@@ -70,7 +70,7 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
-// How many sizes a search tries until one takes at most 1/0.95 of the least of these times,
+// How many sizes a search tries until one reaches 95% of the best speed,
 // nanoseconds by size, which has every size that the search may try; 0: it ends without.
 std::size_t tried_until_good(Search search, const std::map<NDSize, double> &times);
 

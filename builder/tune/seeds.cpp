@@ -6,6 +6,7 @@
 
 #include "runtime/launch/launch_rules.hpp"
 #include "runtime/launch/suggestion.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
 
@@ -44,7 +45,7 @@ Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits 
     if (!status.ok()) return status;
   }
   std::erase_if(*candidates,
-                [&](const NDSize &local) { return !runtime::is_multiple(local, rules.multiple); });
+                [&](const NDSize &local) { return !runtime::divides(rules.multiple, local); });
   return {};
 }
 

@@ -4,25 +4,18 @@
 
 #include <numeric>
 
-#include "kiln/packs/text.hpp"
 #include "runtime/identity/requirements.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::runtime {
 namespace {
 
 using packs::Code;
-using packs::concat;
-using packs::decimal;
 using packs::Status;
-
-std::string text_of(const NDSize &size) {
-  return concat({decimal(size[0]), "x", decimal(size[1]), "x", decimal(size[2])});
-}
 
 bool fits(const NDSize &local, const WorkGroupLimits &limits) {
   return local[0] <= limits.work_item_sizes[0] && local[1] <= limits.work_item_sizes[1] &&
-         local[2] <= limits.work_item_sizes[2] &&
-         local[0] * local[1] * local[2] <= limits.work_group_size;
+         local[2] <= limits.work_item_sizes[2] && volume(local) <= limits.work_group_size;
 }
 
 }  // namespace
@@ -36,18 +29,15 @@ void add_rule(std::string_view requirement, LaunchRules *rules) {
   }
 }
 
-bool is_multiple(const NDSize &size, const NDSize &factor) {
-  return size[0] % factor[0] == 0 && size[1] % factor[1] == 0 && size[2] % factor[2] == 0;
-}
-
 packs::Status apply_multiple(const LaunchRules &rules, const WorkGroupLimits &limits, bool asked,
                              NDSize *local) {
   const NDSize &factor = rules.multiple;
-  if (is_multiple(*local, factor)) return {};
+  if (divides(factor, *local)) return {};
   if (asked || limits.required[0] != 0) {
-    return Status::error(Code::bad_argument,
-                         {"work-groups of ", text_of(*local), " work-items are no multiple of ",
-                          text_of(factor), ", which the variant requires"});
+    return Status::error(
+        Code::bad_argument,
+        {"work-groups of ", size_text(3, *local), " work-items are no multiple of ",
+         size_text(3, factor), ", which the variant requires"});
   }
   NDSize rounded;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -62,7 +52,7 @@ packs::Status apply_multiple(const LaunchRules &rules, const WorkGroupLimits &li
     const std::size_t half = rounded[longest] / factor[longest] / 2;
     if (half == 0) {
       return Status::error(Code::bad_argument,
-                           {"no work-group that is a multiple of ", text_of(factor),
+                           {"no work-group that is a multiple of ", size_text(3, factor),
                             " work-items fits the device's limits"});
     }
     rounded[longest] = half * factor[longest];

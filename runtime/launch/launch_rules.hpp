@@ -26,8 +26,6 @@ LaunchRules launch_rules(const Requirements &requirements) {
   return rules;
 }
 
-bool is_multiple(const NDSize &size, const NDSize &factor);
-
 // Makes a chosen local size a multiple: rounds it up, or down to where the limits allow that.
 // Fails with Code::bad_argument for a size that the application asked for (`asked`) or the kernel
 // requires and that is no multiple, and where no multiple fits the limits.

@@ -5,15 +5,7 @@
 #include <algorithm>
 
 namespace kiln::runtime {
-namespace {
-
-std::string size_text(unsigned dimensions, const NDSize &size) {
-  std::string text = decimal(size[0]);
-  for (unsigned i = 1; i < dimensions; ++i) text += "x" + decimal(size[i]);
-  return text;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 SuggestLocalSize suggest_function(const Device &device) {
   if (device.description.finishing == Finishing::launches ||

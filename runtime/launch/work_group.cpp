@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kiln/packs/text.hpp"
+
 namespace kiln::runtime {
 namespace {
 
@@ -44,6 +46,12 @@ std::size_t volume(const NDSize &size) {
     items *= side;
   }
   return items;
+}
+
+std::string size_text(unsigned dimensions, const NDSize &size) {
+  std::string text = packs::decimal(size[0]);
+  for (unsigned i = 1; i < dimensions; ++i) text += "x" + packs::decimal(size[i]);
+  return text;
 }
 
 packs::SizeClass size_class(const NDSize &global) { return packs::size_class(volume(global)); }

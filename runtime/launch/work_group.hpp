@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "kiln/packs/format.hpp"
 
@@ -37,6 +38,9 @@ NDSize fit_local_size(const NDSize &global, const NDSize &wanted, const WorkGrou
 
 // Work-items of a group; the largest number if they overflow it.
 std::size_t volume(const NDSize &size);
+
+// "8x4" of the first `dimensions` sides.
+std::string size_text(unsigned dimensions, const NDSize &size);
 
 // `global` rounded up to multiples of `local`. A dimension that would overflow is left.
 NDSize pad_global_size(const NDSize &global, const NDSize &local);

@@ -18,7 +18,7 @@ using ClBlastParameters = std::map<std::string, std::size_t>;
 // thread.
 class ClBlast {
  public:
-  // Fails with Code::not_found where there is no libclblast.so.1, and the linker's reason.
+  // Fails with Code::not_found and the linker's reason if libclblast.so.1 cannot be loaded.
   static builder::Result<ClBlast> open();
 
   // Enqueues C = A B, row-major and without padding: A of height x depth, B of depth x width. The

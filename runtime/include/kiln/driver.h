@@ -27,7 +27,7 @@ typedef enum kiln_unload {
  *
  * Kiln never does this by itself, since the compiler is that of the whole process: a driver may
  * fail if another thread or library is compiling at that time. Loads of Kiln's own are kept out
- * while it lasts. The application sees to it that nobody else builds a program, and that no kernel
+ * during the call. The application ensures that no other code builds a program, and that no kernel
  * is launched for the first time, which is when some drivers compile. So call it when the first
  * results are there, and after kiln_loader_finish().
  *

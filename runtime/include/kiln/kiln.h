@@ -26,7 +26,7 @@
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against it. Any function
  *     that calls it may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error.
  *  10. A struct with a member `size` may gain members at its end. A struct without one that the
- *      caller allocates (kiln_error, kiln_ndrange, kiln_times) never grows. */
+ *      caller allocates (kiln_error, kiln_ndrange, kiln_times) does not grow after 1.0. */
 #ifndef KILN_KILN_H
 #define KILN_KILN_H
 
