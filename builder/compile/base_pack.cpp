@@ -120,7 +120,7 @@ HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) 
   }
   request.requirements = record.requirements;
   const std::filesystem::path &prelude = job.variant.prelude;
-  if (!prelude.empty()) request.prelude = source::read_from_disk()(prelude).value_or("");
+  if (!prelude.empty()) request.prelude = source::read_from_disk()(prelude).text;
   request.address_bits = bits;
   request.spirv_version = manifest_.spirv_version;
   return request;

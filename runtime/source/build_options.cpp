@@ -1,23 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits options into words, and finds macros and folders of headers among them.
+// Divides options into words, finds macros and folders of headers among them, and refuses options
+// that may name a file in another way.
 #include "runtime/source/build_options.hpp"
+
+#include <algorithm>
 
 namespace kiln::source {
 namespace {
 
+using packs::Code;
+using packs::Result;
+using packs::Status;
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// An option with its operand, which may be the next word.
-struct WithOperand {
-  std::string operand;
-  std::size_t end = 0;  // behind it
-};
+// Quotes, escapes and response files: drivers have rules of their own for them.
+constexpr std::string_view kHard = "'\\@\t\n\r\v\f";
 
-std::optional<WithOperand> operand_of(const std::vector<OptionWord> &words, std::size_t *at) {
-  const OptionWord &word = words[*at];
-  if (word.text.size() > 2) return WithOperand{word.text.substr(2), word.end};
-  if (++*at == words.size()) return std::nullopt;
-  return WithOperand{words[*at].text, words[*at].end};
+// Options that name no file, whatever follows the prefix.
+constexpr std::string_view kPlain[] = {"-cl-", "-W", "-O", "-g", "-x", "-spir-std=", "-qcom-"};
+
+// What compilers replace at the beginning of a folder's name, or take for another option.
+constexpr std::string_view kFolderMarks = "-=$";
+
+bool is_lower_word(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+bool names_no_file(std::string_view option) {
+  if (option == "-w") return true;
+  if (option.find('/') != std::string_view::npos) return false;
+  if (option.starts_with("-W") && option.find(',') != std::string_view::npos) return false;  // -Wp,
+  // -ffast-math and its like, which have no operand.
+  const bool is_switch = option.starts_with("-f") || option.starts_with("-m");
+  if (is_switch && option != "-mllvm" && option != "-mlink-builtin-bitcode") {
+    return is_lower_word(option.substr(2));
+  }
+  return std::any_of(std::begin(kPlain), std::end(kPlain),
+                     [option](std::string_view plain) { return option.starts_with(plain); });
+}
+
+Status refused(std::string_view what) { return Status::error(Code::bad_input, {what}); }
+
+// Whether quotes keep a blank in a word, which not every driver does.
+bool has_quoted_blank(std::string_view options) {
+  bool is_quoted = false;
+  for (const char c : options) {
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted && is_space(c)) return true;
+  }
+  return false;
+}
+
+std::string doubt_of(std::string_view options) {
+  if (options.find_first_of(kHard) != std::string_view::npos) {
+    return "its options have quotes, escapes or line ends, which drivers read in different ways";
+  }
+  if (has_quoted_blank(options)) {
+    return "its options have blanks between quotes, which drivers read in different ways";
+  }
+  return {};
+}
+
+// The operand of -D, -U or -I: the rest of the word, or the next one. Nothing if there is none.
+std::optional<OptionWord> operand_of(const std::vector<OptionWord> &words, std::size_t *at) {
+  OptionWord word = words[*at];
+  if (word.text.size() > 2) {
+    word.text.erase(0, 2);
+  } else if (++*at < words.size() && !words[*at].text.starts_with('-')) {
+    word.text = words[*at].text;
+    word.end = words[*at].end;
+  } else {
+    return std::nullopt;
+  }
+  if (word.text.empty()) return std::nullopt;
+  return word;
+}
+
+// As the option stands in the text, with its quotes.
+std::string quoted_folder(std::string_view option) {
+  const std::size_t begin = option.find_first_not_of(" \t\n\r", option.find("-I") + 2);
+  return std::string(option.substr(std::min(begin, option.size())));
 }
 
 }  // namespace
@@ -44,28 +109,46 @@ std::optional<std::vector<OptionWord>> option_words(std::string_view options) {
   return words;
 }
 
-std::optional<IncludeOptions> include_options(std::string_view options) {
+Result<IncludeOptions> include_options(std::string_view options) {
   const auto words = option_words(options);
-  if (!words) return std::nullopt;
+  if (!words) return refused("its options, which have an open quote");
   IncludeOptions found;
+  found.doubt = doubt_of(options);
+  bool has_quotes = false;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < words->size(); ++i) {
-    const std::size_t begin = (*words)[i].begin;
-    const std::string_view text = (*words)[i].text;
-    const bool is_folder = text.substr(0, 2) == "-I";
-    if (!is_folder && text.substr(0, 2) != "-D") continue;
-    auto option = operand_of(*words, &i);
-    if (!option) return std::nullopt;
-    if (!is_folder) {
-      found.definitions.push_back(std::move(option->operand));
+    const OptionWord &word = (*words)[i];
+    const std::string kind = word.text.substr(0, 2);
+    if (word.text == "-x") {  // a language
+      if (++i == words->size()) return refused("its options: -x without a language");
       continue;
     }
-    found.folders.emplace_back(std::move(option->operand));
-    found.others += options.substr(copied, begin - copied);
-    copied = option->end;
+    if (kind != "-D" && kind != "-U" && kind != "-I") {
+      if (names_no_file(word.text)) continue;
+      return refused("its option " + word.text + ", which may name a file");
+    }
+    const auto operand = operand_of(*words, &i);
+    if (!operand) return refused("its options: " + kind + " without an operand");
+    const std::string_view option = options.substr(word.begin, operand->end - word.begin);
+    const bool is_quoted = option.find('"') != std::string_view::npos;
+    if (kind == "-D") found.definitions.push_back(operand->text);
+    if (kind == "-U" || (kind == "-D" && is_quoted)) found.uncertain.push_back(operand->text);
+    if (kind != "-I") continue;
+    if (kFolderMarks.find(operand->text[0]) != std::string_view::npos) {
+      return refused("its option " + word.text + ", which compilers may read in another way");
+    }
+    has_quotes = has_quotes || is_quoted;
+    found.folders.emplace_back(operand->text);
+    found.quoted_folders.emplace_back(quoted_folder(option));
+    found.others += options.substr(copied, word.begin - copied);
+    copied = operand->end;
     while (copied < options.size() && is_space(options[copied])) ++copied;
   }
   found.others += options.substr(copied);
+  if (!has_quotes) found.quoted_folders.clear();
+  // What one driver takes for a folder, which is not in the name, may be a macro's for another.
+  const bool has_folder = options.find("-I") != std::string_view::npos;
+  if (has_folder && !found.doubt.empty()) return refused(found.doubt);
   return found;
 }
 

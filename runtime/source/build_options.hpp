@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/packs/result.hpp"
+
 namespace kiln::source {
 
 struct OptionWord {
@@ -20,14 +22,21 @@ struct OptionWord {
 // Words between spaces; double quotes keep spaces together. Nothing when a quote is open.
 std::optional<std::vector<OptionWord>> option_words(std::string_view options);
 
-// What takes files into a program, and the rest.
+// The options of a program, as far as its compiler's preprocessor knows them.
 struct IncludeOptions {
   std::vector<std::filesystem::path> folders;  // of -I, in order
-  std::vector<std::string> definitions;        // of -D, in order
-  std::string others;                          // all but -I, byte for byte
+  // The same for a driver that takes quotes for a part of the name; empty if there are no quotes.
+  std::vector<std::filesystem::path> quoted_folders;
+  std::vector<std::string> definitions;  // operands of -D, in order
+  // Operands of -U, and of each -D that not every driver reads alike.
+  std::vector<std::string> uncertain;
+  std::string others;  // all but -I, byte for byte
+  // Why drivers may divide the options into other words; empty if they may not.
+  std::string doubt;
 };
 
-// Nothing when a quote is open or -I or -D has no operand.
-std::optional<IncludeOptions> include_options(std::string_view options);
+// Fails with the reason if the options may name a file other than by -I, if -D, -U or -I has no
+// operand, or if a driver that divides them otherwise would find other -I among them.
+packs::Result<IncludeOptions> include_options(std::string_view options);
 
 }  // namespace kiln::source

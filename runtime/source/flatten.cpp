@@ -3,8 +3,10 @@
 #include "runtime/source/flatten.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,22 +25,58 @@ using packs::decimal;
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
 
+// The flattener's own macros; a text that has such a name is refused.
+constexpr char kOnce[] = "KILN_ONCE_";
+
 struct File {
   std::filesystem::path path;
   std::string text;
+  std::string place;  // OpenedFile::place
   std::vector<LogicalLine> lines;
-  bool once = false;      // has #pragma once
-  bool guarded = false;   // has an include guard
-  bool complete = false;  // has #pragma once and is already in the text under no condition
+  std::string guard;  // the macro of its include guard
+  // The line with the first #pragma once that no condition holds; null: there is none.
+  const LogicalLine *once = nullptr;
+  bool complete = false;  // has `once`, and is already in the text under no condition
   std::size_t number = 0;
 };
 
 bool is_pragma_once(const LogicalLine &line) {
   const Directive directive = directive_of(line);
-  if (directive.name != "pragma") return false;
-  std::string_view rest = std::string_view(line.code).substr(directive.operands);
-  if (!rest.starts_with("once")) return false;
-  return rest.find_first_not_of(" \t\r\v\f", 4) == std::string_view::npos;
+  return directive.name == "pragma" &&
+         first_word(std::string_view(line.code).substr(directive.operands)) == "once";
+}
+
+// Pragmas that mean something else, or may, where several files are one text.
+bool is_odd_pragma(std::string_view operands) {
+  constexpr std::string_view kOdd[] = {"push_macro", "pop_macro", "include_alias", "system_header"};
+  constexpr std::string_view kCompilers[] = {"GCC", "clang"};
+  constexpr std::string_view kTheirs[] = {"unroll", "loop", "diagnostic", "fp", "optimize"};
+  const auto is_among = [](std::string_view word, const auto &words) {
+    return std::find(std::begin(words), std::end(words), word) != std::end(words);
+  };
+  const std::string_view word = first_word(operands);
+  if (word == "once") return operands.find_first_not_of(kBlanks, 4) != std::string_view::npos;
+  if (!is_among(word, kCompilers)) return is_among(word, kOdd);
+  operands.remove_prefix(word.size());
+  operands.remove_prefix(std::min(operands.find_first_not_of(kBlanks), operands.size()));
+  return !is_among(first_word(operands), kTheirs);
+}
+
+// Directives that mean the same in one text as in several, but for #include.
+bool is_plain_directive(std::string_view name) {
+  constexpr std::string_view kPlain[] = {"if",       "ifdef",   "ifndef", "elif",   "elifdef",
+                                         "elifndef", "else",    "endif",  "define", "undef",
+                                         "error",    "warning", "pragma", "include"};
+  return std::find(std::begin(kPlain), std::end(kPlain), name) != std::end(kPlain);
+}
+
+bool is_if(std::string_view name) { return name == "if" || name == "ifdef" || name == "ifndef"; }
+
+// Characters of a name that every compiler makes of the same macros.
+bool is_plain_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return is_word_character(c) || std::string_view("./+-~=@,").find(c) != std::string_view::npos;
+  });
 }
 
 std::string line_directive(std::size_t line, std::string_view name) {
@@ -52,15 +90,26 @@ std::string line_directive(std::size_t line, std::string_view name) {
 
 class Flattener {
  public:
-  explicit Flattener(const FlattenRequest &request) : request_(request), macros_(request.macros) {}
+  explicit Flattener(const FlattenRequest &request) : request_(request) {
+    if (request.as_compiled) macros_ = request.as_compiled->macros;
+  }
 
   Result<Flattened> run() {
-    File *root = open(request_.source);
-    if (root == nullptr) {
+    auto root = open(request_.source);
+    if (!root.ok()) return root.status();
+    if (*root == nullptr) {
       return Status(Code::bad_input, file_error(request_.source.lexically_normal().generic_string(),
                                                 "cannot be read"));
     }
-    if (Status status = inline_file(*root, true); !status.ok()) return status;
+    (*root)->once = nullptr;  // compilers ignore it there
+    if (Status status = inline_file(**root, true); !status.ok()) return status;
+    for (const std::string &guard : cut_guards_) {
+      if (undefined_.count(guard) == 0) continue;
+      return Status(Code::bad_input,
+                    concat({"the include guard ", guard, " of a file is undefined later"}));
+    }
+    // A text that takes in no other means what it meant.
+    if (!odd_in_one_text_.ok() && files_.size() > 1) return odd_in_one_text_;
     return std::move(result_);
   }
 
@@ -70,23 +119,99 @@ class Flattener {
     std::size_t at;  // offset in the file of the operand that includes the next one
   };
 
-  File *open(const std::filesystem::path &given) {
-    const std::filesystem::path path = given.lexically_normal();
-    const auto [place, is_new] = files_.try_emplace(path);
-    if (!is_new) return place->second.get();
-    std::optional<std::string> text = request_.read(path);
-    if (!text) return nullptr;
-    if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
-    auto file = std::make_unique<File>();
+  const OpenedFile &read(const std::filesystem::path &path) {
+    const auto [place, is_new] = read_.try_emplace(path.native());
+    if (is_new) place->second = request_.read(path);
+    return place->second;
+  }
+
+  bool is_absent(const std::filesystem::path &path) {
+    return read(path).outcome == OpenedFile::Outcome::absent;
+  }
+
+  // Null: it is not there.
+  Result<File *> open(const std::filesystem::path &path) {
+    const OpenedFile &opened = read(path);
+    if (opened.outcome == OpenedFile::Outcome::absent) return static_cast<File *>(nullptr);
+    if (opened.outcome == OpenedFile::Outcome::refused) {
+      return fail(in_quotes(path.generic_string()) + " cannot be read", "");
+    }
+    const auto [place, is_new] = files_.try_emplace(opened.identity);
+    if (is_new) {
+      place->second = std::make_unique<File>();
+      return take_in(path, opened, place->second.get());
+    }
+    File *file = place->second.get();
+    if (file->place == opened.place) return file;
+    // Compilers differ in what its folder is, and in whether it is the same file to #pragma once.
+    return fail(concat({"one file by two names: ", in_quotes(file->path.generic_string()), " and ",
+                        in_quotes(path.generic_string())}),
+                "");
+  }
+
+  Result<File *> take_in(const std::filesystem::path &path, const OpenedFile &opened, File *file) {
     file->path = path;
-    file->text = std::move(*text);
-    file->lines = logical_lines(file->text, CodeOf::directives);
-    file->once = std::any_of(file->lines.begin(), file->lines.end(), is_pragma_once);
-    file->guarded = !include_guard(file->lines).empty();
-    result_.files.push_back(path);
-    file->number = result_.files.size();
-    place->second = std::move(file);
-    return place->second.get();
+    file->text = opened.text;
+    file->place = opened.place;
+    if (file->text.starts_with("\xEF\xBB\xBF")) file->text.erase(0, 3);
+    file->number = files_.size();
+    if (!chain_.empty()) {
+      result_.files.push_back({path, file->text});
+      result_.state += opened.identity + '\n';
+    }
+    auto doubt = odd_bytes(file->text);
+    ScannedText scanned = scan(file->text, CodeOf::directives);
+    if (!doubt) doubt = std::move(scanned.doubt);
+    file->lines = std::move(scanned.lines);
+    file->guard = include_guard(file->lines);
+    if (!doubt) doubt = check_lines(file);
+    if (!doubt) return file;
+    return Status(Code::bad_input,
+                  source_error(name_of(*file), file->text, position_at(file->text, doubt->at),
+                               doubt->what, "expected what every compiler reads alike"));
+  }
+
+  // Finds #pragma once, and what is odd in one text; a doubt is of the file however it is used.
+  std::optional<Doubt> check_lines(File *file) {
+    std::size_t depth = 0;
+    const bool is_root = chain_.empty();
+    if (const std::size_t at = file->text.find(kOnce); at != std::string::npos) {
+      return Doubt{at, concat({"a name that begins with ", kOnce})};
+    }
+    for (const LogicalLine &line : file->lines) {
+      const Directive directive = directive_of(line);
+      if (is_if(directive.name)) ++depth;
+      const bool needs_if =
+          directive.name == "endif" || std::string_view(directive.name).starts_with("el");
+      if (needs_if && depth == 0) note_odd(*file, line, "a conditional that no #if begins");
+      if (directive.name == "endif" && depth > 0) --depth;
+      if (is_pragma_once(line) && !is_root) {
+        const bool is_guarded = depth == 1 && !file->guard.empty();
+        if (depth > 0 && !is_guarded) return Doubt{line.begin, "#pragma once under a condition"};
+        if (is_guarded) cut_guards_.insert(file->guard);  // and the guard does what it would
+        if (depth == 0 && file->once == nullptr) file->once = &line;
+      }
+      const std::string_view operands = std::string_view(line.code).substr(directive.operands);
+      if (directive.name == "undef") undefined_.emplace(first_word(operands));
+      if (directive.name == "pragma" && is_odd_pragma(operands)) {
+        note_odd(*file, line, "a pragma that is not certain where files are included");
+      }
+      const bool is_null = operands.empty() && directive.name.empty();
+      if (directive.is_one && !is_null && !is_plain_directive(directive.name)) {
+        note_odd(*file, line,
+                 concat({"#", directive.name, ", which is not certain where files are included"}));
+      }
+    }
+    if (depth > 0) note_odd(*file, file->lines.back(), "a conditional that the file does not end");
+    return std::nullopt;
+  }
+
+  // The first of them.
+  void note_odd(const File &file, const LogicalLine &line, const std::string &what) {
+    if (!odd_in_one_text_.ok()) return;
+    odd_in_one_text_ = Status(
+        Code::bad_input, source_error(name_of(file), file.text, position_at(file.text, line.begin),
+                                      what, "expected what means the same in one text"));
   }
 
   // Under whichever condition: what is defined in two ways is not certain.
@@ -102,46 +227,113 @@ class Flattener {
     bool in_quotes = false;
   };
 
-  File *search(const File &from, const Name &name) {
+  // Null: it is not there.
+  Result<File *> search_dirs(const std::vector<std::filesystem::path> &dirs, const Name &name) {
+    for (const std::filesystem::path &folder : dirs) {
+      auto file = open(folder / name.text);
+      if (!file.ok() || *file != nullptr) return file;
+    }
+    return static_cast<File *>(nullptr);
+  }
+
+  // The file that every compiler takes for the name. Null: none does.
+  Result<File *> search(const File &from, const Name &name) {
     const std::filesystem::path path(name.text);
+    const std::filesystem::path folder = from.path.parent_path();
     if (path.is_absolute()) return open(path);
     if (name.in_quotes) {
-      if (File *file = open(from.path.parent_path() / path)) return file;
+      auto file = open(folder / path);
+      if (!file.ok()) return file;
+      if (*file != nullptr) return is_header_too(folder, path) ? ambiguous(path) : file;
     }
-    for (const std::filesystem::path &folder : request_.include_dirs) {
-      if (File *file = open(folder / path)) return file;
+    if (!request_.as_compiled) return search_dirs(request_.include_dirs, name);
+    return search_as_compiled(folder, name);
+  }
+
+  // Whether a file outside of the headers of clCompileProgram has the name of one.
+  bool is_header_too(const std::filesystem::path &folder, const std::filesystem::path &name) {
+    if (!request_.as_compiled || request_.as_compiled->headers_dir.empty()) return false;
+    const std::filesystem::path &headers = request_.as_compiled->headers_dir;
+    return *folder.begin() != headers && !is_absent(headers / name);
+  }
+
+  // Drivers look into the current folder before or behind the others, or not at all; into folders
+  // of the system; and read quotes in options in two ways.
+  Result<File *> search_as_compiled(const std::filesystem::path &folder, const Name &name) {
+    const AsCompiled &other = *request_.as_compiled;
+    for (const auto &dir : other.other_include_dirs) {
+      if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
     }
-    return nullptr;
+    if (!other.headers_dir.empty() && !is_absent(other.headers_dir / name.text)) {
+      for (const auto &dir : request_.include_dirs) {
+        if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
+      }
+      return is_absent(name.text) ? open(other.headers_dir / name.text) : ambiguous(name.text);
+    }
+    for (const auto &dir : request_.include_dirs) {
+      if (is_absent(dir / name.text)) continue;
+      const OpenedFile &here = read(name.text);
+      const bool is_other = here.outcome != OpenedFile::Outcome::absent &&
+                            here.identity != read(dir / name.text).identity;
+      return is_other ? ambiguous(name.text) : open(dir / name.text);
+    }
+    if (!is_absent(name.text)) return ambiguous(name.text);
+    std::vector<std::filesystem::path> dirs = other.other_dirs;
+    for (const auto &dir : dirs) {
+      if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
+    }
+    // What is there under its last name may be there for a compiler that takes the path otherwise.
+    dirs.insert(dirs.end(), request_.include_dirs.begin(), request_.include_dirs.end());
+    dirs.insert(dirs.end(), {folder, "", other.headers_dir});
+    const std::filesystem::path last = std::filesystem::path(name.text).filename();
+    for (const auto &dir : dirs) {
+      if (!is_absent(dir / last)) return ambiguous(dir / last);
+    }
+    return static_cast<File *>(nullptr);
+  }
+
+  Status ambiguous(const std::filesystem::path &path) const {
+    return fail(in_quotes(path.generic_string()) + " is read by some compilers and not by others",
+                "");
   }
 
   // `certain`: no condition stands above this inclusion.
   Status inline_file(File &file, bool certain) {
-    const bool wrapped = file.once && !chain_.empty();
+    const bool wrapped = file.once != nullptr;
     if (wrapped) {
-      const std::string macro = concat({"KILN_ONCE_", decimal(file.number), "\n"});
+      const std::string macro = concat({kOnce, decimal(file.number), "\n"});
       result_.text += concat({"#ifndef ", macro, "#define ", macro});
     }
     chain_.push_back({&file, 0});
     result_.text += line_directive(1, request_.name(file.path));
-    const std::size_t own_guard = file.guarded ? 1 : 0;
-    std::size_t depth = 0;
+    // Of each #if that the line stands behind, whether an include was replaced in one of its
+    // groups: where that is skipped, so is the #line behind the include.
+    std::vector<bool> replaced;
     for (const LogicalLine &line : file.lines) {
       const Directive directive = directive_of(line);
-      if (directive.name.starts_with("if")) ++depth;
-      if (directive.name == "endif" && depth > 0) --depth;
+      if (is_if(directive.name)) replaced.push_back(false);
       if (directive.name == "include") {
-        Status status = inline_line(file, line, directive, certain && depth <= own_guard);
-        if (!status.ok()) return status;
-      } else if (is_pragma_once(line)) {
+        auto is_replaced = inline_line(file, line, directive, certain && replaced.empty());
+        if (!is_replaced.ok()) return is_replaced.status();
+        if (*is_replaced && !replaced.empty()) replaced.back() = true;
+        continue;
+      }
+      if (is_pragma_once(line)) {
         result_.text.append(line.line_count, '\n');
       } else {
         note_macro(line, directive);
         copy(file, line);
       }
+      const bool is_end = directive.name == "endif";
+      if (replaced.empty() || !(is_end || directive.name.starts_with("el"))) continue;
+      const bool needs_line = replaced.back();
+      if (needs_line) say_next_line(file, line);
+      if (is_end) replaced.pop_back();
+      if (is_end && needs_line && !replaced.empty()) replaced.back() = true;
     }
     if (!result_.text.ends_with('\n')) result_.text += '\n';
     if (wrapped) result_.text += "#endif\n";
-    if (file.once && certain) file.complete = true;
+    if (wrapped && certain) file.complete = true;
     chain_.pop_back();
     return {};
   }
@@ -155,8 +347,9 @@ class Flattener {
     return {operand.substr(1, close - 1), in_quotes};
   }
 
-  Status inline_line(File &file, const LogicalLine &line, const Directive &directive,
-                     bool certain) {
+  // Whether the line was replaced by a file, or left out.
+  Result<bool> inline_line(File &file, const LogicalLine &line, const Directive &directive,
+                           bool certain) {
     std::string operand(std::string_view(line.code).substr(directive.operands));
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
@@ -166,28 +359,43 @@ class Flattener {
     if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
     }
+    const bool is_whole = name.text.size() + 2 == operand.find_last_not_of(kBlanks) + 1;
+    if (name.text.find('\\') != std::string_view::npos ||
+        (is_made && !(is_whole && is_plain_name(name.text)))) {
+      return fail("the name of a file that compilers may read in different ways", "");
+    }
     if (!request_.as_compiled && name.in_quotes && std::filesystem::path(name.text).is_absolute()) {
       return fail(in_quotes(name.text) + " is an absolute path",
                   "expected a path relative to this file's folder or to an include folder");
     }
-    File *included = search(file, name);
-    if (included == nullptr && !is_made && (request_.as_compiled || !name.in_quotes)) {
+    const auto included = search(file, name);
+    if (!included.ok()) return included.status();
+    if (*included == nullptr && !is_made && (request_.as_compiled || !name.in_quotes)) {
       result_.left_includes = true;
       copy(file, line);
-      return {};
+      return false;
     }
-    if (included == nullptr) {
+    if (*included == nullptr) {
       return fail("cannot find " + in_quotes(name.text), searched(file, name.text));
     }
-    Status status = include(*included, certain);
-    return status.ok() ? resume(file, line) : status;
+    if (Status s = include(**included, certain); !s.ok()) return s;
+    if (result_.text.size() > kMaxTextBytes) {
+      return fail("the text with its includes is too large",
+                  concat({"expected at most ", decimal(kMaxTextBytes), " bytes"}));
+    }
+    say_next_line(file, line);
+    return true;
   }
 
   Status include(File &file, bool certain) {
     const auto on_chain = std::find_if(chain_.begin(), chain_.end(),
                                        [&file](const Inclusion &i) { return i.file == &file; });
     if (on_chain != chain_.end()) {
-      if (file.once || file.guarded) return {};
+      if (file.once != nullptr && file.once->begin < on_chain->at) return {};
+      if (!file.guard.empty()) {
+        cut_guards_.insert(file.guard);
+        return {};
+      }
       return fail(concat({in_quotes(name_of(file)), " includes itself: ", cycle(on_chain)}),
                   "expected #pragma once or an include guard");
     }
@@ -199,13 +407,9 @@ class Flattener {
     return inline_file(file, certain);
   }
 
-  Status resume(const File &file, const LogicalLine &line) {
-    if (result_.text.size() > kMaxTextBytes) {
-      return fail("the text with its includes is too large",
-                  concat({"expected at most ", decimal(kMaxTextBytes), " bytes"}));
-    }
+  void say_next_line(const File &file, const LogicalLine &line) {
+    if (!result_.text.ends_with('\n')) result_.text += '\n';
     result_.text += line_directive(line.first_line + line.line_count, request_.name(file.path));
-    return {};
   }
 
   void copy(const File &file, const LogicalLine &line) {
@@ -235,6 +439,7 @@ class Flattener {
   }
 
   Status fail(const std::string &message, const std::string &expected) const {
+    if (chain_.empty()) return {Code::bad_input, message};
     const Inclusion &last = chain_.back();
     std::string text = source_error(name_of(*last.file), last.file->text,
                                     position_at(last.file->text, last.at), message, expected);
@@ -248,28 +453,61 @@ class Flattener {
 
   const FlattenRequest &request_;
   IncludeMacros macros_;
-  std::map<std::filesystem::path, std::unique_ptr<File>> files_;  // null: not there
+  std::map<std::string, OpenedFile> read_;              // by path
+  std::map<std::string, std::unique_ptr<File>> files_;  // by identity
   std::vector<Inclusion> chain_;
+  // Guards that stand for #pragma once or against a file that includes itself, if they stay.
+  std::set<std::string> cut_guards_;
+  std::set<std::string> undefined_;  // operands of #undef, under whichever condition
+  Status odd_in_one_text_;
   Flattened result_;
 };
 
+std::string number(std::uint64_t value) { return packs::hex64(value); }
+
+// Of the file or folder, and of its contents' state.
+std::string identity_of(const struct stat &info) {
+  return number(info.st_dev) + ":" + number(info.st_ino);
+}
+
+std::string state_of(const struct stat &info) {
+  const auto time = [](const struct timespec &at) {
+    return number(static_cast<std::uint64_t>(at.tv_sec)) + "." +
+           number(static_cast<std::uint64_t>(at.tv_nsec));
+  };
+  return concat({identity_of(info), ":", number(static_cast<std::uint64_t>(info.st_size)), ":",
+                 time(info.st_mtim), ":", time(info.st_ctim)});
+}
+
+OpenedFile read_file(const std::filesystem::path &path) {
+  const packs::Descriptor file(
+      packs::uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return {};
+  OpenedFile opened;
+  opened.outcome = OpenedFile::Outcome::refused;
+  struct stat info {};
+  if (!file || fstat(file.get(), &info) != 0) return opened;
+  if (S_ISDIR(info.st_mode)) return {};  // compilers go on to the next place
+  if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) {
+    return opened;
+  }
+  opened.text.resize(static_cast<std::size_t>(info.st_size));
+  std::size_t size = opened.text.size();
+  auto *bytes = reinterpret_cast<std::uint8_t *>(opened.text.data());
+  if (packs::read_all(file.get(), 0, bytes, &size) != 0) return opened;
+  opened.text.resize(size);
+  opened.identity = state_of(info);
+  struct stat folder {};
+  const std::filesystem::path parent = path.parent_path();
+  if (stat(parent.empty() ? "." : parent.c_str(), &folder) != 0) return opened;
+  opened.place = concat({identity_of(folder), "/", path.filename().native()});
+  opened.outcome = OpenedFile::Outcome::read;
+  return opened;
+}
+
 }  // namespace
 
-ReadFile read_from_disk() {
-  return [](const std::filesystem::path &path) -> std::optional<std::string> {
-    const packs::Descriptor file(packs::uninterrupted(
-        [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
-    struct stat info {};
-    if (!file || fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-    if (static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) return std::nullopt;
-    std::string text(static_cast<std::size_t>(info.st_size), '\0');
-    std::size_t size = text.size();
-    auto *bytes = reinterpret_cast<std::uint8_t *>(text.data());
-    if (packs::read_all(file.get(), 0, bytes, &size) != 0) return std::nullopt;
-    text.resize(size);
-    return text;
-  };
-}
+ReadFile read_from_disk() { return read_file; }
 
 NameFile names_below(const std::filesystem::path &manifest_folder) {
   const auto folder = manifest_folder.empty() ? "." : manifest_folder.lexically_normal();

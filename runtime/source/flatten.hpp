@@ -22,13 +22,22 @@ using packs::Code;
 using packs::Result;
 using packs::Status;
 
-// The whole file, or nothing when it is not there. Called at most once for each path.
-using ReadFile = std::function<std::optional<std::string>(const std::filesystem::path &)>;
+// One path as it was opened: not normalised, since ".." behind a symbolic link is not the folder
+// that its text names.
+struct OpenedFile {
+  enum class Outcome { read, absent, refused };  // refused: it is there, and cannot be read
+
+  Outcome outcome = Outcome::absent;
+  std::string text;
+  std::string identity;  // equal for one file in one state, by whichever path it was opened
+  std::string place;     // its folder's identity and its name in that folder
+};
+using ReadFile = std::function<OpenedFile(const std::filesystem::path &)>;  // asked once a path
 
 // How a file is called in `#line`.
 using NameFile = std::function<std::string(const std::filesystem::path &)>;
 
-// From the disk: regular files of at most 16 MiB.
+// From the disk: regular files of at most 16 MiB. Folders are absent files.
 ReadFile read_from_disk();
 
 // Names for packs: relative to the manifest's folder, with '/'. They depend neither on the
@@ -38,23 +47,37 @@ NameFile names_below(const std::filesystem::path &manifest_folder);
 // Names for diagnostics: the path as it is opened.
 NameFile names_as_opened();
 
+// For a program that some compiler took as it is, from a driver whose rules are not known exactly.
+// What is not found stays as it stands, as under a condition that does not hold.
+struct AsCompiled {
+  IncludeMacros macros;               // of the options; names of files may be made of them
+  std::filesystem::path headers_dir;  // of clCompileProgram's headers; empty if there are none
+  // Where some compilers look, too, and others do not: a file that is found there is refused.
+  std::vector<std::filesystem::path> other_dirs;
+  // The include folders as another driver reads the options, if it does: a file that is found there
+  // is refused, too.
+  std::vector<std::filesystem::path> other_include_dirs;
+};
+
 struct FlattenRequest {
   std::filesystem::path source;
   std::vector<std::filesystem::path> include_dirs;  // searched after the including file's folder
   ReadFile read;
   NameFile name;
+  std::optional<AsCompiled> as_compiled;
+};
 
-  // For a program that some compiler took as it is: includes may name files by absolute paths and
-  // by macros, those of `macros` and of the text, and what is not found stays as it stands, as
-  // under a condition that does not hold.
-  bool as_compiled = false;
-  IncludeMacros macros;
+struct IncludedFile {
+  std::filesystem::path path;  // as it was opened
+  std::string text;
 };
 
 struct Flattened {
   std::string text;
-  std::vector<std::filesystem::path> files;  // each once, in the order of reading; source first
-  bool left_includes = false;                // of what was not found
+  std::vector<IncludedFile> files;  // each once, in the order of reading; the source is not among
+                                    // them
+  std::string state;                // identities of the files: other ones, other files
+  bool left_includes = false;       // of files that were not found
 };
 
 // Replaces `#include "x"` by the text of x, between `#line` directives, and `#include <x>` where an
@@ -63,11 +86,15 @@ struct Flattened {
 // (KILN_ONCE_1, ...), since compilers do not see the files any more. Line ends become "\n"; a
 // byte-order mark goes.
 //
-// Fails with Code::bad_input for: a file that is not there; a name in neither quotes nor angle
-// brackets, or by macros that are not certain; a file that includes itself, directly or through
-// others, with neither `#pragma once` nor an include guard; more than 64 levels; a text of more
-// than 16 MiB. The message is whole and ready to print: file:line:column as the file is opened, the
-// line, a caret, what was expected; then the chain of files that led there.
+// It takes a strict subset, in which the text means what the files mean whatever a compiler
+// defines. Fails with Code::bad_input for: a file that is not there; a name in neither quotes nor
+// angle brackets, or by macros that are not certain; one file by two names; what odd_bytes() and
+// scan() doubt; conditionals that a file does not close itself; `#pragma once` under a condition;
+// a file that includes itself, directly or through others, with neither `#pragma once` before nor
+// an include guard that stays defined; `#line`, `#include_next` and other directives and pragmas
+// that mean something else in one text; more than 64 levels; a text of more than 16 MiB. The
+// message is whole and ready to print: file:line:column as the file is opened, the line, a caret,
+// what was expected; then the chain of files that led there.
 Result<Flattened> flatten(const FlattenRequest &request);
 
 }  // namespace kiln::source

@@ -4,15 +4,25 @@
 
 #include <algorithm>
 
+#include "runtime/source/logical_lines.hpp"
+
 namespace kiln::source {
 namespace {
 
 constexpr unsigned kDeepestMacro = 32;
 constexpr std::string_view kSpaces = " \t\r\v\f";
 
-bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+// Drivers define macros of such names, and Kiln does not know which.
+bool may_be_a_drivers(std::string_view word) {
+  constexpr std::string_view kOfSystems[] = {"linux", "unix", "i386", "arm", "vax"};
+  if (word[0] == '_' || word.substr(0, 3) == "cl_") return true;
+  const bool has_lower =
+      std::any_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return !has_lower ||
+         std::find(std::begin(kOfSystems), std::end(kOfSystems), word) != std::end(kOfSystems);
+}
 
-bool is_word_character(char c) { return begins_word(c) || (c >= '0' && c <= '9'); }
+bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kSpaces);
@@ -20,10 +30,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
 }
 
-// The word at `at`; if it begins none, the one character or the whole string literal there.
+// The word, number or string literal at `at`, or the one character there.
 std::string_view token_at(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
-  if (is_word_character(text[at])) {
+  const auto is_digit = [&](std::size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '9';
+  };
+  if (is_digit(at) || (text[at] == '.' && is_digit(at + 1))) {  // as "2.h", where h is no word
+    const auto goes_on = [&](std::size_t i) {
+      const bool is_sign = text[i] == '+' || text[i] == '-';
+      return is_word_character(text[i]) || text[i] == '.' ||
+             (is_sign && std::string_view("eEpP").find(text[i - 1]) != std::string_view::npos);
+    };
+    while (end < text.size() && goes_on(end)) ++end;
+  } else if (is_word_character(text[at])) {
     while (end < text.size() && is_word_character(text[end])) ++end;
   } else if (text[at] == '"') {
     const std::size_t close = text.find('"', end);
@@ -82,7 +102,10 @@ void IncludeMacros::define(std::string_view definition) {
   add(definition.substr(0, end), definition.substr(end));
 }
 
-void IncludeMacros::undefine(std::string_view name) { set(trimmed(name), {false, {}, "", false}); }
+void IncludeMacros::undefine(std::string_view name) {
+  name = trimmed(name.substr(0, name.find_first_of("=( ")));
+  macros_[std::string(name)].is_certain = false;
+}
 
 void IncludeMacros::add(std::string_view head, std::string_view body) {
   const std::size_t open = head.find('(');
@@ -92,6 +115,7 @@ void IncludeMacros::add(std::string_view head, std::string_view body) {
     macro.parameters = parameters_in(head.substr(open + 1, head.find(')') - open - 1));
   }
   macro.body = trimmed(body);
+  macro.is_certain = head.find("...") == std::string_view::npos;
   set(trimmed(head.substr(0, open)), std::move(macro));
 }
 
@@ -104,35 +128,37 @@ void IncludeMacros::set(std::string_view name, Macro macro) {
 }
 
 std::optional<std::string> IncludeMacros::expand(std::string_view text) const {
-  return expand(text, 0);
+  std::size_t steps = kMostSteps;
+  return expand(text, 0, &steps);
 }
 
-std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned depth) const {
-  if (depth > kDeepestMacro) return std::nullopt;
+std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned depth,
+                                                 std::size_t *steps) const {
+  if (depth > kDeepestMacro || text.size() > kMostSteps) return std::nullopt;
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
+    if (*steps == 0 || out.size() > kMostSteps) return std::nullopt;
+    --*steps;
     const std::string_view token = token_at(text, at);
     at += token.size();
     const auto found = begins_word(token[0]) ? macros_.find(token) : macros_.end();
     if (found == macros_.end()) {
+      if (begins_word(token[0]) && may_be_a_drivers(token)) return std::nullopt;
       out += token;
       continue;
     }
     const Macro &macro = found->second;
     const std::size_t open = text.find_first_not_of(kSpaces, at);
     const bool is_called = open != std::string_view::npos && text[open] == '(';
-    if (macro.is_certain && macro.is_function && !is_called) {
-      out += token;
-      continue;
-    }
+    if (macro.is_function != is_called) return std::nullopt;
     std::vector<std::string> arguments;
-    if (macro.is_function && is_called) {
+    if (macro.is_function) {
       at = open;
       auto given = arguments_at(text, &at);
       if (!given) return std::nullopt;
       arguments = *std::move(given);
     }
-    const auto part = apply(macro, arguments, depth);
+    const auto part = apply(macro, arguments, depth, steps);
     if (!part) return std::nullopt;
     out += *part;
   }
@@ -141,9 +167,14 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned
 
 std::optional<std::string> IncludeMacros::apply(const Macro &macro,
                                                 const std::vector<std::string> &arguments,
-                                                unsigned depth) const {
+                                                unsigned depth, std::size_t *steps) const {
+  // "//" begins a comment, also in the operand of -D.
+  constexpr std::string_view kHard[] = {"##", "//", "/*", " ", "\t", "\v", "\f", "\r"};
+  const bool is_hard = std::any_of(std::begin(kHard), std::end(kHard), [&](std::string_view part) {
+    return macro.body.find(part) != std::string::npos;
+  });
   const bool fits = !macro.is_function || arguments.size() == macro.parameters.size();
-  if (!macro.is_certain || !fits || macro.body.find("##") != std::string::npos) return std::nullopt;
+  if (!macro.is_certain || !fits || is_hard) return std::nullopt;
   std::string replaced;
   bool quote = false;  // a # stands before
   for (std::size_t at = 0; at < macro.body.size();) {
@@ -155,18 +186,21 @@ std::optional<std::string> IncludeMacros::apply(const Macro &macro,
     }
     const auto place = std::find(macro.parameters.begin(), macro.parameters.end(), token);
     if (place == macro.parameters.end()) {
-      if (quote && kSpaces.find(token) == std::string_view::npos) return std::nullopt;
+      if (quote) return std::nullopt;
       replaced += token;
       continue;
     }
     const std::string &argument =
         arguments[static_cast<std::size_t>(place - macro.parameters.begin())];
-    const auto part = quote ? "\"" + argument + "\"" : expand(argument, depth + 1);
+    // Blanks, and what a string escapes, may change on the way into it.
+    if (argument.find_first_of(" \t\v\f\"'\\") != std::string::npos) return std::nullopt;
+    const auto part = quote ? "\"" + argument + "\"" : expand(argument, depth + 1, steps);
     if (!part) return std::nullopt;
     replaced += *part;
+    if (replaced.size() > kMostSteps) return std::nullopt;
     quote = false;
   }
-  return expand(replaced, depth + 1);
+  return expand(replaced, depth + 1, steps);
 }
 
 }  // namespace kiln::source

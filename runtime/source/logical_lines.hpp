@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logical lines of OpenCL C: what a preprocessor sees once lines are spliced and comments
 // are gone. Pure functions; safe to use from any thread.
+//
+// They read a strict subset: a text that compilers may divide into lines, comments and literals in
+// different ways has a Doubt, and its caller refuses it.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +30,38 @@ struct LogicalLine {
 // that.
 enum class CodeOf { directives, all_lines };
 
-// The lines of `text`, in order, without gaps. Line ends are "\n" or "\r\n".
-std::vector<LogicalLine> logical_lines(std::string_view text, CodeOf code);
+// The first place in a text that compilers may read in different ways.
+struct Doubt {
+  std::size_t at = 0;  // offset in the text
+  std::string what;    // a noun phrase: "a trigraph"
+};
+
+// Bytes that some compilers give a meaning, and others another: NUL, a carriage return without a
+// line feed, trigraphs, "%:", and a backslash with blanks between it and the end of its line.
+std::optional<Doubt> odd_bytes(std::string_view text);
+
+// `lines` are the lines of the text, in order, without gaps. Line ends are "\n" or "\r\n".
+// `doubt` is of comments and literals that may end elsewhere for another compiler: "//" or "/*"
+// within a literal, #error, #warning or <...>; raw strings; a comment or a splice that the end of
+// the text cuts.
+struct ScannedText {
+  std::vector<LogicalLine> lines;
+  std::optional<Doubt> doubt;
+};
+ScannedText scan(std::string_view text, CodeOf code);
+
+bool is_word_character(char c);  // a letter, a digit or '_'
+
+std::string_view first_word(std::string_view text);  // at its beginning; empty if none is there
+
+// Blanks within a line of code.
+inline constexpr std::string_view kBlanks = " \t\v\f\r";
 
 // A preprocessor directive: its name and the place of its operands in `code`.
 struct Directive {
   std::string_view name;     // "include"; empty when the line is no directive
   std::size_t operands = 0;  // offset in `code` of the first operand, or its size
+  bool is_one = false;       // the line begins with #
 };
 Directive directive_of(const LogicalLine &line);
 

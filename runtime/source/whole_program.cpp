@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/source/build_options.hpp"
@@ -19,25 +20,23 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
+constexpr std::size_t kLongestWord = 32;  // longer than any of the words below
 constexpr char kRoot[] = "<program>";
 constexpr char kHeaders[] = "<headers>";  // a folder that no disk has
 
-// Directives that take files in by rules of their own, and what asks for files or the time.
+// Directives that take files in by rules of their own, and words that ask for files or the time.
 constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
 constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
                                        "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
-constexpr std::string_view kPlaces[] = {"__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__"};
-constexpr std::string_view kOptions[] = {"-include", "-imacros"};
-// What a text is gone through for: after a #, where a comment may go on in the next line; and
-// anywhere, of which some stand for #, or between the letters of a word. None begins with what
-// kernels are full of, as they are of _.
+// Words that tell a file from the text that it is a part of. _Pragma may be any pragma.
+constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
+                                        "__FILE_NAME__",  "__INCLUDE_LEVEL__",
+                                        "__builtin_FILE", "__builtin_source_location",
+                                        "_Pragma"};
+// What stands after a # where a text takes in files; a comment may go on in the next line.
 constexpr std::string_view kLineTraces[] = {"include", "import", "embed", "/*"};
-constexpr std::string_view kTraces[] = {
-    "\\\n", "\\\r", "%:", "\?\?=", "DATE__", "TIME__", "TIMESTAMP__"};
-
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+// Folders in which some drivers look for headers, rusticl and Intel's among them.
+constexpr const char *kSystemDirs[] = {"/usr/local/include", "/usr/include"};
 
 template <std::size_t kCount>
 bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
@@ -46,22 +45,88 @@ bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
   });
 }
 
-// Most texts have none.
+// Whether a backslash carries a line on.
+bool has_splice(std::string_view text) {
+  for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
+    const std::size_t end = text.find('\n', at);
+    const bool splices =
+        end != std::string_view::npos && end - at <= 2 && (end == at + 1 || text[at + 1] == '\r');
+    if (splices) return true;
+  }
+  return false;
+}
+
+// Whether kWords or include directives may stand in the text; most texts have neither.
 bool has_traces(std::string_view text) {
   for (std::size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     if (has_any(text.substr(at, end - at), kLineTraces)) return true;
   }
-  return has_any(text, kTraces);
+  // DATE__, TIME__, TIMESTAMP__.
+  for (std::size_t at = 0; (at = text.find("__", at)) != std::string_view::npos; ++at) {
+    if (at > 0 && (text[at - 1] == 'E' || text[at - 1] == 'P')) return true;
+  }
+  return text.find("\\\n") != std::string_view::npos || text.find("\\\r") != std::string_view::npos;
+}
+
+// Calls `take` with each word of the text that begins with a letter or '_', until it returns true.
+template <typename Take>
+bool any_word(std::string_view text, const Take &take) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!is_word_character(text[at])) continue;
+    const std::size_t begin = at;
+    while (at < text.size() && is_word_character(text[at])) ++at;
+    if (take(text.substr(begin, at - begin))) return true;
+  }
+  return false;
 }
 
 bool has_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = 0; (at = text.find(word, at)) != std::string_view::npos; ++at) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word_character(text[at - 1]);
-    if (begins && (end == text.size() || !is_word_character(text[end]))) return true;
+  return text.find(word) != std::string_view::npos &&
+         any_word(text, [word](std::string_view one) { return one == word; });
+}
+
+// Whether ## can make `word` of shorter words, all of which are among `pieces`.
+bool is_made_of(std::string_view word, const std::set<std::string_view> &pieces) {
+  std::vector<bool> reached(word.size() + 1);
+  reached[0] = true;
+  for (std::size_t begin = 0; begin < word.size(); ++begin) {
+    for (std::size_t size = 1; reached[begin] && size <= word.size() - begin; ++size) {
+      const bool is_piece = size < word.size() && pieces.count(word.substr(begin, size)) > 0;
+      if (is_piece) reached[begin + size] = true;
+    }
   }
-  return false;
+  return reached[word.size()];
+}
+
+// The first of `words` that ## may make in a program of these texts, whoever's macro has the ##:
+// a driver's headers may. Empty if there is none.
+template <std::size_t kCount>
+std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
+                                 const std::string_view (&words)[kCount]) {
+  const auto begins_one = [&](std::string_view text, std::size_t at) {
+    const std::string_view piece = first_word(text.substr(at, kLongestWord));
+    return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
+      return piece.size() < word.size() && word.starts_with(piece);
+    });
+  };
+  bool begins = false;  // all of the words begin with '_'
+  for (const std::string_view text : texts) {
+    for (std::size_t at = 0; !begins && (at = text.find('_', at)) != std::string_view::npos; ++at) {
+      begins = (at == 0 || !is_word_character(text[at - 1])) && begins_one(text, at);
+    }
+  }
+  if (!begins) return {};
+  std::set<std::string_view> pieces;
+  for (const std::string_view text : texts) {
+    any_word(text, [&pieces](std::string_view word) {
+      if (word.size() <= kLongestWord) pieces.insert(word);
+      return false;
+    });
+  }
+  const auto found = std::find_if(std::begin(words), std::end(words),
+                                  [&](std::string_view word) { return is_made_of(word, pieces); });
+  return found == std::end(words) ? std::string_view() : *found;
 }
 
 // `what`: its first line counts.
@@ -70,114 +135,110 @@ Status depends_on(std::string_view what) {
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
 }
 
-// Whether a backslash at the end of a line stands within a word.
-bool has_spliced_word(std::string_view text) {
-  for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
-    const std::size_t end = text.find('\n', at);
-    const bool splices =
-        end != std::string_view::npos && end - at <= 2 && (end == at + 1 || text[at + 1] == '\r');
-    const bool begins = at > 0 && is_word_character(text[at - 1]);
-    if (splices && begins && end + 1 < text.size() && is_word_character(text[end + 1])) return true;
-  }
-  return false;
-}
-
 // Of a text whose includes are in it.
-Status check_source(std::string_view text) {
-  if (!has_traces(text)) return {};
-  for (const LogicalLine &line : logical_lines(text, CodeOf::all_lines)) {
+template <std::size_t kCount>
+Status check_words(const ScannedText &scanned, const std::string_view (&words)[kCount]) {
+  for (const LogicalLine &line : scanned.lines) {
     const std::string_view directive = directive_of(line).name;
     for (const std::string_view name : kDirectives) {
       if (directive == name) return depends_on(name);
     }
-    for (const std::string_view word : kWords) {
+    for (const std::string_view word : words) {
       if (has_word(line.code, word)) return depends_on(word);
     }
   }
   return {};
 }
 
+// Of a text, which has traces, whose includes are in it; with kPlaces if these are of files.
+Status check_source(std::string_view text, bool has_files) {
+  const ScannedText scanned = scan(text, CodeOf::all_lines);
+  if (scanned.doubt) return depends_on(scanned.doubt->what);
+  Status s = check_words(scanned, kWords);
+  return s.ok() && has_files ? check_words(scanned, kPlaces) : s;
+}
+
 Status check_options(std::string_view options) {
-  for (const std::string_view option : kOptions) {
-    if (options.find(option) != std::string_view::npos) return depends_on(option);
-  }
+  if (const auto doubt = odd_bytes(options)) return depends_on(doubt->what + " in its options");
   for (const std::string_view word : kWords) {
     if (has_word(options, word)) return depends_on(word);
   }
   return {};
 }
 
-// A compiler looks for what the source itself includes in the current folder. `*unreadable` tells
-// of files that are there and cannot be had.
-ReadFile reader(std::string_view text, const Headers &headers, bool *unreadable) {
-  return [text, &headers, unreadable,
-          disk = read_from_disk()](const fs::path &path) -> std::optional<std::string> {
-    std::string name = path.generic_string();
-    if (name == kRoot) return std::string(text);
-    const bool in_headers = *path.begin() == kHeaders;
-    if (in_headers) name = path.lexically_relative(kHeaders).generic_string();
-    const auto header = headers.find(name);
-    if (header != headers.end()) return header->second;
-    if (in_headers) return std::nullopt;
-    auto read = disk(path);
-    std::error_code error;
-    if (!read && fs::is_regular_file(path, error)) *unreadable = true;
-    return read;
+// Reads the source, the headers of clCompileProgram and the disk. A compiler looks for what the
+// source itself includes in the current folder.
+ReadFile reader(std::string_view text, const Headers &headers) {
+  return [text, &headers](const fs::path &path) {
+    const std::string name = path.generic_string();
+    OpenedFile opened{OpenedFile::Outcome::read, "", name, name};
+    if (name == kRoot) {
+      opened.text = text;
+      return opened;
+    }
+    if (*path.begin() != kHeaders) return read_from_disk()(path);
+    const auto header = headers.find(name.substr(sizeof(kHeaders)));
+    if (header == headers.end()) return OpenedFile{};
+    opened.text = header->second;
+    return opened;
   };
 }
 
-// Whether the options are of those that name no file but by -I, in a way that every driver reads
-// alike.
-bool are_plain(std::string_view options) {
-  constexpr std::string_view kPlain[] = {"-D", "-U", "-I", "-cl-", "-w", "-W", "-g", "-O"};
-  if (options.find_first_of("'\\@") != std::string_view::npos) return false;
-  const auto words = option_words(options);
-  if (!words) return false;
-  bool is_operand = false;
-  for (const OptionWord &word : *words) {
-    const std::string_view text = word.text;
-    const bool known = std::any_of(std::begin(kPlain), std::end(kPlain), [text](auto option) {
-      return text.substr(0, option.size()) == option;
-    });
-    if (!is_operand && !known) return false;
-    is_operand = !is_operand && (text == "-D" || text == "-U" || text == "-I");
+// Compilers put these folders, or names in these files, at other places of the search.
+Status check_folders(const std::vector<fs::path> &folders) {
+  for (const fs::path &folder : folders) {
+    std::error_code error;
+    if (fs::is_regular_file(folder, error)) return depends_on("-I with a file");
+    for (const char *system : kSystemDirs) {
+      if (fs::equivalent(folder, system, error))
+        return depends_on("-I with a folder of the system");
+    }
   }
-  return true;
+  return {};
 }
 
-Result<std::string> whole_source(std::string_view text, const IncludeOptions &options,
-                                 std::string_view options_text, const Headers &headers) {
-  if (!has_traces(text)) return std::string(text);
-  const bool includes = text.find("include") != std::string_view::npos || has_spliced_word(text);
-  if (!includes) {
-    Status s = check_source(text);
-    return s.ok() ? Result<std::string>(std::string(text)) : Result<std::string>(std::move(s));
-  }
-  // A compiler reads it as #, and the flattener does not.
-  if (text.find("%:") != std::string_view::npos) return depends_on("%:");
+Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &options,
+                                 const Headers &headers) {
+  if (Status s = check_folders(options.folders); !s.ok()) return s;
   FlattenRequest request;
   request.source = kRoot;
-  if (!headers.empty()) request.include_dirs.emplace_back(kHeaders);
-  request.include_dirs.insert(request.include_dirs.end(), options.folders.begin(),
-                              options.folders.end());
-  bool unreadable = false;
-  request.read = reader(text, headers, &unreadable);
+  request.include_dirs = options.folders;
+  request.read = reader(text, headers);
   // Where the folders are must not matter.
   request.name = [](const fs::path &path) { return path.filename().string(); };
-  request.as_compiled = true;
-  for (const std::string &definition : options.definitions) {
-    request.macros.define_option(definition);
-  }
+  AsCompiled &as = request.as_compiled.emplace();
+  if (!headers.empty()) as.headers_dir = kHeaders;
+  as.other_dirs.assign(std::begin(kSystemDirs), std::end(kSystemDirs));
+  as.other_include_dirs = options.quoted_folders;
+  for (const std::string &definition : options.definitions) as.macros.define_option(definition);
+  for (const std::string &name : options.uncertain) as.macros.undefine(name);
   auto flat = flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
-  if (unreadable) return depends_on("a file that cannot be read");
-  if (flat->left_includes && !are_plain(options_text)) {
-    return depends_on("a file that was not found, for which its options may name a place");
+  return flat;
+}
+
+// Fills in the source and the files.
+Status take_files(std::string_view text, const IncludeOptions &options, const Headers &headers,
+                  WholeProgram *whole) {
+  auto flat = flatten_source(text, options, headers);
+  if (!flat.ok()) return flat.status();
+  const bool has_files = !flat->files.empty();
+  if ((has_files || flat->left_includes) && !options.doubt.empty()) {
+    return depends_on(options.doubt);
   }
-  // What these say is not the same in one text.
-  if (flat->files.size() > 1 && has_any(flat->text, kPlaces)) return depends_on("__FILE__");
-  if (Status s = check_source(flat->text); !s.ok()) return s;
-  return flat->files.size() == 1 ? std::string(text) : std::move(flat->text);
+  if (Status s = check_source(flat->text, has_files); !s.ok()) return s;
+  if (has_files) {
+    for (const std::string_view place : kPlaces) {
+      if (has_word(options.others, place)) return depends_on(place);
+    }
+    const std::string_view place = word_by_pasting({flat->text, options.others}, kPlaces);
+    if (!place.empty()) return depends_on(place);
+    whole->source = std::move(flat->text);
+  }
+  whole->files = std::move(flat->files);
+  whole->state = std::move(flat->state);
+  whole->includes = has_files || flat->left_includes;
+  return {};
 }
 
 }  // namespace
@@ -197,11 +258,18 @@ std::string program_name(std::string_view source, std::string_view options) {
 Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                    const Headers &headers) {
   const auto parts = include_options(options);
-  if (!parts) return depends_on("its options, which have an open quote or -I without a folder");
+  if (!parts.ok()) return depends_on(parts.status().message);
   if (Status s = check_options(parts->others); !s.ok()) return s;
-  auto text = whole_source(source, *parts, options, headers);
-  if (!text.ok()) return text.status();
-  WholeProgram whole{"", *std::move(text), parts->others};
+  if (const auto doubt = odd_bytes(source)) return depends_on(doubt->what);
+  WholeProgram whole{"", std::string(source), parts->others};
+  if (has_traces(source)) {
+    const bool may_include = source.find("include") != std::string_view::npos || has_splice(source);
+    Status s = may_include ? take_files(source, *parts, headers, &whole)
+                           : check_source(source, /*has_files=*/false);
+    if (!s.ok()) return s;
+  }
+  const std::string_view word = word_by_pasting({whole.source, whole.options}, kWords);
+  if (!word.empty()) return depends_on(word);
   whole.name = program_name(whole.source, whole.options);
   return whole;
 }
@@ -211,8 +279,9 @@ Result<WholeProgram> whole_module(std::string_view module, std::string_view opti
   std::uint32_t magic = 0;
   if (module.size() >= kModuleHeader) std::memcpy(&magic, module.data(), sizeof(magic));
   if (magic != kMagic) return Status::error(Code::bad_input, "it is of no SPIR-V module");
-  return WholeProgram{program_name(module, options), std::string(module), std::string(options),
-                      true};
+  WholeProgram whole{program_name(module, options), std::string(module), std::string(options)};
+  whole.is_il = true;
+  return whole;
 }
 
 WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options) {
@@ -225,9 +294,9 @@ WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view 
 
 Status check_unchanged(const WholeProgram &program, std::string_view source,
                        std::string_view options, const Headers &headers) {
-  if (program.source == source) return {};  // it includes nothing
+  if (!program.includes) return {};
   const auto now = whole_program(source, options, headers);
-  if (now.ok() && now->name == program.name) return {};
+  if (now.ok() && now->name == program.name && now->state == program.state) return {};
   return Status::error(Code::failed, "a file that it includes was changed while it was built");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kiln/packs/result.hpp"
+#include "runtime/source/flatten.hpp"
 
 namespace kiln::source {
 
@@ -17,6 +18,9 @@ struct WholeProgram {
   std::string source;  // or the module's bytes
   std::string options;
   bool is_il = false;
+  bool includes = false;  // it has #include directives, of files that are there or not
+  std::vector<IncludedFile> files = {};  // that are in the source now, in the order of reading
+  std::string state = {};                // Flattened::state
 };
 
 // "cl-" and 32 hexadecimal digits, of both byte for byte.
@@ -27,8 +31,12 @@ using Headers = std::map<std::string, std::string>;
 
 // Takes the included files into the source: from `headers`, from the folders of -I, from the
 // current folder, and by absolute names, which may be made of macros. Pure but for these files;
-// takes any thread. Fails if what a compiler makes of the program depends on more than such
-// files, as on the time, or may; the message says on what.
+// takes any thread.
+//
+// The name covers every byte that a compiler reads of the program, and the source means what the
+// files mean, or it fails and the message says why: where compilers may read the text, the options
+// or the names of files in different ways (flatten(), include_options()), and where the text asks
+// for the time or for files, also by pasted words.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
 
@@ -40,8 +48,8 @@ packs::Result<WholeProgram> whole_module(std::string_view module, std::string_vi
 // compiler makes it of one text: the source is a text that names them, and that none compiles.
 WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options);
 
-// Fails if a file that was included has changed, so that whoever read it since may have seen
-// another text.
+// Fails if a file that was included has changed since, or was changed and put back, so that whoever
+// read it since may have seen another text.
 packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
                               std::string_view options, const Headers &headers = {});
 

@@ -26,11 +26,56 @@ TEST_CASE("Options are words between spaces, and double quotes keep spaces toget
 }
 
 TEST_CASE("Include folders are taken out of options, and nothing else changes") {
-  const auto found = include_options("-DA=1  -I /a -D \"B(x)=#x y\" -I\"/b c\" -cl-mad-enable ");
-  REQUIRE(found);
-  CHECK(found->others == "-DA=1  -D \"B(x)=#x y\" -cl-mad-enable ");
-  CHECK(found->folders == std::vector<std::filesystem::path>{"/a", "/b c"});
-  CHECK(found->definitions == Texts{"A=1", "B(x)=#x y"});
+  const auto found = include_options("-DA=1  -I /a -D B(x)=#x -U C -I\"/b\" -cl-mad-enable ");
+  REQUIRE(found.ok());
+  CHECK(found->others == "-DA=1  -D B(x)=#x -U C -cl-mad-enable ");
+  CHECK(found->folders == std::vector<std::filesystem::path>{"/a", "/b"});
+  CHECK(found->quoted_folders == std::vector<std::filesystem::path>{"/a", "\"/b\""});
+  CHECK(found->definitions == Texts{"A=1", "B(x)=#x"});
+  CHECK(found->uncertain == Texts{"C"});
+}
+
+TEST_CASE("Options that drivers divide in different ways have no folders among them") {
+  for (const char *options : {"-I '/a b'", "-I/a\\ b", "-I\"/a b\"", "-DA='x -Ifoo y'",
+                              "-DA=\"x -I y\"", "-I/a\t-DB", "-I \"x -DY=1 z\""}) {
+    INFO(options);
+    CHECK_FALSE(include_options(options).ok());
+  }
+  CHECK(include_options("-DA='x y'")->doubt.size() > 0);
+  CHECK(include_options("-DA=\"x y\"")->doubt.size() > 0);
+  CHECK(include_options("-DA=\"x\" -DB")->doubt.empty());
+  CHECK(include_options("-DA=\"x\"")->uncertain == Texts{"A=x"});
+}
+
+TEST_CASE("Options that may name a file other than by -I are refused") {
+  for (const char *options : {"-include a.h",
+                              "-includea.h",
+                              "-imacros a.h",
+                              "--include=a.h",
+                              "-isystem /x",
+                              "-iquote x",
+                              "-idirafter x",
+                              "-Wp,-include,a.h",
+                              "-Xclang -include",
+                              "@file",
+                              "file",
+                              "-fplugin=a.so",
+                              "-fmodule-file=a",
+                              "-mllvm -x",
+                              "-working-directory W",
+                              "-I=a",
+                              "-I-",
+                              "-I$A",
+                              "-L x",
+                              "-D -Ix",
+                              "-U -Ix",
+                              "-I -DX"}) {
+    INFO(options);
+    CHECK_FALSE(include_options(options).ok());
+  }
+  const auto plain = include_options(
+      "-D A=1 -DB -cl-std=CL1.2 -w -Werror -Wno-unused -O2 -g -ffast-math -U C -x clc++");
+  CHECK(plain.ok());
 }
 
 TEST_CASE("Options without include folders are what they were") {
@@ -44,7 +89,7 @@ TEST_CASE("Include folders at both ends leave no words") {
 }
 
 TEST_CASE("An option that lacks its operand is refused") {
-  CHECK_FALSE(include_options("-DA -I"));
-  CHECK_FALSE(include_options("-D"));
-  CHECK_FALSE(include_options("-DA=\""));
+  CHECK_FALSE(include_options("-DA -I").ok());
+  CHECK_FALSE(include_options("-D").ok());
+  CHECK_FALSE(include_options("-DA=\"").ok());
 }

@@ -16,10 +16,11 @@ using Files = std::map<std::string, std::string>;
 FlattenRequest request_of(const Files &files, const std::string &source = "k/a.cl") {
   FlattenRequest request;
   request.source = source;
-  request.read = [&files](const std::filesystem::path &path) -> std::optional<std::string> {
-    const auto found = files.find(path.generic_string());
-    if (found == files.end()) return std::nullopt;
-    return found->second;
+  request.read = [&files](const std::filesystem::path &path) -> OpenedFile {
+    const std::string name = path.lexically_normal().generic_string();
+    const auto found = files.find(name);
+    if (found == files.end()) return {};
+    return {OpenedFile::Outcome::read, found->second, name, name};
   };
   request.name = names_as_opened();
   return request;
@@ -31,7 +32,11 @@ Flattened flattened(const FlattenRequest &request) {
   return *std::move(result);
 }
 
-std::string text_of(const Files &files) { return flattened(request_of(files)).text; }
+std::string text_of(const Files &files, std::vector<std::filesystem::path> include_dirs = {}) {
+  FlattenRequest request = request_of(files);
+  request.include_dirs = std::move(include_dirs);
+  return flattened(request).text;
+}
 
 std::string error_of(const Files &files) {
   const auto result = flatten(request_of(files));
@@ -55,7 +60,9 @@ TEST_CASE("An include is replaced by the file's text, and the lines go on where 
         "#line 1 \"k/a.cl\"\nint a;\n"
         "#line 1 \"k/b.clh\"\nint b;\n"
         "#line 3 \"k/a.cl\"\nint c;\n");
-  CHECK(result.files == std::vector<std::filesystem::path>{"k/a.cl", "k/b.clh"});
+  REQUIRE(result.files.size() == 1);
+  CHECK(result.files[0].path == "k/b.clh");
+  CHECK(result.files[0].text == "int b;\n");
 }
 
 TEST_CASE("The including file's folder is searched first, then the include folders in order") {
@@ -74,7 +81,7 @@ TEST_CASE("The including file's folder is searched first, then the include folde
         "#line 1 \"k/sub/c.clh\"\nnear\n#line 2 \"k/sub/b.clh\"\n"
         "#line 1 \"x/d.clh\"\nfirst\n#line 3 \"k/sub/b.clh\"\n"
         "#line 2 \"k/a.cl\"\n");
-  CHECK(result.files.size() == 4);
+  CHECK(result.files.size() == 3);
 }
 
 TEST_CASE("Includes in comments and strings are left alone") {
@@ -82,13 +89,21 @@ TEST_CASE("Includes in comments and strings are left alone") {
       "// #include \"x\"\n"
       "// carried on \\\n#include \"x\"\n"
       "/* #include \"x\"\n#include \"x\"\n*/\n"
-      "constant char a[] = \"/*\";\n"
       "constant char b[] = \"\\\"\\\n#include \";\n"
       "constant char c = '\"'; // \"\n"
       "int d; # include \"x\"\n"
       "#include <opencl-c.h>\n"
       "#includes \"x\"\n";
   CHECK(text_of({{"k/a.cl", text}}) == "#line 1 \"k/a.cl\"\n" + text);
+}
+
+TEST_CASE("Lines behind a group with an include go on where they were, be it skipped or not") {
+  CHECK(text_of({{"k/a.cl",
+                  "#if A\n#if B\n#include \"b.clh\"\n#endif\n#else\nint c;\n#endif\n__LINE__\n"},
+                 {"k/b.clh", "int b;\n\n"}}) ==
+        "#line 1 \"k/a.cl\"\n#if A\n#if B\n#line 1 \"k/b.clh\"\nint b;\n\n"
+        "#line 4 \"k/a.cl\"\n#endif\n#line 5 \"k/a.cl\"\n#else\n"
+        "#line 6 \"k/a.cl\"\nint c;\n#endif\n#line 8 \"k/a.cl\"\n__LINE__\n");
 }
 
 TEST_CASE("A name in angle brackets is looked for in the include folders alone") {
@@ -109,8 +124,7 @@ TEST_CASE("In a program that was compiled before, names are absolute or made of 
                        {"/h/b.clh", "int b;\n"},
                        {"/i/c.clh", "int c;\n"}};
   FlattenRequest request = request_of(files);
-  request.as_compiled = true;
-  request.macros.define_option("DIR=/i");
+  request.as_compiled.emplace().macros.define_option("DIR=/i");
   CHECK(flattened(request).text ==
         "#line 1 \"k/a.cl\"\n#line 1 \"/h/b.clh\"\nint b;\n#line 2 \"k/a.cl\"\n"
         "#define QUOTE(x) #x\n#define NAME(x) QUOTE(x)\n"
@@ -120,7 +134,7 @@ TEST_CASE("In a program that was compiled before, names are absolute or made of 
 TEST_CASE("In a program that was compiled before, what is not found stays") {
   const Files files = {{"k/a.cl", "#ifdef HOST\n#include \"host.h\"\n#endif\n"}};
   FlattenRequest request = request_of(files);
-  request.as_compiled = true;
+  request.as_compiled.emplace();
   CHECK(flattened(request).text == "#line 1 \"k/a.cl\"\n" + files.at("k/a.cl"));
 }
 
@@ -131,7 +145,7 @@ TEST_CASE("A name made of macros that are not certain is an error") {
                            "#define NAME \"b\"\n#undef NAME\n#include NAME\n"}) {
     const Files files = {{"k/a.cl", text}};
     FlattenRequest request = request_of(files);
-    request.as_compiled = true;
+    request.as_compiled.emplace();
     CHECK(flatten(request).status().code == Code::bad_input);
   }
 }
@@ -168,7 +182,8 @@ TEST_CASE("#pragma once under a condition does not lose the file for later") {
       "#ifndef KILN_ONCE_2\n#define KILN_ONCE_2\n#line 1 \"k/b.clh\"\n\nint b;\n#endif\n";
   CHECK(text_of({{"k/a.cl", "#if A\n#include \"b.clh\"\n#endif\n#include \"b.clh\"\n"},
                  {"k/b.clh", "#pragma once\nint b;\n"}}) == "#line 1 \"k/a.cl\"\n#if A\n" + once +
-                                                                "#line 3 \"k/a.cl\"\n#endif\n" +
+                                                                "#line 3 \"k/a.cl\"\n#endif\n"
+                                                                "#line 4 \"k/a.cl\"\n" +
                                                                 once + "#line 5 \"k/a.cl\"\n");
 }
 
@@ -183,7 +198,8 @@ TEST_CASE("A file with an include guard may be met again, also below itself") {
                {"k/c.clh", "#include \"b.clh\"\nint c;\n"}});
   const std::string b =
       "#line 1 \"k/b.clh\"\n// guard\n#ifndef B\n#define B\n"
-      "#line 1 \"k/c.clh\"\n#line 2 \"k/c.clh\"\nint c;\n#line 5 \"k/b.clh\"\n#endif // B\n";
+      "#line 1 \"k/c.clh\"\n#line 2 \"k/c.clh\"\nint c;\n#line 5 \"k/b.clh\"\n#endif // B\n"
+      "#line 6 \"k/b.clh\"\n";
   CHECK(text == "#line 1 \"k/a.cl\"\n" + b + "#line 2 \"k/a.cl\"\n" + b + "#line 3 \"k/a.cl\"\n");
 }
 
@@ -260,9 +276,11 @@ TEST_CASE("Names for packs are below the manifest's folder, wherever the tree is
   CHECK(names_below("")("k/a.cl") == "k/a.cl");
 }
 
-TEST_CASE("Quotes and backslashes in a file's name are escaped") {
-  CHECK(text_of({{"k/a.cl", "#include \"b\\c\"\n"}, {"k/b\\c", ""}}) ==
-        "#line 1 \"k/a.cl\"\n#line 1 \"k/b\\\\c\"\n#line 2 \"k/a.cl\"\n");
+TEST_CASE("Quotes in a file's name are escaped, and a name with backslashes is refused") {
+  CHECK(text_of({{"k/a.cl", "#include <b\"c>\n"}, {"x/b\"c", ""}}, {"x"}) ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"x/b\\\"c\"\n#line 2 \"k/a.cl\"\n");
+  CHECK(error_of({{"k/a.cl", "#include \"b\\c\"\n"}, {"k/b\\c", ""}})
+            .starts_with("k/a.cl:1:10: error: the name of a file that compilers may read in "));
 }
 
 TEST_CASE("Files are read from the disk, folders are not") {
@@ -281,8 +299,8 @@ TEST_CASE("Files are read from the disk, folders are not") {
 
 TEST_CASE("An include guard spans the whole file or is none") {
   const auto guard = [](std::string_view text) {
-    const auto lines = logical_lines(text, CodeOf::directives);
-    return std::string(include_guard(lines));
+    const ScannedText scanned = scan(text, CodeOf::directives);
+    return std::string(include_guard(scanned.lines));
   };
   CHECK(guard("#ifndef A\n#define A\n#if B\n#else\n#endif\n#endif\n") == "A");
   CHECK(guard("/* x */\n#ifndef A\n#define A 1\nint a;\n#endif /* A */\n\n") == "A");

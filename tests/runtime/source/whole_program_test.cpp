@@ -84,15 +84,17 @@ TEST_CASE("a file is named by macros of the options", "[source]") {
   CHECK(made.options == options);
 }
 
-TEST_CASE("headers of clCompileProgram come before files", "[source]") {
+TEST_CASE("headers of clCompileProgram are taken, unless a file has the name, too", "[source]") {
   const TemporaryFolder folder;
-  folder.write("deep/h.h", "int of_disk;\n");
+  folder.write("deep/other.h", "int of_disk;\n");
   const Headers headers = {{"deep/h.h", "int of_memory;\n#include \"g.h\"\n"}, {"g.h", "int g;\n"}};
   const WholeProgram made =
       whole("#include \"deep/h.h\"\n", "-I " + folder.path().string(), headers);
   CHECK(made.source.find("int of_memory;") != std::string::npos);
   CHECK(made.source.find("int g;") != std::string::npos);
-  CHECK(made.source.find("of_disk") == std::string::npos);
+  folder.write("deep/h.h", "int of_disk;\n");
+  CHECK_FALSE(
+      whole_program("#include \"deep/h.h\"\n", "-I " + folder.path().string(), headers).ok());
 }
 
 TEST_CASE("what is under a condition and is not there stays", "[source]") {
@@ -102,11 +104,8 @@ TEST_CASE("what is under a condition and is not there stays", "[source]") {
 
 TEST_CASE("what is not there may be found by options that the layer does not know", "[source]") {
   const std::string source = "#include <nowhere.h>\n";
-  for (const char *options :
-       {"-isystem /x", "-I '/a b'", "-I/a\\ b", "@file", "-DA -Xclang -I/x"}) {
-    CHECK_FALSE(whole_program(source, options).ok());
-    CHECK(whole_program("kernel void k() {}", options).ok());
-  }
+  CHECK_FALSE(whole_program(source, "-DA=\"x y\"").ok());
+  CHECK(whole_program("kernel void k() {}", "-DA=\"x y\"").ok());
   CHECK(whole_program(source, "-D A=1 -DB -cl-std=CL1.2 -w -Werror -O2 -g").ok());
   CHECK_FALSE(whole_program("#define NAME <nowhere.h>\n#include NAME\n", "").ok());
 }
@@ -116,7 +115,6 @@ TEST_CASE("a header of clCompileProgram is no file of the current folder", "[sou
   folder.write("config.h", "int of_folder;\n");
   const auto before = std::filesystem::current_path();
   const TemporaryFolder other;
-  other.write("config.h", "int of_current;\n");
   std::filesystem::current_path(other.path());
   const WholeProgram made =
       whole("#include <config.h>\n", "-I " + folder.path().string(), {{"other.h", "int other;\n"}});
@@ -143,6 +141,245 @@ TEST_CASE("a text that may depend on more than files is refused", "[source]") {
   for (const char *source : {"", "// import __DATE__ #include NAME", "int includes; int import;"}) {
     CHECK(whole(source).source == source);
   }
+}
+
+namespace {
+
+// A folder of headers, which -I names.
+struct Headed {
+  TemporaryFolder folder;
+  std::string options = "-I" + folder.path().string();
+
+  std::filesystem::path path(const char *name) const { return folder.path() / name; }
+  bool takes(const std::string &source) const { return whole_program(source, options).ok(); }
+  std::string name_of(const std::string &source) const { return whole(source, options).name; }
+};
+
+}  // namespace
+
+TEST_CASE("a path with .. behind a link is the one that the system opens", "[source]") {
+  const TemporaryFolder folder;
+  folder.write("releases/include/x.h", "#define VALUE 1\n");
+  folder.write("app/include/x.h", "#define VALUE 7\n");
+  std::filesystem::create_directories(folder.path() / "releases/5");
+  std::filesystem::create_directory_symlink("../releases/5", folder.path() / "app/current");
+  const std::string options = "-I" + (folder.path() / "app/current/../include").string();
+  const std::string source = "#include \"x.h\"\n";
+  const WholeProgram first = whole(source, options);
+  CHECK(first.source.find("VALUE 1") != std::string::npos);
+  folder.write("releases/include/x.h", "#define VALUE 2\n");
+  CHECK(whole(source, options).name != first.name);
+  std::filesystem::remove(folder.path() / "releases/include/x.h");
+  CHECK(whole(source, options).source == source);
+}
+
+TEST_CASE("a file that is not found where another of its name is makes a program pass",
+          "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  CHECK_FALSE(headed.takes("#ifdef A\n#include \"deep/x.h\"\n#endif\n"));
+  CHECK(headed.takes("#ifdef A\n#include \"deep/y.h\"\n#endif\n"));
+  // rusticl and Intel's driver look there.
+  std::string system;
+  for (const auto &entry : std::filesystem::directory_iterator("/usr/include")) {
+    if (entry.is_regular_file()) system = entry.path().filename().string();
+  }
+  if (!system.empty()) CHECK_FALSE(headed.takes("#ifdef A\n#include <" + system + ">\n#endif\n"));
+}
+
+TEST_CASE("a file of the current folder that not every driver takes makes a program pass",
+          "[source]") {
+  const Headed headed;
+  const TemporaryFolder current;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(current.path());
+  current.write("only.h", "int only;\n");
+  current.write("both.h", "int both;\n");
+  headed.folder.write("both.h", "int other;\n");
+  headed.folder.write("same.h", "int same;\n");
+  std::filesystem::create_hard_link(headed.path("same.h"), "same.h");
+  CHECK(headed.takes("#include \"only.h\"\n"));
+  CHECK_FALSE(headed.takes("#include <only.h>\n"));
+  CHECK_FALSE(headed.takes("#include <both.h>\n"));
+  CHECK(headed.takes("#include <same.h>\n"));
+  headed.folder.write("h.h", "#include \"only.h\"\n");
+  CHECK_FALSE(headed.takes("#include <h.h>\n"));
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("one file by two names is refused", "[source]") {
+  const Headed headed;
+  headed.folder.write("a/x.h", "#pragma once\nint x;\n");
+  std::filesystem::create_directories(headed.path("b"));
+  std::filesystem::create_symlink("../a/x.h", headed.path("b/x.h"));
+  CHECK_FALSE(headed.takes("#include \"a/x.h\"\n#include \"b/x.h\"\n"));
+  CHECK(headed.takes("#include \"a/x.h\"\n#include \"b/../a/x.h\"\n"));
+}
+
+TEST_CASE("texts that compilers divide into lines in different ways are refused", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  using namespace std::string_literals;
+  for (const std::string &text : {"int a;\r#include \"x.h\"\r"s,
+                                  "#include \"x.h\"\rint a;"s,
+                                  "\?\?=include \"x.h\"\n"s,
+                                  "%:include \"x.h\"\n"s,
+                                  "#inc\\ \nlude \"x.h\"\n"s,
+                                  "#\\ \ninclude \"x.h\"\n"s,
+                                  "#\0include \"x.h\"\n"s,
+                                  "// art: \\ \n#include \"x.h\"\n"s,
+                                  "#inc\?\?/\nlude \"x.h\"\n"s,
+                                  "#warning see src/*.cl\n#include \"x.h\"\n// */\n"s,
+                                  "#error /* \n#include \"x.h\"\n// */\n"s,
+                                  "#include <x/*.h>\n#include \"x.h\"\n// */\n"s,
+                                  "/\\\n* \n#include \"x.h\"\n*/\n"s,
+                                  "/* *\\\n/\n#include \"x.h\"\n// */\n"s,
+                                  "don't /* \n#include \"x.h\"\n// */\n"s,
+                                  "int c = 1'0 /* ' */;\n#include \"x.h\"\n"s,
+                                  "auto s = R\"(\n#include \"x.h\"\n)\";\n"s,
+                                  "\"\\\\\n#include \"x.h\"\n"s,
+                                  "#include \"x.h\"\n/* no end\n"s,
+                                  "#include \"x.h\"\\\n"s}) {
+    INFO(text);
+    CHECK_FALSE(headed.takes(text));
+    headed.folder.write("h.h", text);
+    CHECK_FALSE(headed.takes("#include \"h.h\"\n"));
+  }
+  // What people write.
+  for (const std::string &text :
+       {"// don't\n#include \"x.h\"\n"s, "#define A \\\r\n 1\r\n#include \"x.h\"\r\n"s,
+        "#include \"x.h\" // why\n"s, "#include \"x.h\" /* why\n*/\n"s, "int a = b ? c : d;\n"s,
+        "#error don't\n#include \"x.h\"\n"s, "#if 0\nit's\n#include \"x.h\"\n#endif"s,
+        "\xEF\xBB\xBF#include \"x.h\""s, "\f\n#include \"x.h\"\n\v\n"s}) {
+    INFO(text);
+    CHECK(headed.takes(text));
+  }
+}
+
+TEST_CASE("programs that begin alike and end otherwise have other names", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const auto name_of = [&](const std::string &text) {
+    const auto made = whole_program(text, headed.options);
+    return made.ok() ? made->name : text;
+  };
+  CHECK(name_of("#include \"x.h\"\rkernel void a() {}") !=
+        name_of("#include \"x.h\"\rkernel void b() {}"));
+}
+
+TEST_CASE("words that ## makes are found, whoever defines the macro with it", "[source]") {
+  for (const char *text : {"#define P(a, b) a##b\nint t = P(__TI, ME__);\n",
+                           "int t = P(__TI, ME__);\n", "#define P(a, b) a##b\nP(__has_, include)",
+                           "P(_, P(_, P(DATE, P(_, _))))", "P(__T\\\nI, ME__)"}) {
+    INFO(text);
+    CHECK_FALSE(whole_program(text, "").ok());
+  }
+  CHECK_FALSE(whole_program("P(__TI)", "-DP(a)=a##ME__").ok());
+  for (const char *text : {"#define P(a, b) a##_##b\nint x_y = P(x, y);\n", "P(__T, b)"}) {
+    INFO(text);
+    CHECK(whole_program(text, "").ok());
+  }
+}
+
+TEST_CASE("files that mean something else in one text are refused", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const std::string include = "#include \"h.h\"\n";
+  for (const char *header :
+       {"#if A\n#pragma once\n#endif\n", "#pragma once x\n", "_Pragma(\"once\")\n", "#endif\n",
+        "#if A\n#else\n#endif\n#else\n", "#if A\n", "int x = __builtin_FILE();\n",
+        "#pragma push_macro(\"A\")\n", "#pragma GCC system_header\n",
+        "#pragma clang module import a\n", "#line 7 \"y.h\"\n", "# 7 \"y.h\"\n",
+        "#include_next <x.h>\n", "#ident \"a\"\n", "constant char n[] = __FILE_NAME__;\n",
+        "P(__FI, LE__)\n", "#ifdef KILN_ONCE_2\n#endif\n",
+        "#ifndef G\n#define G\n#undef G\n#include \"h.h\"\n#endif\n"}) {
+    INFO(header);
+    headed.folder.write("h.h", header);
+    CHECK_FALSE(headed.takes(include));
+    CHECK_FALSE(headed.takes("#if B\n" + include + "#endif\n"));
+  }
+  // The guard of a file with #pragma once in it is not undefined elsewhere either.
+  headed.folder.write("h.h", "#ifndef G\n#define G\n#pragma once\nint h;\n#endif\n");
+  CHECK(headed.takes(include + include));
+  CHECK_FALSE(headed.takes(include + "#undef G\n" + include));
+  headed.folder.write("h.h", "#pragma once\n#pragma unroll\n#pragma OPENCL FP_CONTRACT ON\nint h;");
+  CHECK(headed.takes(include + "#if A\n" + include + "#endif\n"));
+}
+
+TEST_CASE("two headers with one guard, the second of which includes a file once", "[source]") {
+  // The compiler sees neither the second header nor what it includes, until that is included again.
+  for (const bool is_defined : {false, true}) {
+    const Headed headed;
+    headed.folder.write("a.h", "#ifndef GUARD\n#define GUARD\nint a;\n#endif\n");
+    headed.folder.write("b.h", "#ifndef GUARD\n#define GUARD\n#include \"once.h\"\n#endif\n");
+    headed.folder.write("once.h", "#pragma once\n#define VALUE 2\n");
+    const std::string source = std::string(is_defined ? "" : "#include \"a.h\"\n") +
+                               "#include \"b.h\"\n#include \"once.h\"\n";
+    const WholeProgram made = whole(source, headed.options + (is_defined ? " -DGUARD" : ""));
+    const std::size_t last = made.source.rfind("#define VALUE 2");
+    CHECK(made.source.find("#define VALUE 2") < last);  // once under the guard, once behind
+  }
+}
+
+TEST_CASE("a macro that doubles, and an endless one, have an end", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  std::string text = "#define D0 x\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = std::to_string(i - 1);
+    text += "#define D" + std::to_string(i) + " D" + before + "D" + before + "\n";
+    text += "#define E" + std::to_string(i) + "(a) E" + before + "(a/a)\n";
+  }
+  CHECK_FALSE(headed.takes(text + "#if 0\n#include D39\n#endif\n"));
+  CHECK_FALSE(headed.takes(text + "#if 0\n#include E31(x)\n#endif\n"));
+}
+
+TEST_CASE("a name of macros that a driver may define otherwise is refused", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const std::string macros = "#define S(x) #x\n#define M(x) S(x)\n";
+  CHECK(headed.takes(macros + "#include M(x.h)\n"));
+  for (const char *name :
+       {"M(x __ENDIAN_LITTLE__.h)", "M(linux/x.h)", "M(X.h)", "M(x .h)", "M(x/**/.h)",
+        "<x/_A/x.h>S", "M", "M(x.h) M(x.h)", "M(cl_khr_fp64/x.h)"}) {
+    INFO(name);
+    CHECK_FALSE(headed.takes(macros + "#define N " + name + "\n#include N\n"));
+    CHECK_FALSE(headed.takes(macros + "#if 0\n#include " + name + "\n#endif\n"));
+  }
+}
+
+TEST_CASE("-I that drivers read with and without its quotes", "[source]") {
+  const TemporaryFolder folder;
+  folder.write("a/x.h", "int a;\n");
+  folder.write("b/y.h", "int y;\n");
+  const std::string options =
+      "-I\"" + (folder.path() / "a").string() + "\" -I" + (folder.path() / "b").string();
+  const std::string source = "#include \"x.h\"\n";
+  CHECK(whole_program(source, options).ok());
+  folder.write("b/x.h", "int b;\n");  // the one that a driver finds which keeps the quotes
+  CHECK_FALSE(whole_program(source, options).ok());
+}
+
+TEST_CASE("a folder of -I that compilers take for something else is refused", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  CHECK_FALSE(whole_program("#include <x.h>\n", headed.options + " -I/usr/include").ok());
+  CHECK_FALSE(whole_program("#include <x.h>\n", headed.options + "/x.h " + headed.options).ok());
+}
+
+TEST_CASE("a file that was changed and put back while a driver read it is seen", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const std::string source = "#include \"x.h\"\n";
+  const WholeProgram made = whole(source, headed.options);
+  headed.folder.write("x.h", "int y;\n");
+  headed.folder.write("x.h", "int x;\n");
+  CHECK(headed.name_of(source) == made.name);
+  CHECK_FALSE(check_unchanged(made, source, headed.options).ok());
+  // A file that was not there, and is now.
+  const WholeProgram without = whole("#include <nowhere.h>\n", headed.options);
+  headed.folder.write("nowhere.h", "int n;\n");
+  CHECK_FALSE(check_unchanged(without, "#include <nowhere.h>\n", headed.options).ok());
 }
 
 TEST_CASE("a link is known by its parts, in their order, and its options", "[source]") {
