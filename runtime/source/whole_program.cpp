@@ -3,6 +3,7 @@
 #include "runtime/source/whole_program.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -37,6 +38,12 @@ constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
 constexpr std::string_view kLineTraces[] = {"include", "import", "embed", "/*"};
 // Folders in which some drivers look for headers, rusticl and Intel's among them.
 constexpr const char *kSystemDirs[] = {"/usr/local/include", "/usr/include"};
+
+// Variables by which drivers add options to those of the application.
+constexpr const char *kOptionVariables[] = {"POCL_EXTRA_BUILD_FLAGS", "AMD_OCL_BUILD_OPTIONS",
+                                            "AMD_OCL_BUILD_OPTIONS_APPEND"};
+// Variables that name folders of headers to some compilers.
+constexpr const char *kFolderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
 
 template <std::size_t kCount>
 bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
@@ -135,6 +142,14 @@ Status depends_on(std::string_view what) {
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
 }
 
+template <std::size_t kCount>
+Status check_variables(const char *const (&variables)[kCount]) {
+  for (const char *variable : variables) {
+    if (std::getenv(variable) != nullptr) return depends_on(std::string(variable) + " is set");
+  }
+  return {};
+}
+
 // Of a text whose includes are in it.
 template <std::size_t kCount>
 Status check_words(const ScannedText &scanned, const std::string_view (&words)[kCount]) {
@@ -223,8 +238,10 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
   auto flat = flatten_source(text, options, headers);
   if (!flat.ok()) return flat.status();
   const bool has_files = !flat->files.empty();
-  if ((has_files || flat->left_includes) && !options.doubt.empty()) {
-    return depends_on(options.doubt);
+  whole->includes = has_files || flat->left_includes;
+  if (whole->includes) {
+    if (!options.doubt.empty()) return depends_on(options.doubt);
+    if (Status s = check_variables(kFolderVariables); !s.ok()) return s;
   }
   if (Status s = check_source(flat->text, has_files); !s.ok()) return s;
   if (has_files) {
@@ -237,7 +254,6 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
   }
   whole->files = std::move(flat->files);
   whole->state = std::move(flat->state);
-  whole->includes = has_files || flat->left_includes;
   return {};
 }
 
@@ -257,6 +273,7 @@ std::string program_name(std::string_view source, std::string_view options) {
 
 Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                    const Headers &headers) {
+  if (Status s = check_variables(kOptionVariables); !s.ok()) return s;
   const auto parts = include_options(options);
   if (!parts.ok()) return depends_on(parts.status().message);
   if (Status s = check_options(parts->others); !s.ok()) return s;

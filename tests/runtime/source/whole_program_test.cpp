@@ -367,6 +367,19 @@ TEST_CASE("a folder of -I that compilers take for something else is refused", "[
   CHECK_FALSE(whole_program("#include <x.h>\n", headed.options + "/x.h " + headed.options).ok());
 }
 
+TEST_CASE("a variable that adds options or folders makes programs pass", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  setenv("POCL_EXTRA_BUILD_FLAGS", "-DX", 1);
+  CHECK_FALSE(headed.takes("kernel void k() {}"));
+  unsetenv("POCL_EXTRA_BUILD_FLAGS");
+  setenv("CPATH", "/x", 1);
+  CHECK(headed.takes("kernel void k() {}"));
+  CHECK_FALSE(headed.takes("#include <x.h>\n"));
+  unsetenv("CPATH");
+  CHECK(headed.takes("#include <x.h>\n"));
+}
+
 TEST_CASE("a file that was changed and put back while a driver read it is seen", "[source]") {
   const Headed headed;
   headed.folder.write("x.h", "int x;\n");
