@@ -36,6 +36,7 @@ struct File {
   std::string guard;  // the macro of its include guard
   // The line with the first #pragma once that no condition holds; null: there is none.
   const LogicalLine *once = nullptr;
+  bool was_in_text = false;
   bool complete = false;  // has `once`, and is already in the text under no condition
   std::size_t number = 0;
 };
@@ -91,7 +92,9 @@ std::string line_directive(std::size_t line, std::string_view name) {
 class Flattener {
  public:
   explicit Flattener(const FlattenRequest &request) : request_(request) {
-    if (request.as_compiled) macros_ = request.as_compiled->macros;
+    if (!request.as_compiled) return;
+    macros_ = request.as_compiled->macros;
+    conditions_ = request.as_compiled->conditions;
   }
 
   Result<Flattened> run() {
@@ -214,12 +217,13 @@ class Flattener {
                                       what, "expected what means the same in one text"));
   }
 
-  // Under whichever condition: what is defined in two ways is not certain.
-  void note_macro(const LogicalLine &line, const Directive &directive) {
+  // A macro under whichever condition: what is defined in two ways is not certain.
+  void note_directive(const LogicalLine &line, const Directive &directive) {
     if (!request_.as_compiled) return;
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
     if (directive.name == "define") macros_.define(operands);
     if (directive.name == "undef") macros_.undefine(operands);
+    conditions_.meet(line, directive);
   }
 
   struct Name {
@@ -257,12 +261,24 @@ class Flattener {
     return *folder.begin() != headers && !is_absent(headers / name);
   }
 
+  // Of the first file of the name in the folders; empty if there is none.
+  std::string first_identity(const std::vector<std::filesystem::path> &dirs,
+                             std::string_view name) {
+    for (const std::filesystem::path &dir : dirs) {
+      const OpenedFile &opened = read(dir / name);
+      if (opened.outcome == OpenedFile::Outcome::refused) return "refused";
+      if (opened.outcome == OpenedFile::Outcome::read) return opened.identity;
+    }
+    return {};
+  }
+
   // Drivers look into the current folder before or behind the others, or not at all; into folders
   // of the system; and read quotes in options in two ways.
   Result<File *> search_as_compiled(const std::filesystem::path &folder, const Name &name) {
     const AsCompiled &other = *request_.as_compiled;
-    for (const auto &dir : other.other_include_dirs) {
-      if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
+    const std::string quoted = first_identity(other.other_include_dirs, name.text);
+    if (!quoted.empty() && quoted != first_identity(request_.include_dirs, name.text)) {
+      return ambiguous(name.text);
     }
     if (!other.headers_dir.empty() && !is_absent(other.headers_dir / name.text)) {
       for (const auto &dir : request_.include_dirs) {
@@ -277,6 +293,7 @@ class Flattener {
                             here.identity != read(dir / name.text).identity;
       return is_other ? ambiguous(name.text) : open(dir / name.text);
     }
+    if (conditions_.is_skipped()) return static_cast<File *>(nullptr);
     if (!is_absent(name.text)) return ambiguous(name.text);
     std::vector<std::filesystem::path> dirs = other.other_dirs;
     for (const auto &dir : dirs) {
@@ -304,6 +321,10 @@ class Flattener {
       const std::string macro = concat({kOnce, decimal(file.number), "\n"});
       result_.text += concat({"#ifndef ", macro, "#define ", macro});
     }
+    // A compiler may skip it the second time.
+    const bool is_again = wrapped && file.was_in_text;
+    if (is_again) conditions_.begin_unknown();
+    file.was_in_text = true;
     chain_.push_back({&file, 0});
     result_.text += line_directive(1, request_.name(file.path));
     // Of each #if that the line stands behind, whether an include was replaced in one of its
@@ -321,7 +342,7 @@ class Flattener {
       if (is_pragma_once(line)) {
         result_.text.append(line.line_count, '\n');
       } else {
-        note_macro(line, directive);
+        note_directive(line, directive);
         copy(file, line);
       }
       const bool is_end = directive.name == "endif";
@@ -334,6 +355,7 @@ class Flattener {
     if (!result_.text.ends_with('\n')) result_.text += '\n';
     if (wrapped) result_.text += "#endif\n";
     if (wrapped && certain) file.complete = true;
+    if (is_again) conditions_.end();
     chain_.pop_back();
     return {};
   }
@@ -371,7 +393,10 @@ class Flattener {
     const auto included = search(file, name);
     if (!included.ok()) return included.status();
     if (*included == nullptr && !is_made && (request_.as_compiled || !name.in_quotes)) {
-      result_.left_includes = true;
+      if (!conditions_.is_skipped()) {
+        result_.left_includes = true;
+        conditions_.forget();
+      }
       copy(file, line);
       return false;
     }
@@ -453,6 +478,7 @@ class Flattener {
 
   const FlattenRequest &request_;
   IncludeMacros macros_;
+  Conditions conditions_;
   std::map<std::string, OpenedFile> read_;              // by path
   std::map<std::string, std::unique_ptr<File>> files_;  // by identity
   std::vector<Inclusion> chain_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kiln/packs/result.hpp"
+#include "runtime/source/conditions.hpp"
 #include "runtime/source/include_macros.hpp"
 
 namespace kiln::source {
@@ -48,9 +49,11 @@ NameFile names_below(const std::filesystem::path &manifest_folder);
 NameFile names_as_opened();
 
 // For a program that some compiler took as it is, from a driver whose rules are not known exactly.
-// What is not found stays as it stands, as under a condition that does not hold.
+// What is not found stays as it stands, as under a condition that does not hold; what compilers may
+// find is refused, unless every compiler skips the line.
 struct AsCompiled {
   IncludeMacros macros;               // of the options; names of files may be made of them
+  Conditions conditions;              // with the macros of the options
   std::filesystem::path headers_dir;  // of clCompileProgram's headers; empty if there are none
   // Where some compilers look, too, and others do not: a file that is found there is refused.
   std::vector<std::filesystem::path> other_dirs;

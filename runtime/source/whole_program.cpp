@@ -124,12 +124,17 @@ std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
     }
   }
   if (!begins) return {};
+  std::vector<ScannedText> scanned;
+  scanned.reserve(texts.size());  // the pieces are in them
   std::set<std::string_view> pieces;
   for (const std::string_view text : texts) {
-    any_word(text, [&pieces](std::string_view word) {
-      if (word.size() <= kLongestWord) pieces.insert(word);
-      return false;
-    });
+    scanned.push_back(scan(text, CodeOf::all_lines));  // words in comments are no words
+    for (const LogicalLine &line : scanned.back().lines) {
+      any_word(line.code, [&pieces](std::string_view word) {
+        if (word.size() <= kLongestWord) pieces.insert(word);
+        return false;
+      });
+    }
   }
   const auto found = std::find_if(std::begin(words), std::end(words),
                                   [&](std::string_view word) { return is_made_of(word, pieces); });
@@ -225,7 +230,10 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   if (!headers.empty()) as.headers_dir = kHeaders;
   as.other_dirs.assign(std::begin(kSystemDirs), std::end(kSystemDirs));
   as.other_include_dirs = options.quoted_folders;
-  for (const std::string &definition : options.definitions) as.macros.define_option(definition);
+  for (const std::string &definition : options.definitions) {
+    as.macros.define_option(definition);
+    if (options.uncertain.empty()) as.conditions.define_option(definition);
+  }
   for (const std::string &name : options.uncertain) as.macros.undefine(name);
   auto flat = flatten(request);
   if (!flat.ok()) return depends_on(flat.status().message);
@@ -277,12 +285,14 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
   const auto parts = include_options(options);
   if (!parts.ok()) return depends_on(parts.status().message);
   if (Status s = check_options(parts->others); !s.ok()) return s;
-  if (const auto doubt = odd_bytes(source)) return depends_on(doubt->what);
+  // Some applications count the zero that ends their text.
+  const std::string_view text = source.substr(0, source.find_last_not_of('\0') + 1);
+  if (const auto doubt = odd_bytes(text)) return depends_on(doubt->what);
   WholeProgram whole{"", std::string(source), parts->others};
-  if (has_traces(source)) {
-    const bool may_include = source.find("include") != std::string_view::npos || has_splice(source);
-    Status s = may_include ? take_files(source, *parts, headers, &whole)
-                           : check_source(source, /*has_files=*/false);
+  if (has_traces(text)) {
+    const bool may_include = text.find("include") != std::string_view::npos || has_splice(text);
+    Status s = may_include ? take_files(text, *parts, headers, &whole)
+                           : check_source(text, /*has_files=*/false);
     if (!s.ok()) return s;
   }
   const std::string_view word = word_by_pasting({whole.source, whole.options}, kWords);

@@ -187,6 +187,46 @@ TEST_CASE("a file that is not found where another of its name is makes a program
   if (!system.empty()) CHECK_FALSE(headed.takes("#ifdef A\n#include <" + system + ">\n#endif\n"));
 }
 
+TEST_CASE("the host's headers are no part of a program, where every compiler skips them",
+          "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");  // so that deep/x.h is in doubt
+  const std::string doubt = "#include <deep/x.h>\n";
+  const auto takes = [&](const std::string &before, const std::string &behind = "#endif\n") {
+    INFO(before);
+    return whole_program(before + doubt + behind, headed.options + " -DDEVICE").ok();
+  };
+  for (const char *before :
+       {"#ifndef __OPENCL_VERSION__\n", "#if 0\n", "#ifdef __OPENCL_VERSION__\n#else\n",
+        "#if !defined(__OPENCL_VERSION__) && !defined A\n", "#ifndef DEVICE\n",
+        "#if A || defined(__OPENCL_C_VERSION__)\n#elif B\n", "#if 0\n#if 1\n#endif\n",
+        "#ifdef __OPENCL_VERSION__\n#define CL\n#elif A\n#define CPU\n#endif\n#ifndef CL\n"}) {
+    CHECK(takes(before));
+  }
+  for (const char *before :
+       {"#ifdef A\n", "#if A\n#else\n", "#if !(y && 0 && z)\n", "#if (0 || 1)\n", "#if 1\n",
+        "#if 0\n#else\n", "#if 0 ? 0 : 1\n", "#if 0 == 0\n", "#if !0\n", "#if !!defined(DEVICE)\n",
+        "#if A\n#define CL\n#endif\n#ifndef CL\n", "#undef DEVICE\n#ifndef DEVICE\n",
+        "#ifdef A\n#undef DEVICE\n#endif\n#ifndef DEVICE\n",
+        "#ifdef A\n#include <other.h>\n#endif\n#ifndef DEVICE\n", "#if 0\n#endif\n#if 1\n"}) {
+    CHECK_FALSE(takes(before));
+  }
+  // A file that a compiler skips the second time.
+  headed.folder.write("once.h", "#pragma once\n#define CL\n");
+  CHECK(takes("#include \"once.h\"\n#ifndef CL\n"));
+  CHECK_FALSE(
+      takes("#include \"once.h\"\n#undef CL\n#if A\n#include \"once.h\"\n#endif\n#ifndef CL\n"));
+}
+
+TEST_CASE("the zero that ends a text may be counted", "[source]") {
+  using namespace std::string_literals;
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  CHECK(headed.takes("kernel void k() {}\n\0"s));
+  CHECK(headed.takes("#include \"x.h\"\n\0"s));
+  CHECK_FALSE(headed.takes("kernel void k() {}\0\n"s));
+}
+
 TEST_CASE("a file of the current folder that not every driver takes makes a program pass",
           "[source]") {
   const Headed headed;
@@ -275,7 +315,8 @@ TEST_CASE("words that ## makes are found, whoever defines the macro with it", "[
     CHECK_FALSE(whole_program(text, "").ok());
   }
   CHECK_FALSE(whole_program("P(__TI)", "-DP(a)=a##ME__").ok());
-  for (const char *text : {"#define P(a, b) a##_##b\nint x_y = P(x, y);\n", "P(__T, b)"}) {
+  for (const char *text : {"#define P(a, b) a##_##b\nint x_y = P(x, y);\n", "P(__T, b)",
+                           "// _ __ ___ D A T E\n/* __TI ME__ */"}) {
     INFO(text);
     CHECK(whole_program(text, "").ok());
   }
@@ -339,9 +380,8 @@ TEST_CASE("a name of macros that a driver may define otherwise is refused", "[so
   headed.folder.write("x.h", "int x;\n");
   const std::string macros = "#define S(x) #x\n#define M(x) S(x)\n";
   CHECK(headed.takes(macros + "#include M(x.h)\n"));
-  for (const char *name :
-       {"M(x __ENDIAN_LITTLE__.h)", "M(linux/x.h)", "M(X.h)", "M(x .h)", "M(x/**/.h)",
-        "<x/_A/x.h>S", "M", "M(x.h) M(x.h)", "M(cl_khr_fp64/x.h)"}) {
+  for (const char *name : {"M(x __ENDIAN_LITTLE__.h)", "M(linux/x.h)", "M(X.h)", "M(x .h)",
+                           "M(x/**/.h)", "M", "M(x.h) M(x.h)", "M(cl_khr_fp64/x.h)"}) {
     INFO(name);
     CHECK_FALSE(headed.takes(macros + "#define N " + name + "\n#include N\n"));
     CHECK_FALSE(headed.takes(macros + "#if 0\n#include " + name + "\n#endif\n"));
@@ -356,6 +396,7 @@ TEST_CASE("-I that drivers read with and without its quotes", "[source]") {
       "-I\"" + (folder.path() / "a").string() + "\" -I" + (folder.path() / "b").string();
   const std::string source = "#include \"x.h\"\n";
   CHECK(whole_program(source, options).ok());
+  CHECK(whole_program(source, options + " -I" + (folder.path() / "a").string()).ok());
   folder.write("b/x.h", "int b;\n");  // the one that a driver finds which keeps the quotes
   CHECK_FALSE(whole_program(source, options).ok());
 }
