@@ -160,7 +160,7 @@ Result<OciManifest> OciFolder::manifest(const OciDescriptor &descriptor) const {
 
 Status OciFolder::check_blob(const OciDescriptor &descriptor) const {
   const std::string path = blob_path(descriptor.digest);
-  const auto found = sha256_of_file(path);
+  const auto found = sha256_of_file(path, descriptor.size);
   if (!found.ok()) return found.status();
   if (found->digest == descriptor.digest && found->size == descriptor.size) return {};
   return wrong_blob(path, *found, descriptor);

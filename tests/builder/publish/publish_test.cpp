@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <set>
 
+#include <sys/stat.h>
+
 #include "builder/publish/fetch.hpp"
 #include "kiln/packs/delta.hpp"
 #include "tests/packs/sample.hpp"
@@ -110,6 +112,30 @@ TEST_CASE("each pack is finished before it becomes a delta", "[publish]") {
   CHECK(failed.status().message == "no key");
   CHECK(files_of(layout).at("index.json") == before.at("index.json"));
   CHECK(!std::filesystem::exists(layout + "/.kiln-publish"));
+}
+
+TEST_CASE("a blob that is no file, or longer than the layout says, is not read", "[publish]") {
+  const TemporaryFolder folder;
+  const std::string layout = (folder.path() / "layout").string();
+  const auto published = publish_to(layout, sample());
+  REQUIRE(published.ok());
+  const auto open = OciFolder::open(layout);
+  REQUIRE(open.ok());
+  const std::string blob = open->blob_path(published->layers[0].blob.digest);
+  const std::string out = (folder.path() / "out.kiln").string();
+  const auto fetch = [&] { return fetch_pack(*open, {"latest", "A100*", 1}, out).status(); };
+  std::filesystem::resize_file(blob, std::uintmax_t{1} << 40);  // it would take an hour
+  CHECK(fetch().code == Code::blob_corrupt);
+  CHECK(mentions(fetch().message, blob + ": it has 1099511627776 bytes, and the layout says "));
+  std::filesystem::remove(blob);
+  std::filesystem::create_symlink("/dev/zero", blob);
+  CHECK(fetch().message == blob + ": not a regular file");
+  std::filesystem::remove(blob);
+  REQUIRE(mkfifo(blob.c_str(), 0600) == 0);
+  CHECK(fetch().message == blob + ": not a regular file");
+  std::filesystem::remove(blob);
+  CHECK(fetch().code == Code::not_found);
+  CHECK_FALSE(std::filesystem::exists(out));
 }
 
 TEST_CASE("any changed byte of a published file is found, or not read", "[publish]") {
