@@ -15,11 +15,27 @@ namespace {
 struct SignArguments {
   std::string path;
   std::string key;
-  std::string output;  // empty: the pack itself
+  std::string output;  // empty: the pack itself, or beside it
+  std::string statement;
   std::optional<std::uint64_t> revision;
   bool detached = false;
   bool json = false;
 };
+
+constexpr std::string_view kStatement = ".statement";
+constexpr std::string_view kSignature = ".minisig";
+
+// The statement of a detached signature, where -o names it, its signature or what both begin with.
+std::string statement_path(std::string output) {
+  if (output.ends_with(std::string(kStatement) + std::string(kSignature))) {
+    output.resize(output.size() - kSignature.size());
+  }
+  return output.ends_with(kStatement) ? output : output + std::string(kStatement);
+}
+
+std::string signature_path(const std::string &statement) {
+  return statement + std::string(kSignature);
+}
 
 Status with_path(const std::string &path, const Status &status) {
   return {status.code,
@@ -33,7 +49,7 @@ Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
   if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s;
   packs::Detached texts;
   packs::Signature beside;
-  if (options.detached && read_detached_files(options.output + ".statement.minisig", &texts).ok() &&
+  if (options.detached && read_detached_files(signature_path(options.statement), &texts).ok() &&
       packs::read_detached(pack, texts, &beside).ok()) {
     const auto same = [&](const packs::Signature &s) {
       return s.key == beside.key && s.revision <= beside.revision;
@@ -46,8 +62,8 @@ Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
 
 Status write_detached(const packs::Detached &texts, const std::string &path) {
   // The statement first: a signature without its statement would be of nothing.
-  Status s = builder::write_whole_file(path + ".statement", texts.statement);
-  if (s.ok()) s = builder::write_whole_file(path + ".statement.minisig", texts.signature);
+  Status s = builder::write_whole_file(path, texts.statement);
+  if (s.ok()) s = builder::write_whole_file(signature_path(path), texts.signature);
   return as_failed(s);
 }
 
@@ -61,8 +77,7 @@ Status write_embedded(const packs::Pack &pack, packs::Signature signature,
 }
 
 int tell(const SignArguments &options, const packs::Signature &signature, std::size_t count_all) {
-  const std::string written =
-      options.detached ? options.output + ".statement.minisig" : options.output;
+  const std::string written = options.detached ? signature_path(options.statement) : options.output;
   if (options.json) {
     print(nlohmann::json{{"schema", 1},
                          {"output", written},
@@ -82,6 +97,11 @@ int tell(const SignArguments &options, const packs::Signature &signature, std::s
 int sign_pack(SignArguments options) {
   packs::SecretKey key;
   if (Status s = load_secret_key(options.key, &key); !s.ok()) return fail(s);
+  if (options.detached) {
+    options.statement = options.output.empty() ? options.path + std::string(kStatement)
+                                               : statement_path(options.output);
+    if (Status s = check_output(options.statement, {options.path}); !s.ok()) return fail(s);
+  }
   if (options.output.empty()) options.output = options.path;
   const packs::FolderLock lock = lock_output(options.output);
   std::shared_ptr<const packs::Pack> pack;
@@ -99,7 +119,7 @@ int sign_pack(SignArguments options) {
   if (!revision.ok()) return fail(with_path(options.path, revision.status()));
   const packs::Signature signature = packs::sign(*pack, key, *revision);
   status = options.detached
-               ? write_detached(packs::sign_detached(*pack, key, *revision), options.output)
+               ? write_detached(packs::sign_detached(*pack, key, *revision), options.statement)
                : write_embedded(*pack, signature, &*signatures, options.output);
   return status.ok() ? tell(options, signature, signatures->size()) : fail(status);
 }
