@@ -12,6 +12,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/process/serving_child.hpp"
+#include "kiln/packs/descriptor.hpp"
 
 namespace kiln::builder {
 
@@ -22,21 +23,32 @@ namespace kiln::builder {
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
 
-// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction.
+// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction. A file in
+// it is locked as long as this process lives, or one that was forked from it meanwhile: where all
+// of them were killed, remove_abandoned() removes the folder.
 class TemporaryFolder {
  public:
   // Fails with Code::failed.
   static Result<TemporaryFolder> make();
-  TemporaryFolder(TemporaryFolder &&other) noexcept : path_(std::exchange(other.path_, {})) {}
+  // Removes this user's folders below TMPDIR or /tmp whose processes are gone. Keeps those on file
+  // systems without locks.
+  static void remove_abandoned();
+  TemporaryFolder(TemporaryFolder &&other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder &operator=(TemporaryFolder &&) = delete;
   ~TemporaryFolder();
   const std::string &path() const { return path_; }
-  // The path of a folder that stays.
-  std::string release() { return std::exchange(path_, {}); }
+  // The path of a folder that stays, locked as long as this process lives.
+  std::string release() {
+    (void)lock_.release();
+    return std::exchange(path_, {});
+  }
 
  private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  TemporaryFolder(std::string path, packs::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;  // empty: another has it now
+  packs::Descriptor lock_;
 };
 
 }  // namespace kiln::builder

@@ -144,6 +144,7 @@ Ended run_supervisor(pid_t child, const sigset_t &signals) {
 
 void supervise(const std::function<void()> &tell) {
   std::fflush(nullptr);
+  TemporaryFolder::remove_abandoned();
   std::optional<TemporaryFolder> folder;  // whoever needs one says what is wrong
   if (auto made = TemporaryFolder::make(); made.ok()) folder.emplace(*std::move(made));
   const sigset_t signals = awaited_signals();

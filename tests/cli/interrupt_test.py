@@ -10,6 +10,7 @@ tool is not installed.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -108,6 +109,16 @@ class Place:
             return database.execute("select count(*) from jobs").fetchone()[0]
 
 
+def is_locked(folder):
+    """Whether a process has the temporary folder still, if only on its way out."""
+    with contextlib.suppress(FileNotFoundError), open(folder / ".kiln-lock", "rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def wait_until(condition, process):
     while not condition() and process.poll() is None:
         time.sleep(0.001)
@@ -157,6 +168,28 @@ class Interrupts(unittest.TestCase):
             os.killpg(process.pid, signal.SIGINT)
             err = self.check_end(place, process, signal.SIGINT)
         self.assertEqual(err, "kiln: interrupted; without a store nothing of it is kept\n")
+
+    def test_the_next_command_removes_what_a_killed_build_left_and_nothing_of_a_live_one(self):
+        place = Place(HANG)
+        tmp = place.folder / "tmp"
+        with place.start_build("--no-store") as alive, contextlib.ExitStack() as ends:
+            ends.callback(alive.terminate)
+            wait_until(lambda: place.compiled() == AT_ONCE, alive)
+            processes, folders = set(marked_processes(place.folder.name)), set(tmp.iterdir())
+            with place.start_build("--no-store") as killed:
+                wait_until(lambda: place.compiled() == 2 * AT_ONCE, killed)
+                killed.kill()
+            left = set(tmp.iterdir()) - folders
+            self.assertEqual((len(folders), len(left)), (1, 1))
+            wait_until(lambda: set(marked_processes(place.folder.name)) <= processes, alive)
+            wait_until(lambda: not is_locked(*left), alive)
+            with place.start("compile", "one.toml", "-o", "base.kiln") as made:
+                err = made.communicate(timeout=60)[1]
+            self.assertEqual(made.returncode, 0, err)
+            self.assertEqual(set(tmp.iterdir()), folders)
+            self.assertTrue(any(folders.pop().glob("kiln-*/*")))  # as it was
+            alive.send_signal(signal.SIGTERM)
+            self.check_end(place, alive, signal.SIGTERM)
 
     def test_offline_tools_and_what_they_started_are_ended(self):
         for number in SIGNALS:

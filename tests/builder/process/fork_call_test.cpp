@@ -5,13 +5,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "builder/process/status_json.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace kiln::builder;
 using nlohmann::json;
@@ -116,6 +120,102 @@ TEST_CASE("an exception in a child is its output, not the parent's death") {
   const auto result = fork_call([]() -> json { throw std::runtime_error("broken"); }, kLong);
   CHECK(result.end == ProcessEnd::exited);
   CHECK(result.output == "broken\n");
+}
+
+namespace {
+
+// TMPDIR as long as this lives.
+class Temporary {
+ public:
+  explicit Temporary(const std::string &path) {
+    if (const char *before = std::getenv("TMPDIR")) before_ = before;
+    setenv("TMPDIR", path.c_str(), 1);
+  }
+  ~Temporary() { before_ ? setenv("TMPDIR", before_->c_str(), 1) : unsetenv("TMPDIR"); }
+  Temporary(const Temporary &) = delete;
+  Temporary &operator=(const Temporary &) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
+
+// A process with a temporary folder that has a file, which tells the folder's path and waits.
+struct Holder {
+  Holder() {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    process = fork();
+    REQUIRE(process >= 0);
+    if (process == 0) {
+      auto folder = TemporaryFolder::make();
+      if (!folder.ok()) _exit(1);
+      const std::string made = folder->path();
+      std::filesystem::create_directories(made + "/a/b");
+      if (write(ends[1], made.data(), made.size()) < 0) _exit(1);
+      close(ends[1]);
+      for (;;) pause();
+    }
+    close(ends[1]);
+    char bytes[256];
+    for (ssize_t got; (got = read(ends[0], bytes, sizeof(bytes))) > 0;) {
+      path.append(bytes, static_cast<std::size_t>(got));
+    }
+    close(ends[0]);
+  }
+  Holder(const Holder &) = delete;
+  Holder &operator=(const Holder &) = delete;
+  ~Holder() { end(); }
+
+  void end() {
+    if (process <= 0) return;
+    kill(process, SIGKILL);
+    waitpid(std::exchange(process, 0), nullptr, 0);
+  }
+
+  pid_t process = 0;
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("the temporary folders of processes that were killed are removed, and no others") {
+  const kiln::test::TemporaryFolder place;
+  const Temporary below(place.path().string());
+  Holder killed;
+  Holder alive;
+  auto own = TemporaryFolder::make();
+  REQUIRE(own.ok());
+  const auto kept = {alive.path, own->path()};
+  // Not Kiln's: no lock, another name, a link to what is.
+  const std::string others[] = {place.path() / "kiln-abcdef", place.path() / "kiln-other-abcdef",
+                                place.path() / "kiln-linked"};
+  std::filesystem::create_directory(others[0]);
+  std::filesystem::create_directory(others[1]);
+  std::ofstream(others[1] + "/.kiln-lock").flush();
+  std::filesystem::create_symlink(others[1], others[2]);
+  TemporaryFolder::remove_abandoned();
+  REQUIRE(std::filesystem::exists(killed.path + "/a/b"));
+  killed.end();
+  TemporaryFolder::remove_abandoned();
+  CHECK_FALSE(std::filesystem::exists(killed.path));
+  for (const std::string &path : kept) CHECK(std::filesystem::exists(path + "/.kiln-lock"));
+  CHECK(std::filesystem::exists(alive.path + "/a/b"));
+  for (const std::string &path : others) CHECK(std::filesystem::exists(path));
+  CHECK(std::filesystem::exists(others[1] + "/.kiln-lock"));
+}
+
+TEST_CASE("where others can rename files nothing abandoned is removed") {
+  const kiln::test::TemporaryFolder place;
+  const Temporary below(place.path().string());
+  Holder killed;
+  killed.end();
+  std::filesystem::permissions(place.path(), std::filesystem::perms::all);
+  TemporaryFolder::remove_abandoned();
+  CHECK(std::filesystem::exists(killed.path));
+  std::filesystem::permissions(place.path(),
+                               std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
+  TemporaryFolder::remove_abandoned();
+  CHECK_FALSE(std::filesystem::exists(killed.path));
 }
 
 TEST_CASE("a temporary folder goes with what is in it") {
