@@ -224,14 +224,9 @@ Manifest read_root(const ManifestText &document, const toml::table &root) {
 Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path &path) {
   const ManifestText document{path.generic_string(), text, path.parent_path()};
   try {
-    return read_root(document, toml::parse(text));
+    return read_root(document, parse_toml(document));
   } catch (const ManifestFault &fault) {
     return Status(Code::bad_input, fault.text);
-  } catch (const toml::parse_error &error) {
-    const toml::source_position at = error.source().begin;
-    return Status(Code::bad_input,
-                  source_error(document.file, text, {at.line, at.column}, "not valid TOML",
-                               std::string(error.description())));
   } catch (const std::exception &error) {
     return Status(Code::bad_input, file_error(document.file, error.what()));
   }

@@ -10,6 +10,7 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "runtime/text/json.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -53,6 +54,25 @@ bool is_name(std::string_view name) {
 void ManifestText::fail(Position position, const std::string &message,
                         const std::string &expected) const {
   throw ManifestFault{source_error(file, text, position, message, expected)};
+}
+
+toml::table parse_toml(const ManifestText &document) {
+  constexpr const char *kFault = "not valid TOML";
+  std::string_view rest = document.text;
+  while (!rest.empty()) {
+    const std::size_t length = runtime::utf8_length(rest);
+    if (length == 0) {
+      document.fail(source::position_at(document.text, document.text.size() - rest.size()), kFault,
+                    "expected UTF-8");
+    }
+    rest.remove_prefix(length);
+  }
+  try {
+    return toml::parse(document.text);
+  } catch (const toml::parse_error &error) {
+    const toml::source_position at = error.source().begin;
+    document.fail({at.line, at.column}, kFault, std::string(error.description()));
+  }
 }
 
 void TableReader::allow_only(const std::vector<std::string> &keys) const {

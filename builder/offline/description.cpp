@@ -147,14 +147,9 @@ Result<CompilerDescription> parse_description(std::string_view text,
                                               const std::filesystem::path &path) {
   const ManifestText document{path.generic_string(), text, path.parent_path()};
   try {
-    return read_description(document, toml::parse(text));
+    return read_description(document, parse_toml(document));
   } catch (const ManifestFault &fault) {
     return Status(Code::bad_input, fault.text);
-  } catch (const toml::parse_error &error) {
-    const toml::source_position at = error.source().begin;
-    return Status(Code::bad_input,
-                  source::source_error(document.file, text, {at.line, at.column}, "not valid TOML",
-                                       std::string(error.description())));
   }
 }
 

@@ -2,13 +2,10 @@
 // Escapes a string; bytes that are not UTF-8 become the characters of their numbers.
 #include "runtime/text/json.hpp"
 
-#include <cstddef>
 #include <cstdio>
 
 namespace kiln::runtime {
-namespace {
 
-// Length of the well-formed UTF-8 sequence at the start of `text`, or 0.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -28,8 +25,6 @@ std::size_t utf8_length(std::string_view text) {
                    (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
   return bad ? 0 : length;
 }
-
-}  // namespace
 
 void append_json(std::string_view text, std::string *out) {
   *out += '"';

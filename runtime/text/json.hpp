@@ -4,10 +4,14 @@
 // that link the runtime would depend on it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace kiln::runtime {
+
+// The length of the well-formed UTF-8 sequence at the start of `text`, which is not empty; else 0.
+std::size_t utf8_length(std::string_view text);
 
 // Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are taken as
 // Latin-1, so that the result is always valid JSON whatever a driver reports.

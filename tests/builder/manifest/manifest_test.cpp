@@ -160,6 +160,20 @@ TEST_CASE("Faults of TOML are placed") {
         "Error while parsing string: encountered end-of-file\n");
 }
 
+TEST_CASE("A manifest is UTF-8, and beyond ASCII only in strings and comments") {
+  CHECK(Project().error("schema = 1\n# \xc3\xa9 \xe9") ==
+        "m.toml:2:5: error: not valid TOML\n# \xc3\xa9 \xe9\n    ^\nexpected UTF-8\n");
+  CHECK(Project().error("\xed\xa0\x80").find("m.toml:1:1: error: not valid TOML\n") == 0);
+  // Characters that toml++ calls unreachable where a blank may be.
+  for (const std::string character : {"\xef\xb1\xbf", "\xc3\xa9", "\xe2\xba\x80"}) {
+    CHECK(Project().error(character).find("m.toml:1:1: error: not valid TOML\n") == 0);
+    CHECK(Project().error("schema = 1 " + character).find("m.toml:1:12: error: not valid") == 0);
+    CHECK(Project()
+              .error("schema = \"\"\"\\\n " + character + "\"\"\"\n")
+              .find("m.toml:1:10: error: \"schema\" in the manifest is a string\n") == 0);
+  }
+}
+
 TEST_CASE("A name that is there twice is a fault of TOML") {
   CHECK(Project().error("schema = 1\n[program.p.variant.v]\n[program.p.variant.v]\n") ==
         "m.toml:3:1: error: not valid TOML\n"
