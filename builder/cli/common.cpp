@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/program_check.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
@@ -175,6 +176,17 @@ Result<OpenPack> open_pack(const std::string &path) {
   return status;
 }
 
+Status in_pack(const std::string &path, const Status &status) {
+  return {status.code, with_code({status.code, path + ": " + status.message})};
+}
+
+Result<OpenPack> open_checked_pack(const std::string &path) {
+  auto open = open_pack(path);
+  if (!open.ok()) return open;
+  if (Status s = builder::check_variants(open->contents); !s.ok()) return in_pack(path, s);
+  return open;
+}
+
 bool is_spool(const std::string &path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
@@ -216,7 +228,7 @@ bool is_manifest(const std::string &path) {
 
 std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code) {
   if (is_manifest(path)) return compile_manifest(path, tools, exit_code);
-  auto pack = open_pack(path);
+  auto pack = open_checked_pack(path);
   if (!pack.ok()) {
     *exit_code = fail(pack.status());
     return std::nullopt;

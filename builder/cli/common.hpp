@@ -110,6 +110,11 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 // Reads a pack with every section. Fails with the code of the pack's fault; the message ends with
 // its name.
 Result<OpenPack> open_pack(const std::string &path);
+// The same status, whose message says in which file and ends with the code's name.
+Status in_pack(const std::string &path, const Status &status);
+// As open_pack(). Fails with Code::conflict, too, where builder::check_variants() does: for who
+// believes that programs are those that their hashes and names say.
+Result<OpenPack> open_checked_pack(const std::string &path);
 // Whether it is a folder, as kiln record makes, and what is in it. Fails as open_pack() does, and
 // with Code::failed where it holds no packs.
 bool is_spool(const std::string &path);

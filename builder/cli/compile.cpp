@@ -4,6 +4,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"
+#include "builder/inspect/program_check.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -22,6 +23,10 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
   auto spool = open_spool(folder);
   if (!spool.ok()) {
     *exit_code = fail(spool.status());
+    return std::nullopt;
+  }
+  if (Status s = builder::check_variants(spool->contents); !s.ok()) {
+    *exit_code = fail(in_pack(folder, s));
     return std::nullopt;
   }
   if (!spool->changing.empty()) {

@@ -5,7 +5,6 @@
 #include "builder/base/open_files.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/merge_report.hpp"
-#include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -18,17 +17,9 @@ struct MergeArguments {
   bool json = false;
 };
 
-Status in_pack(const std::string &path, const Status &status) {
-  return {status.code,
-          fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code))};
-}
-
-// The pack's contents with each source that has the hash which the pack says.
 Result<packs::Contents> read_checked(const std::string &path) {
-  auto pack = open_pack(path);
+  auto pack = open_checked_pack(path);
   if (!pack.ok()) return pack.status();
-  const Status status = packs::check_variant_hashes(pack->contents);
-  if (!status.ok()) return in_pack(path, status);
   return std::move(pack->contents);
 }
 

@@ -10,6 +10,7 @@
 #include "builder/cli/key_options.hpp"
 #include "builder/inspect/deep_check.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/program_check.hpp"
 #include "builder/launch/recorded_launch.hpp"
 #include "kiln/packs/soundness.hpp"
 
@@ -104,9 +105,9 @@ void check_variant(const std::string &program, const packs::Variant &variant, Ve
   verifier->check(variant.il32, name + " SPIR-V, 32-bit");
   verifier->check(variant.il64, name + " SPIR-V, 64-bit");
   verifier->check(variant.launches, name + " launches");
-  // A source that cannot be read has its fault already.
-  packs::Status hash = packs::check_variant_hash(program, variant);
-  if (hash.code == packs::Code::conflict) verifier->check(hash, name);
+  // A blob that cannot be read has its fault already.
+  const Status status = builder::check_variant(program, variant);
+  if (status.code == Code::conflict) verifier->check(status, name);
 }
 
 // How many of the binaries leave nothing to compile at their first launch.

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/base/recorded_name.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
 #include "builder/manifest/option_matrix.hpp"
@@ -187,6 +188,12 @@ std::vector<ManifestProgram> read_programs(const ManifestText &document, const T
       auto found = whole ? read_whole_programs(document, table, name, taken)
                          : std::vector{read_program(document, table, name)};
       for (ManifestProgram &program : found) {
+        if (is_recorded_name(program.record.name)) {
+          table.fail(table.position(),
+                     fmt::format("program {} has the name of a recorded program",
+                                 in_quotes(program.record.name)),
+                     "expected another: that name is made of a program's source and options");
+        }
         if (!names.insert(program.record.name).second) {
           table.fail(table.position(),
                      fmt::format("program {} is there twice", in_quotes(program.record.name)),

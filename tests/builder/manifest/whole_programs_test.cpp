@@ -115,3 +115,13 @@ TEST_CASE("One name for two programs is a fault") {
                    "[program.rest]\nsource = \"src/*.cl\"\nkernels = \"all\"\n")
             .find("error: program \"b\" is there twice\n") != std::string::npos);
 }
+
+TEST_CASE("The name of a recorded program is a fault") {
+  const std::string name = "cl-0123456789abcdef0123456789abcdef";
+  const std::string rest = "\nsource = \"src/a.cl\"\nkernels = \"all\"\n";
+  CHECK(Project().error("schema = 1\n[program." + name + "]" + rest) ==
+        "m.toml:2:1: error: program \"" + name +
+            "\" has the name of a recorded program\n[program." + name +
+            "]\n^\nexpected another: that name is made of a program's source and options\n");
+  CHECK(Project().good("schema = 1\n[program." + name + "0]" + rest).programs.size() == 1);
+}
