@@ -19,6 +19,7 @@
 #include "builder/cli/store_options.hpp"
 #include "builder/cli/supervised.hpp"
 #include "builder/cli/virtual_build.hpp"
+#include "builder/inspect/printable.hpp"
 #include "builder/offline/nvptx_compiler.hpp"
 
 namespace kiln::cli {
@@ -212,11 +213,11 @@ bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
 void tell_failures(const std::vector<builder::JobFailure> &failures) {
   for (const builder::FailureGroup &group : builder::group_failures(failures)) {
     if (group.jobs.size() == 1) {
-      complain(fmt::format("{}: {}", group.jobs.front(), group.text));
+      complain(fmt::format("{}: {}", builder::printable_line(group.jobs.front()), group.text));
       continue;
     }
     complain(fmt::format("{} failed alike: {}", count(group.jobs.size(), "job"), group.text));
-    for (const std::string &job : group.jobs) pass_on("  " + job);
+    for (const std::string &job : group.jobs) pass_on("  " + builder::printable_line(job));
   }
 }
 
@@ -271,10 +272,10 @@ int run(const BuildArguments &options) {
   tell_failures(result.failures);
   if (!result.failures.empty()) exit_code = kSomeFailed;
   for (const builder::JobFailure &one : result.left_out) {
-    complain(fmt::format("{}: left out: {}", one.job, one.text));
+    complain(fmt::format("{}: left out: {}", builder::printable_line(one.job), one.text));
   }
   for (const builder::JobFailure &one : result.unfinished) {
-    complain(fmt::format("{}: not final: {}", one.job, one.text));
+    complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
   }
   if (Status s =
           build_virtual(options, base->contents, *earlier, devices->empty(), &result, &exit_code);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/printable.hpp"
 #include "builder/inspect/program_check.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"
@@ -41,7 +42,8 @@ void tell_faults(const builder::BasePack &base) {
 }
 
 std::string with_code(const Status &status) {
-  return fmt::format("{} [{}]", status.message, packs::code_name(status.code));
+  return fmt::format("{} [{}]", builder::printable_line(status.message),
+                     packs::code_name(status.code));
 }
 
 std::optional<Input> compile_manifest(const std::string &path, const HostTools &tools,
@@ -77,16 +79,18 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
 
 }  // namespace
 
-void print(const std::string &text) {
+void print_as_is(const std::string &text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written && output_error == 0) output_error = errno;
 }
+
+void print(const std::string &text) { print_as_is(builder::printable(text)); }
 
 std::string json_text(const nlohmann::json &json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-void print(const nlohmann::json &json) { print(json_text(json)); }
+void print(const nlohmann::json &json) { print_as_is(json_text(json)); }
 
 std::string count(std::size_t n, const std::string &noun) {
   if (n == 1) return "1 " + noun;
@@ -100,8 +104,9 @@ void complain(const std::string &text) {
 }
 
 void pass_on(const std::string &text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  if (text.empty() || text.back() != '\n') std::fputc('\n', stderr);
+  std::string shown = builder::printable(text);
+  if (shown.empty() || shown.back() != '\n') shown += '\n';
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 int exit_code_of(const Status &status) {

@@ -76,14 +76,16 @@ void add_warm(CLI::App &app, Command *command);
 
 // As Kiln writes it; what is no UTF-8, as some devices' names, becomes U+FFFD.
 std::string json_text(const nlohmann::json &json);
-// A result, on standard output.
+// A result, on standard output: text as builder::printable() gives it, since names come from packs
+// and drivers; JSON, and other text that no terminal is to show, as it is.
 void print(const std::string &text);
 void print(const nlohmann::json &json);
-// A diagnostic, on standard error, with "kiln: " before it.
+void print_as_is(const std::string &text);
+// A diagnostic, on standard error, with "kiln: " before it; printable as results are.
 void complain(const std::string &text);
 // "1 program", "2 programs", "3 entries".
 std::string count(std::size_t n, const std::string &noun);
-// A text as it is, on standard error: a compiler's message, which names its source itself.
+// The same without "kiln: ": a compiler's message, which names its source itself.
 void pass_on(const std::string &text);
 
 struct OpenPack {

@@ -6,6 +6,7 @@
 #include "builder/cli/supervised.hpp"
 #include "builder/crosscheck/crosscheck.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -37,9 +38,10 @@ std::string table(const packs::Contents &contents, const Devices &devices,
       text += devices[outcome.device].label() + " takes binaries of\n";
     }
     previous = &outcome;
-    text += fmt::format("  {:10} {}{}{}\n", name_of(outcome),
-                        builder::target_label(contents.targets[outcome.target]),
-                        outcome.reason.empty() ? "" : ": ", outcome.reason);
+    text += fmt::format(
+        "  {:10} {}{}{}\n", name_of(outcome),
+        builder::printable_line(builder::target_label(contents.targets[outcome.target])),
+        outcome.reason.empty() ? "" : ": ", outcome.reason);
   }
   return text;
 }

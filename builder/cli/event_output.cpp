@@ -20,7 +20,7 @@ void EventOutput::write(const nlohmann::json &event) {
   const std::string line =
       event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (is_standard_output()) {
-    print(line);
+    print_as_is(line);
     std::fflush(stdout);  // end_output() tells what failed
     return;
   }

@@ -9,6 +9,7 @@
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -86,8 +87,10 @@ int report(const ExportArguments &options, std::size_t devices,
   for (const ExportOutcome &outcome : outcomes) {
     (outcome.status.ok() ? written : left_out).push_back(to_json(outcome));
     if (outcome.status.ok()) continue;
-    complain(fmt::format("{}/{} for {}: left out: {}", outcome.program, outcome.variant,
-                         outcome.device, outcome.status.message));
+    complain(fmt::format("{}: left out: {}",
+                         builder::printable_line(fmt::format("{}/{} for {}", outcome.program,
+                                                             outcome.variant, outcome.device)),
+                         outcome.status.message));
   }
   if (options.json) {
     print(nlohmann::json{{"schema", 1},

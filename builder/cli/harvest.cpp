@@ -11,6 +11,7 @@
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -42,8 +43,10 @@ Counts tell(const std::vector<HarvestOutcome> &outcomes) {
     if (outcome.what == Harvested::absent) ++counts.absent;
     if (outcome.what == Harvested::taken || outcome.what == Harvested::absent) continue;
     ++counts.refused;
-    complain(fmt::format("{}/{} for {}: left out: {}", outcome.program, outcome.variant,
-                         outcome.device, outcome.status.message));
+    complain(fmt::format("{}: left out: {}",
+                         builder::printable_line(fmt::format("{}/{} for {}", outcome.program,
+                                                             outcome.variant, outcome.device)),
+                         outcome.status.message));
   }
   return counts;
 }

@@ -7,6 +7,7 @@
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/pack_sizes.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/packs/signatures.hpp"
 
 namespace kiln::cli {
@@ -92,13 +93,14 @@ std::string pack_text(const OpenPack &open) {
 }
 
 std::string spool_text(const builder::Spool &spool) {
-  std::string text = programs_text(spool.contents);
+  std::string text = programs_text(builder::printable_contents(spool.contents));
   for (const std::string &name : spool.changing) {
-    text += fmt::format("not reproducible: {}: each start had a text of its own\n", name);
+    text += fmt::format("not reproducible: {}: each start had a text of its own\n",
+                        builder::printable_line(name));
   }
   for (const std::string &name : spool.linked) {
-    text +=
-        fmt::format("not built offline: {}: linked of several programs or with options\n", name);
+    text += fmt::format("not built offline: {}: linked of several programs or with options\n",
+                        builder::printable_line(name));
   }
   return text;
 }
@@ -123,7 +125,8 @@ int inspect_sizes(const std::string &path, bool as_json) {
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
   if (error) return fail({Code::failed, path + ": " + error.message()});
-  const auto sizes = builder::measure_pack(*open->pack, open->contents, size);
+  const auto sizes = builder::measure_pack(
+      *open->pack, as_json ? open->contents : builder::printable_contents(open->contents), size);
   if (!sizes.ok()) return fail({sizes.status().code, path + ": " + sizes.status().message});
   if (as_json) {
     print(builder::sizes_json(*sizes));
@@ -140,7 +143,7 @@ int inspect(const std::string &path, bool as_json) {
   if (as_json) {
     print(builder::describe_pack(*open->pack, open->contents));
   } else {
-    print(pack_text(*open));
+    print(pack_text({open->pack, builder::printable_contents(open->contents)}));
   }
   return kDone;
 }

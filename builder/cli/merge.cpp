@@ -5,6 +5,7 @@
 #include "builder/base/open_files.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/merge_report.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -61,7 +62,7 @@ int run(const MergeArguments &options) {
                          {"targets", merged.targets.size()},
                          {"choices", builder::merge_report_json(merged, report)}});
   } else {
-    print(builder::merge_report_text(merged, report) +
+    print(builder::merge_report_text(builder::printable_contents(merged), report) +
           fmt::format(
               "{}: {}, {} from {}\n", options.output, count(merged.programs.size(), "program"),
               count(merged.targets.size(), "target"), count(options.inputs.size(), "pack")));

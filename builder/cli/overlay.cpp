@@ -7,6 +7,7 @@
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/kiln.h"
 #include "kiln/packs/pack_folder.hpp"
 
@@ -34,10 +35,11 @@ int show(const OverlayArguments &options) {
       text += fmt::format("{}: damaged: {}\n", binary.file, binary.status.message);
       continue;
     }
-    text +=
-        fmt::format("{}/{} for {}: {} bytes, {}{}\n", binary.program, binary.variant, binary.device,
-                    binary.binary().blob.raw_size(), builder::finish_text(binary.binary().finish),
-                    binary.quarantined ? ", quarantined" : "");
+    text += builder::printable_line(fmt::format(
+                "{}/{} for {}: {} bytes, {}{}", binary.program, binary.variant, binary.device,
+                binary.binary().blob.raw_size(), builder::finish_text(binary.binary().finish),
+                binary.quarantined ? ", quarantined" : "")) +
+            "\n";
   }
   for (const auto &driver : folder->drivers) {
     text += fmt::format("driver of {}: {} proven, {} recompiled, {} quarantined\n",

@@ -8,6 +8,7 @@
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/offline_options.hpp"
 #include "builder/cli/store_options.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -95,7 +96,7 @@ int run(const PlanArguments &options) {
                       {"reason", job.reason}});
     } else {
       print(fmt::format("{:8} {}: {}{}\n", need_name(job.need),
-                        builder::job_name(base, *devices, job), job.reason,
+                        builder::printable_line(builder::job_name(base, *devices, job)), job.reason,
                         stored[i] ? "; the store has it" : ""));
     }
   }

@@ -11,6 +11,7 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/cli/tool_name.hpp"
+#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -38,7 +39,7 @@ double now_in_seconds() {
 
 void show_progress(const builder::ProgressState &progress) {
   static builder::ProgressPace pace;
-  const std::string text = builder::progress_text(progress);
+  const std::string text = builder::printable_line(builder::progress_text(progress));
   if (is_terminal()) {
     line_shown = true;
     std::fprintf(stderr, "\r\033[K%s", builder::cut_line(text, columns() - 1).c_str());

@@ -5,6 +5,7 @@
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/inventory.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/packs/hash.hpp"
 
 namespace kiln::cli {
@@ -57,11 +58,13 @@ std::string prune_text(const packs::Contents &contents, const builder::Inventory
     } else {
       const builder::TargetUse &use = match.uses[i].front();
       const std::size_t more = match.uses[i].size() - 1;
-      text += fmt::format("kept: {} for {}: {}{}\n", label, use.device, use.why,
+      text += fmt::format("kept: {} for {}: {}{}\n", label, builder::printable_line(use.device),
+                          use.why,
                           more == 0 ? "" : fmt::format("; and {}", count(more, "more device")));
     }
   }
-  for (const std::string &device : match.without) text += "no target for " + device + "\n";
+  for (const std::string &device : match.without)
+    text += "no target for " + builder::printable_line(device) + "\n";
   return text;
 }
 
@@ -84,7 +87,7 @@ int run_prune(const PruneArguments &options) {
   if (options.json) {
     print(prune_json(options, contents, match));
   } else {
-    print(prune_text(contents, match) +
+    print(prune_text(builder::printable_contents(contents), match) +
           fmt::format("{}: {} of {} for {}\n", options.output, pruned.targets.size(),
                       count(contents.targets.size(), "target"), count(devices.size(), "device")));
   }

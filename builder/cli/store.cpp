@@ -161,12 +161,12 @@ int export_store(const StoreArguments &options) {
   bool is_first = true;
   const auto tell = [&](const nlohmann::json &job) {
     const std::string line = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    print(options.json ? (is_first ? "\n" : ",\n") + line : line + "\n");
+    print_as_is(options.json ? (is_first ? "\n" : ",\n") + line : line + "\n");
     is_first = false;
   };
-  if (options.json) print(std::string("{\"schema\": 1, \"jobs\": ["));
+  if (options.json) print_as_is(std::string("{\"schema\": 1, \"jobs\": ["));
   const Status status = builder::export_jobs(*store, tell, take);
-  if (options.json) print(std::string("\n]}\n"));
+  if (options.json) print_as_is(std::string("\n]}\n"));
   return status.ok() ? kDone : fail(as_failed(status));
 }
 

@@ -10,6 +10,7 @@
 #include "builder/cli/key_options.hpp"
 #include "builder/inspect/deep_check.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 #include "builder/inspect/program_check.hpp"
 #include "builder/launch/recorded_launch.hpp"
 #include "kiln/packs/soundness.hpp"
@@ -88,7 +89,7 @@ class Verifier {
   }
 
   void fail(const std::string &what, const std::string &why, const std::string &code) {
-    complain(fmt::format("{}: {}: {}{}", path_, what, why, code));
+    complain(builder::printable_line(fmt::format("{}: {}: {}{}", path_, what, why, code)));
     faults_.push_back({{"what", what}, {"fault", why}});
   }
 
@@ -273,7 +274,9 @@ int verify(const VerifyArguments &options) {
       shown["notes"].push_back({{"what", note.what}, {"note", note.text}});
     print(shown);
   } else {
-    for (const auto &note : notes) print(fmt::format("note: {}: {}\n", note.what, note.text));
+    for (const auto &note : notes) {
+      print("note: " + builder::printable_line(note.what + ": " + note.text) + "\n");
+    }
     if (sound) {
       print(fmt::format("{}: sound, {} of {}{}{}\n", options.path, count(verifier.blobs(), "blob"),
                         count(open->contents.targets.size(), "target"), finals.text(),

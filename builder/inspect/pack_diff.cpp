@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/packs/hash.hpp"
 
 namespace kiln::builder {
@@ -255,7 +256,7 @@ std::string differences_text(const std::vector<PackDifference> &differences, con
     const std::string where = d.side == Side::both     ? "differs"
                               : d.side == Side::only_a ? "only in " + a
                                                        : "only in " + b;
-    text += fmt::format("{}: {}\n", where, difference_line(d));
+    text += fmt::format("{}: {}\n", where, printable_line(difference_line(d)));
   }
   return text + fmt::format("{} only in {}, {} only in {}, {} different\n",
                             count_side(differences, Side::only_a), a,

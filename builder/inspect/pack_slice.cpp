@@ -10,6 +10,7 @@
 #include "builder/base/glob.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -48,7 +49,8 @@ Status no_match(const Contents &contents, const TargetOption &option, const std:
             fmt::format("no target matches \"{}\"; there are:\n{}", word, list_targets(contents))};
   }
   std::set<std::string> values;
-  for (const Target &target : contents.targets) values.insert(target.*option.member);
+  for (const Target &target : contents.targets)
+    values.insert(printable_line(target.*option.member));
   values.erase("");
   return {Code::not_in_pack, fmt::format("no target has the {} \"{}\": {}", option.name, word,
                                          expected_one_of(word, {values.begin(), values.end()}))};
@@ -162,9 +164,10 @@ Result<Cut> find_slice(const Contents &contents, const SliceRequest &request) {
 std::string list_targets(const Contents &contents) {
   std::string text;
   for (const Target &target : contents.targets) {
-    text += fmt::format("{}  {}  {}, profile {}{}{}", text.empty() ? "" : "\n",
-                        key_digits(target.key), target_label(target), target.profile,
-                        target.family.empty() ? "" : ", family ", target.family);
+    const std::string line =
+        fmt::format("{}  {}, profile {}{}{}", key_digits(target.key), target_label(target),
+                    target.profile, target.family.empty() ? "" : ", family ", target.family);
+    text += (text.empty() ? "  " : "\n  ") + printable_line(line);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/glob.hpp"
+#include "builder/inspect/printable.hpp"
 #include "kiln/packs/delta.hpp"
 
 namespace kiln::builder {
@@ -25,8 +26,9 @@ std::string layer_label(const OciDescriptor &layer) {
 std::string list_layers(const std::vector<const OciDescriptor *> &layers) {
   std::string text;
   for (const OciDescriptor *layer : layers) {
-    text += fmt::format("\n  {}  {}, profile {}", annotation_of(*layer, "vnd.kiln.key"),
-                        layer_label(*layer), annotation_of(*layer, "vnd.kiln.profile"));
+    text += "\n  " + printable_line(fmt::format(
+                         "{}  {}, profile {}", annotation_of(*layer, "vnd.kiln.key"),
+                         layer_label(*layer), annotation_of(*layer, "vnd.kiln.profile")));
   }
   return text;
 }
