@@ -75,7 +75,8 @@ __asm__(SECTION
 ]] @ONLY)
   target_sources(${target} PRIVATE ${source})
   target_include_directories(${target} PRIVATE ${folder})
-  # Link-time optimisation does not see symbols inside of assembler.
+  # Link-time optimisation does not see symbols inside of assembler. Headers that TARGET precompiles
+  # may be C++ alone, and this source includes none of them.
   set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES
-    OBJECT_DEPENDS ${path} COMPILE_OPTIONS -fno-lto)
+    OBJECT_DEPENDS ${path} COMPILE_OPTIONS -fno-lto SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

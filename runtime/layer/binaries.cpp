@@ -15,7 +15,11 @@ cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std
   if (some.size() >= all.size()) return next.clGetProgramInfo(twin.program, what, room, out, size);
   static_assert(sizeof(std::size_t) == sizeof(unsigned char *), "both answers have this size");
   const std::size_t whole = all.size() * sizeof(std::size_t);
-  if (out == nullptr || room < whole) return answer(nullptr, whole, room, out, size);
+  if (out == nullptr) {  // the size alone is asked for
+    if (size != nullptr) *size = whole;
+    return CL_SUCCESS;
+  }
+  if (room < whole) return CL_INVALID_VALUE;
   std::vector<std::size_t> of_all(all.size());
   std::vector<std::size_t> of_some;
   const bool takes = what == CL_PROGRAM_BINARIES;  // the application's places
