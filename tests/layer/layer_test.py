@@ -99,14 +99,24 @@ def bare(*sections, **variables):
     return BARE[key]
 
 
+def recording(spool, *sections):
+    """The command of the application under kiln record."""
+    return (KILN, "record", "--layer", LAYER, "-o", spool, "--", APPLICATION, *sections)
+
+
+def serving(*options, sections=()):
+    """The command of the application under kiln serve."""
+    return (KILN, "serve", "--layer", LAYER, *options, "--", APPLICATION, *sections)
+
+
 def record(spool, *sections, **variables):
     """Runs the application under kiln record."""
-    return run(KILN, "record", "-o", spool, "--", APPLICATION, *sections, **variables)
+    return run(*recording(spool, *sections), **variables)
 
 
 def serve(*options, sections=(), **variables):
     """Runs the application under kiln serve."""
-    return run(KILN, "serve", *options, "--", APPLICATION, *sections, **variables)
+    return run(*serving(*options, sections=sections), **variables)
 
 
 def without(text, prefixes):
@@ -232,7 +242,7 @@ class Recording(LayerTest):
         """No file is lost, half written or left over."""
         one, both = self.place / "one.spool", self.place / "both.spool"
         record(one, *SHORT)
-        command = (KILN, "record", "-o", both, "--", APPLICATION, *SHORT)
+        command = recording(both, *SHORT)
         processes = [start(*command), start(*command)]
         for process in processes:
             self.same(finish(process), SHORT)
@@ -560,8 +570,7 @@ class Serving(LayerTest):
     def test_processes_report_whole_lines_into_one_file(self):
         """An application of several processes has one report."""
         report = self.place / "report"
-        command = (KILN, "serve", "--pack", self.built, "--report", report, "--", APPLICATION,
-                   "threads")
+        command = serving("--pack", self.built, "--report", report, sections=["threads"])
         for process in [start(*command) for _ in range(3)]:
             self.same(finish(process), ["threads"])
         self.assertEqual(len(self.reported(report)), 3 * 8 * 5)  # processes, threads, rounds

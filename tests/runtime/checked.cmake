@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs the runtime's tests under a checker, on the host's PoCL; any finding fails. Frames of
-# drivers alone are forgiven, in tests/support/suppressions.
-#   cmake -DCHECKER=thread|address -DKILN_SOURCE=... -DWORK=... [-DLAUNCHER=ccache] -P checked.cmake
-#     builds the tests with that sanitizer in WORK/build first
+# Runs the tests of the runtime, of the source reader and of the layer under a checker, on the host's
+# PoCL; any finding fails. Frames of drivers alone are forgiven, in tests/support/suppressions.
+#   cmake -DCHECKER=thread|address -DKILN_SOURCE=... -DWORK=... -DKILN=... -DPYTHON=...
+#         [-DLAUNCHER=ccache] -P checked.cmake
+#     builds them with that sanitizer in WORK/build first; KILN makes the packs that the layer serves
 #   cmake -DCHECKER=valgrind -DPROGRAMS=folder -DKILN_SOURCE=... -DWORK=... -P checked.cmake
 #     takes them as they lie in PROGRAMS; is skipped where there is no valgrind
 include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
@@ -33,11 +34,13 @@ else()
     -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=ON -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER}
     -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
   run(${CMAKE_COMMAND} --build ${WORK}/build --parallel 2
-    --target c_api_test_runtime c_api_misuse_test ladder_test stress_test)
+    --target c_api_test_runtime c_api_misuse_test ladder_test stress_test source_test kiln_layer
+      kiln_layer_application)
   set(ENV{TSAN_OPTIONS} halt_on_error=1)
   # LLVM puts its own signal stack on the thread that first loads a driver; the sanitizer would
-  # unmap it as its own when that thread ends.
-  set(ENV{ASAN_OPTIONS} detect_leaks=1:use_sigaltstack=0)
+  # unmap it as its own when that thread ends. The thread-local memory of PoCL's and LLVM's threads
+  # is not followed: the search for leaks dies of it where LLVM has compiled.
+  set(ENV{ASAN_OPTIONS} detect_leaks=1:use_sigaltstack=0:intercept_tls_get_addr=0)
   set(ENV{LSAN_OPTIONS} suppressions=${suppressions}/lsan.supp:print_suppressions=0)
   set(ENV{UBSAN_OPTIONS} print_stacktrace=1)
 endif()
@@ -57,3 +60,22 @@ endif()
 run(${prefix} ${PROGRAMS}/c_api_misuse_test ${pack})
 run(${prefix} ${PROGRAMS}/ladder_test ${quick})
 run(${prefix} ${PROGRAMS}/stress_test ${pack} ${threads} ${rounds})
+if(CHECKER STREQUAL "valgrind")  # the layer's application compiles some hundred programs
+  return()
+endif()
+
+run(${PROGRAMS}/source_test)
+# Everything that the application can do, on eight threads too, while the layer records it, serves it
+# from a pack, and fills an overlay and serves from that; for the address sanitizer also from damaged
+# packs and overlays.
+if(CHECKER STREQUAL "address")
+  set(damaged Serving.test_an_overlay_serves_what_it_kept
+    BadPacks.test_a_pack_with_damaged_bytes_serves_what_is_whole)
+endif()
+run(${PYTHON} -B ${KILN_SOURCE}/tests/layer/layer_test.py ${KILN} ${PROGRAMS}/libkiln_layer.so
+  ${PROGRAMS}/kiln_layer_application
+  Recording.test_the_output_is_the_same
+  Serving.test_the_output_is_the_same_with_the_built_pack
+  Serving.test_an_overlay_alone_keeps_what_the_driver_builds
+  Serving.test_processes_report_whole_lines_into_one_file
+  ${damaged})
