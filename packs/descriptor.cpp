@@ -2,6 +2,8 @@
 // Repeats calls that a signal interrupted or that did a part of the work.
 #include "kiln/packs/descriptor.hpp"
 
+#include <ctime>
+
 #include <unistd.h>
 
 namespace kiln::packs {
@@ -10,6 +12,7 @@ namespace {
 // Gives each rest of the bytes to `write_some` until nothing is left.
 template <typename WriteSome>
 int write_rests(View bytes, WriteSome write_some) {
+  const NoFileSizeSignal quiet;
   std::size_t done = 0;
   while (done < bytes.size) {
     const ssize_t n = uninterrupted([&] { return write_some(bytes.data + done, done); });
@@ -17,6 +20,13 @@ int write_rests(View bytes, WriteSome write_some) {
     done += static_cast<std::size_t>(n);
   }
   return 0;
+}
+
+sigset_t file_size_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGXFSZ);
+  return set;
 }
 
 }  // namespace
@@ -34,6 +44,31 @@ int Descriptor::close() {
   const int fd = release();
   // Never repeated: after EINTR the descriptor is closed, and its number may be another's.
   return fd < 0 || ::close(fd) == 0 ? 0 : errno;
+}
+
+NoFileSizeSignal::NoFileSizeSignal() {
+  const sigset_t mine = file_size_signal();
+  sigset_t pending;
+  sigpending(&pending);
+  was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+  pthread_sigmask(SIG_BLOCK, &mine, &before_);
+}
+
+// The signal is the thread's that wrote, so that it is pending here or nowhere.
+NoFileSizeSignal::~NoFileSizeSignal() {
+  const int error = errno;
+  const sigset_t mine = file_size_signal();
+  const timespec at_once{};
+  if (!was_pending_) (void)uninterrupted([&] { return sigtimedwait(&mine, nullptr, &at_once); });
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = error;
+}
+
+bool write_line(int fd, const void *bytes, std::size_t size) {
+  const NoFileSizeSignal quiet;
+  const ssize_t n = uninterrupted([&] { return write(fd, bytes, size); });
+  if (n >= 0 && static_cast<std::size_t>(n) != size) errno = ENOSPC;
+  return n == static_cast<ssize_t>(size);
 }
 
 int write_all(int fd, View bytes, std::uint64_t offset) {

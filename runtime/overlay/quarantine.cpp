@@ -83,8 +83,7 @@ int append_to(const Descriptor &file, const struct stat &info, const std::string
     encode_journal_header(label, bytes.data());
   }
   add_record(record, &bytes);
-  const ssize_t written = write(file.get(), bytes.data(), bytes.size());
-  if (written != static_cast<ssize_t>(bytes.size())) return written < 0 ? errno : ENOSPC;
+  if (!packs::write_line(file.get(), bytes.data(), bytes.size())) return errno;
   return sync && fsync(file.get()) != 0 ? errno : 0;
 }
 

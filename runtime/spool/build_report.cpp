@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "kiln/packs/descriptor.hpp"
 #include "runtime/spool/settings.hpp"
@@ -49,7 +48,7 @@ void append_report(const Built &built) {
   runtime::append_json(built.reason, &line);
   line += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
   line += std::string(", \"milliseconds\": ") + milliseconds + "}\n";
-  (void)packs::uninterrupted([&] { return write(file.get(), line.data(), line.size()); });
+  (void)packs::write_line(file.get(), line.data(), line.size());
 }
 
 }  // namespace kiln::layer

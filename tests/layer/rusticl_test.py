@@ -20,7 +20,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, lines_of, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, end_without_core, lines_of, run
 
 SECTIONS = ("platform", "kernels", "run", "callback", "wrong", "twice", "compile_link",
             "link_alone", "link_several", "include", "binary", "threads", "atexit")
@@ -110,6 +110,16 @@ class Rusticl(unittest.TestCase):
             self.assertIn("llvmpipe", line["nearest"]["target"])
             self.assertIn({"field": "profile", "pack": "rusticl", "device": "pocl"},
                           line["nearest"]["differs"])
+
+    def test_a_limit_for_files_does_not_end_the_application(self):
+        """It writes nothing itself, and the overlay is full."""
+        end_without_core()
+        limited = ("sh", "-c", 'ulimit -f 1; exec "$@"', "sh")
+        variables = {"MESA_SHADER_CACHE_DISABLE": "true"}
+        alone = run(*limited, APPLICATION, "run", **variables)
+        done = run(*limited, KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION,
+                   "run", **variables)
+        self.assertEqual((alone.code, done.code, done.output), (0, 0, alone.output), done.error)
 
     def test_an_overlay_serves_the_second_start(self):
         """What it kept at the first one."""

@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/packs/forge.hpp"
@@ -58,6 +59,40 @@ TEST_CASE("a pack that is read and written again has the same bytes", "[writer]"
   const Bytes first = written(sample());
   const PackPointer pack = opened(first);
   CHECK(written(contents_of(pack)) == first);
+}
+
+TEST_CASE("a limit for files is a full disk, and no signal", "[writer]") {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_DFL);
+    const rlimit limit{10, 10};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const TemporaryFolder folder;
+    const Status status = write_pack(sample(), (folder.path() / "out.kiln").string());
+    sigset_t pending;
+    sigpending(&pending);
+    _exit(status.code == Code::no_space && sigismember(&pending, SIGXFSZ) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("a signal that waits for the application waits on", "[writer]") {
+  sigset_t signal;
+  sigset_t before;
+  sigset_t pending;
+  sigemptyset(&signal);
+  sigaddset(&signal, SIGXFSZ);
+  REQUIRE(pthread_sigmask(SIG_BLOCK, &signal, &before) == 0);
+  raise(SIGXFSZ);
+  const TemporaryFolder folder;
+  CHECK(write_pack(sample(), (folder.path() / "out.kiln").string()).ok());
+  sigpending(&pending);
+  CHECK(sigismember(&pending, SIGXFSZ) == 1);
+  int got = 0;
+  CHECK(sigwait(&signal, &got) == 0);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST_CASE("binaries can be stored as they are, whatever form they come in", "[writer]") {

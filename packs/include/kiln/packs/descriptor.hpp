@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,25 @@ auto uninterrupted(Call call) -> decltype(call()) {
     if (result >= 0 || errno != EINTR) return result;
   }
 }
+
+// While it lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG, as on a full disk,
+// and SIGXFSZ does not end a process that itself writes nothing so large. Put it around writes of
+// Kiln's own; write_all() has it.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal();
+  ~NoFileSizeSignal();
+  NoFileSizeSignal(const NoFileSizeSignal &) = delete;
+  NoFileSizeSignal &operator=(const NoFileSizeSignal &) = delete;
+
+ private:
+  sigset_t before_;   // what the thread blocked
+  bool was_pending_;  // for the application to take
+};
+
+// One write(), which puts the bytes of one line together at the end of a file that several
+// processes write to; false if fewer were written, with errno.
+bool write_line(int fd, const void *bytes, std::size_t size);
 
 // Writes all bytes: at `offset` of a file, or to a pipe.
 int write_all(int fd, View bytes, std::uint64_t offset);
