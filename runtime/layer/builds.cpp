@@ -25,7 +25,6 @@ struct Pending {
   Notify notify;
   void *user;
   Devices devices;
-  WholeProgram whole;
   Given given;
 };
 
@@ -36,36 +35,35 @@ void watch(cl_program program, cl_program own, const KeptFile &file, const Given
   launches().set_program(program, file.path, file.lines, std::make_shared<Given>(given));
 }
 
-Status note_unchanged(cl_program built, const Devices &devices, const WholeProgram &whole,
-                      const Given &given) {
-  const Status status = check_unchanged(whole, given.source, given.options);
+Status note_unchanged(cl_program built, const Devices &devices, const Given &given) {
+  const Status status = check_unchanged(given.whole, given.source, given.options);
   if (!status.ok()) {
     complain_once("a program is not noted: " + status.message);
     return status;
   }
   KeptFile file;
-  const Status noted = note_built(built, devices, whole, &file);
+  const Status noted = note_built(built, devices, given.whole, &file);
   if (noted.ok()) watch(built, built, file, given);
   return noted;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  (void)note_unchanged(program, pending->devices, pending->whole, pending->given);
+  (void)note_unchanged(program, pending->devices, pending->given);
   pending->notify(program, pending->user);
 }
 
 // `*reason` is what became of it, or is to become when the driver has built it.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
                       const Devices &devices, const WholeProgram &whole, std::string *reason) {
-  const Given given{program->source, arguments.options_text(), program->is_il};
+  const Given given{program->source, arguments.options_text(), whole};
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, devices, whole, given));
+    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, devices, given));
     return code;
   }
   // Left behind where a driver refuses the call and does not call back: some do both.
-  auto *pending = new Pending{arguments.notify, arguments.user, devices, whole, given};
+  auto *pending = new Pending{arguments.notify, arguments.user, devices, given};
   BuildArguments noting = arguments;
   noting.notify = when_built;
   noting.user = pending;
@@ -105,18 +103,15 @@ Served serve(const ProgramPointer &program, const std::string &options,
   return serve_program(whole->name, program->context, *devices);
 }
 
-// Whether a twin serves the build from here on; fills in what is to be reported.
-bool take_twin(const ProgramPointer &program, const std::string &options, const Devices &devices,
-               const Served &served, Built *built) {
-  built->reason = served.reason;
-  if (served.program == nullptr) return false;
+// A twin serves the build from here on; fills in what is to be reported.
+void take_twin(const ProgramPointer &program, const WholeProgram &whole, const std::string &options,
+               const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
   objects().set_twin(program, std::make_shared<Twin>(served.program, built->program, options,
                                                      devices, served.logs, served.tuned));
-  watch(served.program, program->handle, served.kept, {program->source, options, program->is_il});
-  return true;
+  watch(served.program, program->handle, served.kept, {program->source, options, whole});
 }
 
 // What the program is built for besides these devices stays so when its twin goes.
@@ -215,7 +210,9 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     } else if (!records) {
       served = serve(program, options, whole, all, &to_serve);
     }
-    const bool is_served = take_twin(program, options, to_serve, served, &built);
+    const bool is_served = served.program != nullptr;
+    built.reason = served.reason;
+    if (is_served) take_twin(program, *whole, options, to_serve, served, &built);
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
     if (records || keeps) built.reason = kRefused;  // unless it does

@@ -36,14 +36,19 @@ cl_context context_of(cl_program program) {
   return context;
 }
 
+bool is_unchanged(const Given &given) {
+  return source::check_unchanged(given.whole, given.source, given.options).ok();
+}
+
 // PoCL's binary of a program is what it was when it was first asked for, and that of a new one
-// holds the code of all launches so far. Null if the driver does not build it.
+// holds the code of all launches so far: of what the application gave, since its cache knows the
+// launches of another text and other options by another name. Null if the driver does not build it.
 cl_program build_again(cl_program program, const Given &given) {
   const char *text = given.source.data();
   const std::size_t size = given.source.size();
   const cl_context context = context_of(program);
   cl_int code = CL_SUCCESS;
-  const cl_program made = given.is_il
+  const cl_program made = given.whole.is_il
                               ? next.clCreateProgramWithIL(context, text, size, &code)
                               : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
   if (made == nullptr) return made;
@@ -57,11 +62,14 @@ cl_program build_again(cl_program program, const Given &given) {
 
 void keep_again(cl_program program, const Launched &launched) {
   const auto lines = launches().unite(program, launched.lines);
-  const cl_program again = lines ? build_again(program, *launched.given) : nullptr;
+  const Given &given = *launched.given;
+  const bool builds = lines && is_unchanged(given);
+  const cl_program again = builds ? build_again(program, given) : nullptr;
   if (again == nullptr) return;
-  if (const packs::Status s = keep_launched(again, {launched.path, *lines}); !s.ok()) {
-    complain_once("not kept: " + s.message);
-  }
+  // The compiler read the files once more, maybe after somebody changed them.
+  const packs::Status s =
+      is_unchanged(given) ? keep_launched(again, {launched.path, *lines}) : packs::Status();
+  if (!s.ok()) complain_once("not kept: " + s.message);
   next.clReleaseProgram(again);
 }
 

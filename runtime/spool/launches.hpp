@@ -11,15 +11,16 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/source/whole_program.hpp"
 #include "runtime/spool/launch_text.hpp"
 
 namespace kiln::layer {
 
-// What an application gave for a program.
+// What an application gave for a program, and what that was at the time.
 struct Given {
   std::string source;  // or a module's bytes
   std::string options;
-  bool is_il = false;
+  source::WholeProgram whole;
 };
 using GivenPointer = std::shared_ptr<const Given>;
 

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An application that does what its words say, one after the other, in the current folder:
+ *
+ *     steps STEP...
+ *
+ *     sh:COMMAND          the shell runs it, as an editor that changes a file meanwhile
+ *     build[:OPTIONS]     builds a program that includes "steps.h", or with NULL for options
+ *     compile[:OPTIONS]   compiles a program with a kernel, and one that includes "steps.h"
+ *     link, turned        links these two, in this order or the other one
+ *     launch:SIZE         launches the kernel of what was built or linked last, in groups of that
+ *                         size, and prints its result, which is VALUE of the header
+ *     arguments           prints what is told of its argument
+ *
+ * Exit codes: 0, 1 a call failed, 2 wrong words, 77 no device. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS = 8 };
+
+static const char whole[] =
+    "#include \"steps.h\"\n"
+    "kernel void k(global int *out) { out[get_global_id(0)] = VALUE; }\n";
+static const char caller[] =
+    "int value(void);\n"
+    "kernel void k(global int *out) { out[get_global_id(0)] = value(); }\n";
+static const char called[] =
+    "#include \"steps.h\"\n"
+    "int value(void) { return VALUE; }\n";
+
+static cl_context context;
+static cl_device_id device;
+static cl_command_queue queue;
+static cl_program parts[2];
+static cl_program program;
+
+static void must(const char *step, cl_int code) {
+  if (code != CL_SUCCESS) {
+    printf("%s: %d\n", step, code);
+    exit(1);
+  }
+}
+
+static cl_program created(const char *source) {
+  cl_int code = CL_SUCCESS;
+  cl_program made = clCreateProgramWithSource(context, 1, &source, NULL, &code);
+  must("clCreateProgramWithSource", code);
+  return made;
+}
+
+/* In place of another. */
+static void take(cl_program made) {
+  if (program != NULL) {
+    clReleaseProgram(program);
+  }
+  program = made;
+}
+
+static void build(const char *options) {
+  take(created(whole));
+  must("clBuildProgram", clBuildProgram(program, 1, &device, options, NULL, NULL));
+}
+
+static void compile(const char *options) {
+  int i;
+  parts[0] = created(caller);
+  parts[1] = created(called);
+  for (i = 0; i < 2; ++i) {
+    must("clCompileProgram",
+         clCompileProgram(parts[i], 1, &device, options, 0, NULL, NULL, NULL, NULL));
+  }
+}
+
+static void link_parts(int first) {
+  const cl_program ordered[] = {parts[first], parts[1 - first]};
+  cl_int code = CL_SUCCESS;
+  take(clLinkProgram(context, 1, &device, NULL, 2, ordered, NULL, NULL, &code));
+  must("clLinkProgram", code);
+}
+
+static cl_kernel kernel_of_program(void) {
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = clCreateKernel(program, "k", &code);
+  must("clCreateKernel", code);
+  return kernel;
+}
+
+static void launch(const char *size) {
+  const size_t items = ITEMS, group = (size_t)atoi(size);
+  cl_int result[ITEMS] = {0}, code = CL_SUCCESS;
+  cl_mem out = clCreateBuffer(context, CL_MEM_WRITE_ONLY, sizeof(result), NULL, &code);
+  cl_kernel kernel = kernel_of_program();
+  must("clCreateBuffer", code);
+  must("clSetKernelArg", clSetKernelArg(kernel, 0, sizeof(out), &out));
+  must("clEnqueueNDRangeKernel",
+       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL));
+  must("clEnqueueReadBuffer",
+       clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof(result), result, 0, NULL, NULL));
+  printf("result %d\n", result[ITEMS - 1]);
+  clReleaseKernel(kernel);
+  clReleaseMemObject(out);
+}
+
+static void arguments(void) {
+  char text[64] = "";
+  size_t size = 0;
+  cl_kernel kernel = kernel_of_program();
+  cl_int code = clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, sizeof(text), text, &size);
+  printf("argument: %d %lu bytes, %s\n", code, (unsigned long)size, text);
+  code = clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, 1, text, NULL);
+  printf("argument with one byte: %d\n", code);
+  code = clGetKernelArgInfo(kernel, 9, CL_KERNEL_ARG_NAME, sizeof(text), text, NULL);
+  printf("no such argument: %d\n", code);
+  clReleaseKernel(kernel);
+}
+
+static int begins(const char *step, const char *word) {
+  return strncmp(step, word, strlen(word)) == 0;
+}
+
+static void take_step(const char *step) {
+  const char *colon = strchr(step, ':');
+  const char *rest = colon == NULL ? NULL : colon + 1;
+  if (begins(step, "sh:")) {
+    must(step, system(rest));
+  } else if (begins(step, "build")) {
+    build(rest);
+  } else if (begins(step, "compile")) {
+    compile(rest);
+  } else if (begins(step, "link")) {
+    link_parts(0);
+  } else if (begins(step, "turned")) {
+    link_parts(1);
+  } else if (begins(step, "launch:")) {
+    launch(rest);
+  } else if (begins(step, "arguments")) {
+    arguments();
+  } else {
+    exit(2);
+  }
+}
+
+int main(int count, char **words) {
+  cl_platform_id platform;
+  cl_int code = CL_SUCCESS;
+  int i;
+  if (clGetPlatformIDs(1, &platform, NULL) ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
+    printf("SKIP: there is no OpenCL device\n");
+    return 77;
+  }
+  context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+  must("clCreateContext", code);
+  queue = clCreateCommandQueue(context, device, 0, &code);
+  must("clCreateCommandQueue", code);
+  setvbuf(stdout, NULL, _IOLBF, 4096);
+  for (i = 1; i < count; ++i) {
+    take_step(words[i]);
+  }
+  take(NULL);
+  clReleaseCommandQueue(queue);
+  clReleaseContext(context);
+  return 0;
+}
