@@ -31,22 +31,22 @@ std::string folder_of(const std::string &path) {
 
 }  // namespace
 
-Status OutputFile::open(const std::string &path) {
+Status OutputFile::open(const std::string &path, bool is_private) {
   path_ = path;
   struct stat info {};
   // A symbolic link stays, and what it names is replaced.
-  const bool link = lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  const bool link = !is_private && lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
   char *const target = link ? realpath(path.c_str(), nullptr) : nullptr;
   if (link && target == nullptr) return system_error(path + ": a symbolic link", errno);
   target_ = link ? target : path;
   std::free(target);
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+  if (!is_private && stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
     return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
   }
   // Not mkstemp: its file is 0600, and the umask cannot be asked for without changing it.
   const std::string temporary = concat({target_, ".", hex64(unique_number()), ".tmp"});
-  const int error = file_.create(AT_FDCWD, temporary, 0666);
+  const int error = file_.create(AT_FDCWD, temporary, is_private ? 0600 : 0666);
   return error == 0 ? Status() : system_error(path, error);
 }
 

@@ -192,7 +192,8 @@ struct Rows {
 
 class PackWriter {
  public:
-  explicit PackWriter(const WriteOptions &options) : stream_(&file_, options) {}
+  explicit PackWriter(const WriteOptions &options)
+      : is_private_(options.is_private), stream_(&file_, options) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
@@ -206,6 +207,7 @@ class PackWriter {
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
+  bool is_private_;
   OutputFile file_;
   BlobStream stream_;
   flatbuffers::FlatBufferBuilder root_;
@@ -404,7 +406,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
     return Status::error(Code::over_limit, "the root is over 256 MiB");
   }
-  if (Status s = file_.open(path); !s.ok()) return s;
+  if (Status s = file_.open(path, is_private_); !s.ok()) return s;
   const std::uint8_t placeholder[kSuperblockSize] = {};
   if (Status s = file_.append({placeholder, sizeof(placeholder)}); !s.ok()) return s;
   if (Status s = stream_.prepare(contents); !s.ok()) return s;

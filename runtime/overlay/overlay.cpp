@@ -7,8 +7,6 @@
 #include <cstring>
 #include <ctime>
 
-#include <fcntl.h>
-
 #include "kiln/packs/hash.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/overlay/driver_number.hpp"
@@ -18,18 +16,10 @@ namespace {
 
 // How old a temporary must be before it is taken for a killed process's.
 constexpr time_t kTemporarySeconds = 3600;
-// A use is written down at most this often, so that most starts write nothing.
-constexpr time_t kUseSeconds = 24 * 3600;
 // Of a compiler's log that is kept.
 constexpr std::size_t kMaxLog = 64u << 10;
 // How many drivers, the present one among them, are remembered.
 constexpr std::size_t kMaxJournals = 32;
-
-struct File {
-  std::string name;
-  time_t used;
-  std::uint64_t size;
-};
 
 std::string device_facts(const Device &device) {
   const Description &d = device.description;
@@ -47,25 +37,6 @@ std::string device_facts(const Device &device) {
 
 packs::View view_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
-}
-
-// Removes the file that was used least recently. Returns the bytes that were freed.
-std::uint64_t remove_oldest(const Folder &folder, std::vector<File> *files) {
-  File *oldest = files->data();
-  for (File &file : *files) {
-    if (file.used < oldest->used || (file.used == oldest->used && file.name < oldest->name)) {
-      oldest = &file;
-    }
-  }
-  const std::uint64_t size = folder.remove(oldest->name) == 0 ? oldest->size : 0;
-  *oldest = std::move(files->back());
-  files->pop_back();
-  return size;
-}
-
-void note_use(int fd, const struct stat &info) {
-  const time_t now = time(nullptr);
-  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(fd, nullptr);
 }
 
 }  // namespace
@@ -122,7 +93,7 @@ Status Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEn
     return Status::error(Code::not_found,
                          "the overlay's binary was made before the driver or the system changed");
   }
-  note_use(descriptor.get(), info);
+  note_use(descriptor, info);
   return {};
 }
 
@@ -182,8 +153,8 @@ Status Overlay::store(const packs::Digest &variant, packs::View binary, const st
 void Overlay::evict(std::uint64_t room) const {
   std::vector<std::string> names;
   folder_.list(&names);
-  std::vector<File> entries;
-  std::vector<File> journals;
+  std::vector<UsedFile> entries;
+  std::vector<UsedFile> journals;
   std::uint64_t total = room;
   for (const std::string &name : names) {
     struct stat info {};

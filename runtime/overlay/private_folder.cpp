@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,6 +14,8 @@
 
 namespace kiln::runtime {
 namespace {
+
+constexpr time_t kUseSeconds = 24 * 3600;
 
 // Whether only this user can have written it. A group with the user's own number has no other
 // members, by convention.
@@ -109,6 +112,24 @@ int Folder::list(std::vector<std::string> *names) const {
   const int error = errno;
   closedir(folder);
   return error;
+}
+
+void note_use(const Descriptor &file, const struct stat &info) {
+  const time_t now = time(nullptr);
+  if (now - info.st_mtime > kUseSeconds || now < info.st_mtime) futimens(file.get(), nullptr);
+}
+
+std::uint64_t remove_oldest(const Folder &folder, std::vector<UsedFile> *files) {
+  UsedFile *oldest = files->data();
+  for (UsedFile &file : *files) {
+    if (file.used < oldest->used || (file.used == oldest->used && file.name < oldest->name)) {
+      oldest = &file;
+    }
+  }
+  const std::uint64_t size = folder.remove(oldest->name) == 0 ? oldest->size : 0;
+  *oldest = std::move(files->back());
+  files->pop_back();
+  return size;
 }
 
 std::string system_error_text(int error) {

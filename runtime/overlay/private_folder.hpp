@@ -52,6 +52,20 @@ class Folder {
   Descriptor fd_;
 };
 
+// A file that is used now; this is written down at most once a day, so that most starts write
+// nothing. `info` is the file's.
+void note_use(const Descriptor &file, const struct stat &info);
+
+// A file by its last use.
+struct UsedFile {
+  std::string name;
+  time_t used;
+  std::uint64_t size;
+};
+// Removes the file that was used least recently, from the folder and from the list. Returns the
+// bytes that were freed.
+std::uint64_t remove_oldest(const Folder &folder, std::vector<UsedFile> *files);
+
 // "Permission denied", for a number of errno; what Folder refuses is told in its own words.
 std::string system_error_text(int error);
 // Code::io_error with "PATH: " before that text.

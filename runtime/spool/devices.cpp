@@ -32,6 +32,12 @@ Devices devices_of(cl_program program) {
   return code == CL_SUCCESS ? devices : Devices();
 }
 
+cl_context context_of(cl_program program) {
+  cl_context context = nullptr;
+  next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr);
+  return context;
+}
+
 cl_device_id only_device(cl_program program) {
   const Devices devices = devices_of(program);
   return devices.size() == 1 ? devices[0] : nullptr;

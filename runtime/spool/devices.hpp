@@ -19,6 +19,8 @@ kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error);
 // not say.
 Devices devices_of(cl_program program);
 
+cl_context context_of(cl_program program);
+
 // The only one, or null.
 cl_device_id only_device(cl_program program);
 

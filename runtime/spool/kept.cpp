@@ -2,7 +2,8 @@
 // Writes kept programs into the overlay's folder, finds them, and removes stale ones.
 #include "runtime/spool/kept.hpp"
 
-#include <unistd.h>
+#include <fcntl.h>
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
@@ -40,16 +41,46 @@ std::string file_name(const std::string &program, const runtime::Device &device)
   return name_of_device(program, device) + packs::hex64(runtime::driver_number(device)) + ".kiln";
 }
 
+std::string path_of(const std::string &program, const kiln_device &device) {
+  return settings().overlay + "/programs/" + file_name(program, *device.device);
+}
+
 bool compiles_at_launches(const kiln_device &device) {
   return device.device->description.finishing == runtime::Finishing::launches;
 }
 
-// The only variant of what keep_program() keeps, and its only binary; null in another pack.
-packs::Variant *only_variant(packs::Contents *contents) {
-  const bool is_kept = contents->programs.size() == 1 &&
-                       contents->programs[0].variants.size() == 1 &&
-                       contents->targets.size() == 1 && contents->targets[0].binaries.size() == 1;
-  return is_kept ? &contents->programs[0].variants[0] : nullptr;
+// Which driver made what a kept file holds, in the file itself.
+std::string producer(const runtime::Device &device) {
+  return "kiln layer, driver " + packs::hex64(runtime::driver_number(device));
+}
+
+// The source, or the module's bytes.
+const packs::BlobSource *code_of(const packs::Variant &variant) {
+  for (const auto *code : {&variant.source, &variant.il64, &variant.il32}) {
+    if (*code) return &**code;
+  }
+  return nullptr;
+}
+
+// Whether it is what keep_program() writes under this name: the name of a file proves nothing.
+bool is_sound(const packs::Contents &contents, const std::string &name,
+              const runtime::Device &device) {
+  if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1 ||
+      contents.targets.size() != 1 || contents.targets[0].binaries.size() != 1) {
+    return false;
+  }
+  const packs::Program &program = contents.programs[0];
+  const packs::Variant &variant = program.variants[0];
+  const packs::Target &target = contents.targets[0];
+  const packs::BlobSource *code = code_of(variant);
+  packs::Bytes text;
+  if (program.name != name || contents.producer != producer(device) ||
+      target.key != device.key().text() || target.binaries[0].variant != variant.hash ||
+      code == nullptr || !code->read(&text).ok()) {
+    return false;
+  }
+  const std::string_view read(reinterpret_cast<const char *>(text.data()), text.size());
+  return source::program_name(read, variant.options) == name;
 }
 
 Status add_binary(cl_program built, const runtime::Device &device, packs::Contents *contents) {
@@ -61,6 +92,7 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
   packs::Target target = runtime::target_of(device.identity, device.description);
   target.binaries.push_back(std::move(binary));
   contents->targets.push_back(std::move(target));
+  contents->producer = producer(device);
   return {};
 }
 
@@ -79,22 +111,63 @@ bool is_over(const runtime::Folder &folder, const std::string &file, const std::
   return folder.status(file, &info) == 0 && std::time(nullptr) - info.st_mtime > kLongest;
 }
 
-// Nothing if there is none.
-std::optional<std::string> kept_file(const std::string &program, const kiln_device &device,
-                                     const char *suffix = "") {
+// Opens the program's file as overlay entries are opened, and notes the use. Null: there is none,
+// or another user may have written it.
+packs::Descriptor open_file(const std::string &program, const kiln_device &device,
+                            const char *suffix = "", struct stat *info = nullptr) {
   std::string path;
   runtime::Folder folder;
-  struct stat info;
-  if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return std::nullopt;
-  const std::string file = file_name(program, *device.device) + suffix;
-  if (folder.status(file, &info) != 0) return std::nullopt;
-  return path + "/" + file;
+  packs::Descriptor file;
+  struct stat found {};
+  if (settings().overlay.empty() || !open_folder(&path, &folder).ok()) return file;
+  const std::string name = file_name(program, *device.device) + suffix;
+  if (folder.open_file(name, O_RDONLY, &file, &found) != 0) return file;
+  runtime::note_use(file, found);
+  if (info != nullptr) *info = found;
+  return file;
+}
+
+// Null: there is no file, or one that holds something else.
+std::shared_ptr<const packs::Pack> open_sound(const std::string &name, const kiln_device &device,
+                                              packs::Contents *contents) {
+  struct stat info {};
+  std::shared_ptr<const packs::Pack> pack;
+  const packs::Descriptor file = open_file(name, device, "", &info);
+  const bool sound =
+      file &&
+      packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), &pack)
+          .ok() &&
+      packs::read_contents(pack, contents).ok() && is_sound(*contents, name, *device.device);
+  return sound ? pack : nullptr;
+}
+
+packs::Status write(const packs::Contents &contents, const std::string &path) {
+  packs::WriteOptions options;
+  options.is_private = true;
+  return packs::write_pack(contents, path, options);
+}
+
+// Whether the layer writes files of such names, and overlay clear removes them.
+bool is_kept_file(const std::string &name) { return name.compare(0, 3, "cl-") == 0; }
+
+// Of a folder with these files, those that were not used for the longest go.
+void make_room(const runtime::Folder &folder, const std::vector<std::string> &names) {
+  std::vector<runtime::UsedFile> files;
+  const auto count = std::count_if(names.begin(), names.end(), is_kept_file);
+  if (static_cast<std::size_t>(count) < kMostKept) return;
+  for (const std::string &name : names) {
+    struct stat info {};
+    if (is_kept_file(name) && folder.status(name, &info) == 0) {
+      files.push_back({name, info.st_mtime, 0});
+    }
+  }
+  while (files.size() >= kMostKept) runtime::remove_oldest(folder, &files);
 }
 
 }  // namespace
 
 bool is_kept(const std::string &name, const kiln_device &device) {
-  return kept_file(name, device).has_value();
+  return static_cast<bool>(open_file(name, device));
 }
 
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
@@ -107,47 +180,42 @@ void keep_parts(const std::vector<std::string> &names, const kiln_device &device
 }
 
 bool is_part(const std::string &name, const kiln_device &device) {
-  return kept_file(name, device, kOfPart).has_value();
+  return static_cast<bool>(open_file(name, device, kOfPart));
 }
 
 Kept open_kept(const std::string &name, const kiln_device &device) {
-  const auto path = kept_file(name, device);
   Kept kept;
   packs::Contents contents;
   packs::Bytes lines;
-  if (!path || kiln_pack_open_file(path->c_str(), &kept.pack, nullptr) != KILN_OK) {
-    return {};  // a damaged one is replaced
+  auto pack = open_sound(name, device, &contents);
+  if (pack == nullptr) return kept;
+  kept.pack = new kiln_pack{std::move(pack)};
+  kept.binary = contents.targets[0].binaries[0].blob;
+  const packs::Variant &variant = contents.programs[0].variants[0];
+  const bool readable = !variant.launches || variant.launches->read(&lines).ok();
+  if (readable && compiles_at_launches(device)) {
+    kept.file = {path_of(name, device), std::string(lines.begin(), lines.end())};
   }
-  if (!compiles_at_launches(device)) return kept;
-  if (!packs::read_contents(kept.pack->pack, &contents).ok()) return kept;
-  const packs::Variant *variant = only_variant(&contents);
-  const bool readable =
-      variant != nullptr && (!variant->launches || variant->launches->read(&lines).ok());
-  if (readable) kept.file = {*path, std::string(lines.begin(), lines.end())};
   return kept;
 }
 
-Status keep_launched(cl_program built, const KeptFile &file) {
+Status keep_launched(cl_program built, const std::string &name, const std::string &lines) {
   kiln_device *device = nullptr;
   kiln_error error{};
   if (find_device(only_device(built), &device, &error) != KILN_OK) {
     return Status::error(Code::opencl, error.message);
   }
-  std::shared_ptr<const packs::Pack> pack;
   packs::Contents contents;
   packs::Bytes bytes;
-  if (access(file.path.c_str(), F_OK) != 0) return {};
-  if (Status s = packs::Pack::open_file(file.path.c_str(), &pack); !s.ok()) return s;
-  if (Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
-  packs::Variant *variant = only_variant(&contents);
-  if (variant == nullptr) return {};
+  if (open_sound(name, *device, &contents) == nullptr) return {};
   packs::Binary &binary = contents.targets[0].binaries[0];
   if (Status s = runtime::program_binary(*device->device, built, &bytes); !s.ok()) return s;
   if (bytes.size() > binary.blob.blob().raw_size()) {
     binary.blob = packs::BlobSource(std::move(bytes));
   }
-  variant->launches = packs::BlobSource(packs::Bytes(file.lines.begin(), file.lines.end()));
-  return packs::write_pack(contents, file.path);
+  contents.programs[0].variants[0].launches =
+      packs::BlobSource(packs::Bytes(lines.begin(), lines.end()));
+  return write(contents, path_of(name, *device));
 }
 
 Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
@@ -161,8 +229,8 @@ Status keep_program(cl_program built, const Part &part, const WholeProgram &prog
   runtime::Folder folder;
   if (Status s = open_folder(&path, &folder); !s.ok()) return s;
   std::vector<std::string> names;
-  if (folder.list(&names) != 0 || names.size() >= kMostKept) {
-    return Status::error(Code::over_limit, {path, " is full"});
+  if (const int failed = folder.list(&names); failed != 0) {
+    return runtime::file_failure(path, failed);
   }
   auto contents = contents_of(part.program.get(), program);
   if (!contents) return without_kernels();
@@ -173,8 +241,9 @@ Status keep_program(cl_program built, const Part &part, const WholeProgram &prog
     const bool is_same = other.compare(0, same.size(), same) == 0;
     if (is_same && is_over(folder, other, name)) (void)folder.remove(other);
   }
-  if (Status s = packs::write_pack(*contents, path + "/" + name); !s.ok()) return s;
-  if (compiles_at_launches(*device)) *file = {path + "/" + name, ""};
+  make_room(folder, names);
+  if (Status s = write(*contents, path_of(program.name, *device)); !s.ok()) return s;
+  if (compiles_at_launches(*device)) *file = {path_of(program.name, *device), ""};
   return {};
 }
 

@@ -3,8 +3,10 @@
 // program and device, for later starts.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/parts.hpp"
@@ -20,17 +22,20 @@ struct KeptFile {
 };
 
 // What an earlier start kept of the program for the device and its driver as it is now. The caller
-// releases the pack; null: there is none, or no overlay.
+// releases the pack; null: there is none, or no overlay, or the file does not hold this program for
+// this device and driver, or others than the user may have written it: keep_program() replaces it.
 struct Kept {
   kiln_pack *pack = nullptr;
+  std::optional<packs::BlobSource> binary;  // the only one of the pack
   KeptFile file;
 };
 Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
 // OVERLAY/programs gets the program with the binary that the driver gives for it and the part's
-// device: whole or not at all; a binary of it that another driver made is removed. Fails if there
-// are kMostKept, if the overlay is another user's, or if others may write to it.
+// device: whole or not at all; a binary of it that another driver made is removed. If there are
+// kMostKept files, those that were not used for the longest go. Fails if the overlay is another
+// user's, or if others may write to it.
 inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
 packs::Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
                            KeptFile *file);
@@ -40,9 +45,9 @@ packs::Status keep_program(cl_program built, const Part &part, const WholeProgra
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device);
 bool is_part(const std::string &name, const kiln_device &device);
 
-// The file gets the launches, and the binary of `built`, which is the same program after them, if
-// that has more in it. If it has not, as without PoCL's own cache, no later start tries again. A
-// file that was removed stays so.
-packs::Status keep_launched(cl_program built, const KeptFile &file);
+// The program's file gets the launches, and the binary of `built`, which is the same program after
+// them, if that has more in it. If it has not, as without PoCL's own cache, no later start tries
+// again. A file that was removed stays so, and one that is not the program's stays as it is.
+packs::Status keep_launched(cl_program built, const std::string &name, const std::string &lines);
 
 }  // namespace kiln::layer

@@ -25,16 +25,9 @@ Progress progress_of(cl_event event) {
 
 // Lines of launches that are over, of one program.
 struct Launched {
-  std::string path;
   std::string lines;
   GivenPointer given;
 };
-
-cl_context context_of(cl_program program) {
-  cl_context context = nullptr;
-  next.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr);
-  return context;
-}
 
 bool is_unchanged(const Given &given) {
   return source::check_unchanged(given.whole, given.source, given.options).ok();
@@ -68,7 +61,7 @@ void keep_again(cl_program program, const Launched &launched) {
   if (again == nullptr) return;
   // The compiler read the files once more, maybe after somebody changed them.
   const packs::Status s =
-      is_unchanged(given) ? keep_launched(again, {launched.path, *lines}) : packs::Status();
+      is_unchanged(given) ? keep_launched(again, given.whole.name, *lines) : packs::Status();
   if (!s.ok()) complain_once("not kept: " + s.message);
   next.clReleaseProgram(again);
 }
@@ -98,7 +91,6 @@ void KeptLaunches::settle() {
     const Progress progress = progress_of(waiting.event);
     if (progress == Progress::done) {
       Launched &launched = over[waiting.launch.program];
-      launched.path = waiting.launch.file;
       launched.given = waiting.launch.given;
       launched.lines += waiting.launch.text + "\n";
     }

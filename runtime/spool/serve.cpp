@@ -168,9 +168,18 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
     return served;
   }
   served = load(name, {kept.pack, ""}, device, context, bytes);
+  kiln_pack_release(kept.pack);
+  packs::Bytes binary;
+  const bool loaded = served.program != nullptr && !is_compiled(served.rung);
+  if (!loaded && !kept.binary->read(&binary).ok()) {
+    if (served.program != nullptr) next.clReleaseProgram(served.program);
+    served = {};
+    served.is_unknown = true;  // and kept again
+    served.reason = "the overlay's file is damaged";
+    return served;
+  }
   served.kept = std::move(kept.file);
   served.tuned = {};  // the pack is closed
-  kiln_pack_release(kept.pack);
   return served;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the overlay keeps of an application's programs whose files are edited while it runs.
+"""What the overlay keeps of an application's programs, and the files that these include: edited while
+the application runs, damaged, exchanged, written by others, too many.
 
     kept_test.py KILN LAYER APPLICATION [TEST...]
 
@@ -10,13 +11,18 @@ cache folder of PoCL's.
 Exit codes: 0 passed, 1 failed, 77 there is no device.
 """
 
+import os
+import shutil
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 from layer_test import APPLICATION, FOLDER, KILN, PLACE, end_without_core, lines_of, must, run
 
+MOST = 4096  # kMostKept
+KEPT = "no pack has it; the overlay keeps it"
 BUILD = ("build:-I .", "launch:1")
 ALONE = {}  # runs without the layer, by their steps
 
@@ -46,6 +52,7 @@ class Steps(unittest.TestCase):
         self.place = Path(tempfile.mkdtemp(prefix="test", dir=FOLDER))
         self.overlay = self.place / "overlay"
         self.programs = self.overlay / "programs"
+        self.before = ()
 
     def serve(self, *steps):
         """A start with the overlay, which must print what one without prints: the report's lines."""
@@ -55,7 +62,8 @@ class Steps(unittest.TestCase):
             ALONE[steps] = run(APPLICATION, *steps)
         alone = ALONE[steps]
         self.assertEqual(alone.code, 0, alone.output)
-        served = run(KILN, "serve", "--overlay", self.overlay, "--report", report, "--", APPLICATION, *steps)
+        served = run(*self.before, KILN, "serve", "--overlay", self.overlay, "--report", report,
+                     "--", APPLICATION, *steps)
         self.assertEqual((served.code, served.output), (0, alone.output), served.error)
         return lines_of(report)
 
@@ -101,6 +109,152 @@ class Edited(Steps):
         self.assertNotIn(b"/k/2-1-1-", first)
         self.serve(header(1), *BUILD, "launch:2")
         self.assertIn(b"/k/2-1-1-", self.binary(path))
+
+
+class Files(Steps):
+    """Files that are not what the layer wrote."""
+
+    def setUp(self):
+        super().setUp()
+        self.assertEqual(self.outcomes(header(1), *BUILD), ["passed"])
+        (self.file,) = self.kept()
+        self.good = self.file.read_bytes()
+
+    def heals(self):
+        """The program is built as without the overlay, and kept again."""
+        (line,) = self.serve(header(1), *BUILD)
+        self.assertEqual(line["reason"], KEPT)
+        self.assertEqual(self.outcomes(header(1), *BUILD), ["served"])
+        info = self.file.lstat()
+        self.assertEqual((oct(info.st_mode), info.st_uid, info.st_nlink),
+                         (oct(0o100600), os.getuid(), 1))
+
+    def test_kept_files_are_the_users_alone(self):
+        """As entries are."""
+        self.assertEqual(oct(self.file.stat().st_mode), oct(0o100600))
+
+    def test_a_file_that_others_may_have_written_is_not_served(self):
+        """What lies in an overlay is given to the driver."""
+        self.file.chmod(0o666)
+        self.heals()
+        if os.getuid() == 0:
+            os.chown(self.file, 65534, 65534)
+            self.heals()
+
+    def test_a_file_with_another_name_is_not_served(self):
+        """Whoever has the other name may write to it."""
+        elsewhere = self.place / "elsewhere"
+        os.link(self.file, elsewhere)
+        self.heals()
+        self.assertEqual(elsewhere.read_bytes(), self.good)
+        self.file.unlink()
+        self.file.symlink_to(elsewhere)
+        self.heals()
+        self.assertEqual(elsewhere.read_bytes(), self.good)
+
+    def test_a_file_of_another_program_is_not_served(self):
+        """By restoring or copying what it takes for a backup, somebody may put it there."""
+        self.serve(header(2), *BUILD)
+        (other,) = [path for path in self.kept() if path != self.file]
+        shutil.copy(other, self.file)
+        self.heals()
+        self.serve(header(1), "build:-I . -DX=1", "launch:1")
+        (other,) = [path for path in self.kept() if path not in (self.file, other)]
+        shutil.copy(other, self.file)
+        self.heals()
+
+    def test_a_file_of_another_driver_is_not_served(self):
+        """One that says the same of itself as this one."""
+        if shutil.which("setarch") is None:
+            self.skipTest("nothing makes the system another one")
+        self.before = ("setarch", "--uname-2.6")  # the system's release counts
+        self.assertEqual(self.outcomes(header(1), *BUILD), ["passed"])
+        (other,) = self.kept()
+        self.assertNotEqual(other.name, self.file.name)
+        self.assertEqual(other.name[:-21], self.file.name[:-21])
+        self.file = other
+        self.file.write_bytes(self.good)
+        self.heals()
+
+    def test_a_file_that_was_exchanged_meanwhile_stays(self):
+        """The launches of one program are not written to another's file."""
+        self.serve(header(2), *BUILD)
+        (other,) = [path for path in self.kept() if path != self.file]
+        content = other.read_bytes()
+        self.serve(header(1), *BUILD, f"sh:cp '{other}' '{self.file}'", "launch:2")
+        self.assertEqual(self.file.read_bytes(), content)
+        self.heals()
+
+    def test_damaged_files_are_replaced(self):
+        """Cut, emptied, overwritten."""
+        for name, content in (("cut", self.good[:100]), ("short", self.good[:-1]), ("empty", b""),
+                              ("garbage", b"\x5a" * len(self.good)), ("text", b"#!/bin/sh\n"),
+                              ("none of it", self.good[:64] + bytes(len(self.good) - 64))):
+            with self.subTest(name):
+                self.file.write_bytes(content)
+                self.heals()
+
+    def test_no_flipped_byte_is_served(self):
+        """Wherever it is; a byte that nothing is made of does no harm."""
+        step = max(1, len(self.good) // 8)
+        for place in range(0, len(self.good), step):
+            with self.subTest(place):
+                flipped = bytearray(self.good)
+                flipped[place] ^= 0x10
+                self.file.write_bytes(flipped)
+                (line,) = self.serve(header(1), *BUILD)
+                self.assertIn((line["outcome"], line["reason"]), (("passed", KEPT), ("served", "")))
+                self.assertEqual(self.outcomes(header(1), *BUILD), ["served"])
+
+    def test_damaged_links_are_linked_and_kept_again(self):
+        """No compiler can make them of what the file has for their source."""
+        steps = (header(1), "compile:-I .", "link", "launch:1")
+        self.serve(*steps)
+        (link,) = [path for path in self.kept() if path != self.file]
+        good = link.read_bytes()
+        for place in range(0, len(good) - 64, max(1, len(good) // 3)):
+            with self.subTest(place):
+                link.write_bytes(good[:place] + b"\x5a" * 64 + good[place + 64:])
+                self.serve(*steps)
+                self.assertEqual(self.outcomes(*steps), ["served"])
+
+
+class Room(Steps):
+    """More programs than may be kept."""
+
+    def fill(self):
+        """As many files as there may be, the first of which was used last."""
+        self.serve(header(1), *BUILD)
+        (mine,) = self.kept()
+        now = time.time()
+        os.utime(mine, (now - 200000, now - 200000))
+        others = [self.programs / f"cl-{number:032x}-{0:016x}-{0:016x}.kiln" for number in range(MOST - 1)]
+        for number, path in enumerate(others):
+            path.touch()
+            os.utime(path, (now - 100000 - number, now - 100000 - number))
+        return mine, others
+
+    def test_what_was_not_used_for_longest_goes(self):
+        """The new one is kept, and no more than one goes for it."""
+        mine, others = self.fill()
+        self.assertEqual(self.outcomes(header(1), *BUILD), ["served"])  # a use
+        (line,) = self.serve(header(2), *BUILD)
+        self.assertEqual(line["reason"], KEPT)
+        self.assertTrue(mine.exists())
+        self.assertEqual([path for path in others if not path.exists()], others[-1:])
+        self.assertEqual(len(list(self.programs.iterdir())), MOST)
+        self.assertEqual(self.outcomes(header(2), *BUILD), ["served"])
+
+    def test_files_of_others_neither_count_nor_go(self):
+        """What lies beside the programs is not the layer's."""
+        self.serve(header(1), *BUILD)
+        old = [self.programs / f"note {number}" for number in range(MOST)]
+        for path in old:
+            path.touch()
+            os.utime(path, (0, 0))
+        (line,) = self.serve(header(2), *BUILD)
+        self.assertEqual(line["reason"], KEPT)
+        self.assertEqual(len(list(self.programs.iterdir())), MOST + 2)
 
 
 if __name__ == "__main__":

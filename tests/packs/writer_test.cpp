@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer: the same contents give the same bytes, each blob once, a file whole or not at all.
 #include <csignal>
+#include <fstream>
 #include <random>
 
 #include <sys/resource.h>
@@ -59,6 +60,21 @@ TEST_CASE("a pack that is read and written again has the same bytes", "[writer]"
   const Bytes first = written(sample());
   const PackPointer pack = opened(first);
   CHECK(written(contents_of(pack)) == first);
+}
+
+TEST_CASE("a private pack is its owner's alone, and replaces a link", "[writer]") {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "out.kiln").string();
+  const auto elsewhere = folder.path() / "elsewhere";
+  std::ofstream(elsewhere) << "text";
+  std::filesystem::create_symlink(elsewhere, path);
+  WriteOptions options;
+  options.is_private = true;
+  REQUIRE(write_pack(sample(), path, options).ok());
+  struct stat info {};
+  REQUIRE(lstat(path.c_str(), &info) == 0);
+  CHECK(info.st_mode == (S_IFREG | 0600));
+  CHECK(std::filesystem::file_size(elsewhere) == 4);
 }
 
 TEST_CASE("a limit for files is a full disk, and no signal", "[writer]") {

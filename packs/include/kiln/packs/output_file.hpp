@@ -15,8 +15,9 @@ namespace kiln::packs {
 class OutputFile {
  public:
   // Creates a temporary file with a unique name in the folder of `path`, or, where that is a
-  // symbolic link, of the file that it leads to; there must be one.
-  Status open(const std::string &path);
+  // symbolic link, of the file that it leads to; there must be one. A private file is its owner's
+  // alone, and replaces a link.
+  Status open(const std::string &path, bool is_private = false);
   Status append(View bytes);
   // Zero bytes up to the next multiple of kAlignment.
   Status align();

@@ -21,6 +21,8 @@ struct WriteOptions {
   // false: binaries are stored as they are. A start then has no decoding, which costs it less
   // than half; the pack grows by what compression saved. IL and source are always compressed.
   bool compress_binaries = true;
+  // true: only its owner may read the file (0600), and a symbolic link at the path is replaced.
+  bool is_private = false;
   // None: blobs that come from packs stay in their form where what they are coded with is in the
   // pack, too (else as in `fleet`), and new ones are stored as in `startup`. Otherwise all of them
   // are stored anew.
