@@ -87,8 +87,8 @@ Served serve(const ProgramPointer &program, const std::string &options,
     return served;
   }
   const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin != nullptr && !contains_all(*devices, twin->devices)) {
-    if (twin->name != whole->name || twin->options != options) {
+  if (twin != nullptr && !twin->is_compiled && !contains_all(*devices, twin->devices)) {
+    if (twin->whole.name != whole->name || twin->options.text != options) {
       served.is_unknown = !can_serve(whole->name, *devices);
       served.reason = "it was built otherwise for other devices before";
       return served;
@@ -104,22 +104,23 @@ Served serve(const ProgramPointer &program, const std::string &options,
 }
 
 // A twin serves the build from here on; fills in what is to be reported.
-void take_twin(const ProgramPointer &program, const WholeProgram &whole, const std::string &options,
+void take_twin(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
                const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
-  objects().set_twin(program, std::make_shared<Twin>(served.program, built->program, options,
-                                                     devices, served.logs, served.tuned));
-  watch(served.program, program->handle, served.kept, {program->source, options, whole});
+  objects().set_twin(program, std::make_shared<Twin>(served.program, whole, options, devices,
+                                                     served.logs, served.tuned));
+  watch(served.program, program->handle, served.kept, {program->source, options.text, whole});
 }
 
 // What the program is built for besides these devices stays so when its twin goes.
 void build_others(const ProgramPointer &program, const Devices &devices) {
   const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin != nullptr && !contains_all(devices, twin->devices)) {
-    (void)build_own(program->handle, twin.get());
-  }
+  if (twin == nullptr || twin->is_compiled || contains_all(devices, twin->devices)) return;
+  (void)next.clBuildProgram(program->handle, static_cast<cl_uint>(twin->devices.size()),
+                            twin->devices.data(), twin->options.or_null(twin->options.text),
+                            nullptr, nullptr);
 }
 
 Status keep_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
@@ -161,14 +162,27 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
   return asked;
 }
 
-bool build_own(cl_program own, Twin *twin) {
+cl_program create_named(cl_context context, const WholeProgram &whole) {
+  const char *text = whole.source.data();
+  const std::size_t size = whole.source.size();
+  cl_int code = CL_SUCCESS;
+  return whole.is_il ? next.clCreateProgramWithIL(context, text, size, &code)
+                     : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
+}
+
+cl_program built_from_text(Twin *twin) {
   const std::lock_guard<std::mutex> lock(twin->asking);
-  if (twin->asked) return twin->answers;
+  if (twin->asked) return twin->of_text.get();
   twin->asked = true;
-  twin->answers =
-      next.clBuildProgram(own, static_cast<cl_uint>(twin->devices.size()), twin->devices.data(),
-                          twin->options.c_str(), nullptr, nullptr) == CL_SUCCESS;
-  return twin->answers;
+  const cl_program made = create_named(context_of(twin->program), twin->whole);
+  if (made == nullptr) return nullptr;
+  runtime::Handle<cl_program> built(made, next.clReleaseProgram);
+  if (next.clBuildProgram(made, static_cast<cl_uint>(twin->devices.size()), twin->devices.data(),
+                          twin->options.or_null(twin->whole.options), nullptr,
+                          nullptr) == CL_SUCCESS) {
+    twin->of_text = std::move(built);
+  }
+  return twin->of_text.get();
 }
 
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
@@ -212,7 +226,9 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     }
     const bool is_served = served.program != nullptr;
     built.reason = served.reason;
-    if (is_served) take_twin(program, *whole, options, to_serve, served, &built);
+    if (is_served) {
+      take_twin(program, *whole, arguments.given_options(), to_serve, served, &built);
+    }
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
     if (records || keeps) built.reason = kRefused;  // unless it does

@@ -20,6 +20,7 @@ struct BuildArguments {
   void *user;
 
   std::string options_text() const { return options == nullptr ? "" : options; }
+  Options given_options() const { return {options_text(), options == nullptr}; }
 };
 
 // The devices of such a call, of `all` of a program, each once. Fails with why it is left to the
@@ -31,9 +32,13 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
 packs::Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
                          KeptFile *file);
 
-// Has the driver build the application's own program, once, as its twin was asked for. False if it
-// could not.
-bool build_own(cl_program own, Twin *twin);
+// A program of the text that was named: files may have changed since then. Null if the driver does
+// not make it.
+cl_program create_named(cl_context context, const WholeProgram &whole);
+
+// The twin's program, built by the driver from the text that was named, once; owned by the twin.
+// Null if the driver does not build it.
+cl_program built_from_text(Twin *twin);
 
 // clBuildProgram, with a twin where there is one, and then with the callback from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);

@@ -188,7 +188,7 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   if (!asks_options && (what != CL_PROGRAM_BUILD_LOG || log.empty())) {
     return next.clGetProgramBuildInfo(twin->program, device, what, room, out, size);
   }
-  const std::string &text = asks_options ? twin->options : log;
+  const std::string &text = asks_options ? twin->options.text : log;
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
@@ -300,15 +300,8 @@ cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
   return code;
 }
 
-// The application's own program, built after all, for what binaries do not keep; null if it cannot
-// be.
-cl_program asked(const ProgramPointer &program) {
-  const TwinPointer twin = objects().twin_of(program->handle);
-  return twin != nullptr && build_own(program->handle, twin.get()) ? program->handle : nullptr;
-}
-
-// The same kernel of the application's own program, for the caller to release; null if there is
-// none.
+// The same kernel of a program that was built from its text, for what binaries do not keep, for the
+// caller to release; null if there is none.
 cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
   std::size_t size = 0;
   if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size) != CL_SUCCESS) {
@@ -319,7 +312,8 @@ cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
       CL_SUCCESS) {
     return nullptr;
   }
-  const cl_program program = asked(known);
+  const TwinPointer twin = objects().twin_of(known->handle);
+  const cl_program program = twin == nullptr ? nullptr : built_from_text(twin.get());
   cl_int code = CL_SUCCESS;
   return program == nullptr ? nullptr : next.clCreateKernel(program, name.c_str(), &code);
 }

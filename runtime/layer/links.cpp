@@ -51,40 +51,11 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
   if (!whole.ok()) return nullptr;
   auto made = std::make_shared<Compilation>();
   made->whole = *std::move(whole);
-  made->options = arguments.build.options_text();
+  made->options = arguments.build.given_options();
   made->headers = *std::move(headers);
   made->devices = *std::move(devices);
   return made;
 }
-
-// Programs of their own for the headers, which the application may have released.
-class HeaderPrograms {
- public:
-  HeaderPrograms(cl_context context, const Headers &headers) {
-    for (const auto &[name, source] : headers) {
-      const char *text = source.c_str();
-      const std::size_t size = source.size();
-      cl_int code = CL_SUCCESS;
-      const cl_program made = next.clCreateProgramWithSource(context, 1, &text, &size, &code);
-      if (made == nullptr) continue;  // the compiler says what is missing
-      programs_.push_back(made);
-      names_.push_back(name.c_str());
-    }
-  }
-  HeaderPrograms(const HeaderPrograms &) = delete;
-  HeaderPrograms &operator=(const HeaderPrograms &) = delete;
-  ~HeaderPrograms() {
-    for (const cl_program program : programs_) next.clReleaseProgram(program);
-  }
-
-  cl_uint count() const { return static_cast<cl_uint>(programs_.size()); }
-  const cl_program *programs() const { return programs_.empty() ? nullptr : programs_.data(); }
-  const char **names() { return names_.empty() ? nullptr : names_.data(); }
-
- private:
-  std::vector<cl_program> programs_;
-  std::vector<const char *> names_;
-};
 
 // What the call makes: the program that one clBuildProgram makes of the only part, or one that has
 // the name of its parts.
@@ -169,10 +140,25 @@ std::string note(cl_program linked, const Link &link) {
   return kNotOffline;
 }
 
+// What twins stand for is linked of the text that was named: built, where they are, so that the
+// driver may refuse it.
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
-  return next.clLinkProgram(arguments.context, build.device_count, build.devices, build.options,
-                            arguments.count, arguments.programs, build.notify, build.user, code);
+  std::vector<TwinPointer> twins;  // held
+  std::vector<cl_program> programs;
+  for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
+    const cl_program own = arguments.programs[i];
+    compile_deferred(own);
+    twins.push_back(objects().twin_of(own));
+    Twin *twin = twins.back().get();
+    const cl_program of_text = twin == nullptr     ? nullptr
+                               : twin->is_compiled ? twin->program
+                                                   : built_from_text(twin);
+    programs.push_back(of_text == nullptr ? own : of_text);
+  }
+  return next.clLinkProgram(
+      arguments.context, build.device_count, build.devices, build.options, arguments.count,
+      arguments.programs == nullptr ? nullptr : programs.data(), build.notify, build.user, code);
 }
 
 }  // namespace
@@ -198,25 +184,29 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
                                  build.notify, build.user);
   });
   const bool known = code == CL_SUCCESS && compilation != nullptr &&
-                     check_unchanged(compilation->whole, program->source, compilation->options,
+                     check_unchanged(compilation->whole, program->source, compilation->options.text,
                                      compilation->headers)
                          .ok();
   if (known) objects().set_compilation(program, compilation);
   return code;
 }
 
+// Not from the application's program, whose files and headers may have changed since it asked.
 void compile_deferred(cl_program handle) {
   const ProgramPointer program = objects().find(handle);
   const CompilationPointer seen = objects().compilation_of(handle);
   if (program == nullptr || seen == nullptr || !seen->is_deferred) return;
-  std::unique_lock<std::mutex> lock(program->building);
+  const std::lock_guard<std::mutex> lock(program->building);
   if (objects().compilation_of(handle) != seen) return;  // another thread was faster
-  HeaderPrograms headers(program->context, seen->headers);
-  (void)leave_to_driver(program, &lock, false, [&] {
-    return next.clCompileProgram(handle, static_cast<cl_uint>(seen->devices.size()),
-                                 seen->devices.data(), seen->options.c_str(), headers.count(),
-                                 headers.programs(), headers.names(), nullptr, nullptr);
-  });
+  const cl_program made = create_named(program->context, seen->whole);
+  if (made == nullptr) return objects().set_compilation(program, nullptr);
+  (void)next.clCompileProgram(made, static_cast<cl_uint>(seen->devices.size()),
+                              seen->devices.data(), seen->options.or_null(seen->whole.options), 0,
+                              nullptr, nullptr, nullptr, nullptr);
+  const std::vector<std::string> own_logs(seen->devices.size());
+  objects().set_twin(
+      program, std::make_shared<Twin>(made, seen->whole, seen->options, seen->devices, own_logs,
+                                      TunedProgram(), true));
   auto compiled = std::make_shared<Compilation>(*seen);
   compiled->is_deferred = false;
   objects().set_compilation(program, compiled);
@@ -229,7 +219,7 @@ std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id devic
   if (compilation == nullptr || !compilation->is_deferred) return {};
   constexpr cl_build_status kStatus = CL_BUILD_SUCCESS;
   constexpr cl_program_binary_type kType = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-  const std::string &options = compilation->options;
+  const std::string &options = compilation->options.text;
   if (!contains(compilation->devices, device)) {
     return unbuilt_info(program, device, what, room, out, size);
   }
@@ -266,9 +256,6 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       return served.program;
     }
     notes = served.is_unknown && (settings().record || !settings().overlay.empty());
-  }
-  for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
-    compile_deferred(arguments.programs[i]);
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");

@@ -22,8 +22,8 @@ struct CompileArguments {
 // compile_deferred().
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments);
 
-// Has the driver compile what compile() put off, if it did. Call it before the driver is asked for
-// anything of the program.
+// Has the driver compile what compile() put off, if it did: the text that was named then, in a
+// twin. Call it before the driver is asked for anything of the program.
 void compile_deferred(cl_program program);
 
 // What the application may ask of a program that was put off, as if it had been compiled. Nothing

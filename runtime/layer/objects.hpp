@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/opencl/handle.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/tuned_kernels.hpp"
@@ -22,12 +23,23 @@ using source::whole_module;
 using source::whole_program;
 using source::WholeProgram;
 
-// A program that is built, and stands for one of the application's. Whoever looks at it holds it.
+// What an application gave for options; drivers do not take NULL for "".
+struct Options {
+  std::string text;
+  bool is_null = false;
+
+  // These, or in their place what says the same.
+  const char *or_null(const std::string &same) const { return is_null ? nullptr : same.c_str(); }
+};
+
+// A program that is built, or compiled, and stands for one of the application's. Whoever looks at
+// it holds it.
 struct Twin {
-  Twin(cl_program made, std::string its_name, std::string its_options, Devices its_devices,
-       std::vector<std::string> its_logs, TunedProgram its_sizes)
+  Twin(cl_program made, WholeProgram its_whole, Options its_options, Devices its_devices,
+       std::vector<std::string> its_logs, TunedProgram its_sizes, bool its_is_compiled = false)
       : program(made),
-        name(std::move(its_name)),
+        whole(std::move(its_whole)),
+        is_compiled(its_is_compiled),
         options(std::move(its_options)),
         devices(std::move(its_devices)),
         logs(std::move(its_logs)),
@@ -36,9 +48,10 @@ struct Twin {
   Twin &operator=(const Twin &) = delete;
   ~Twin();
 
-  const cl_program program;             // owned
-  const std::string name;               // program_name()
-  const std::string options;            // that the application gave
+  const cl_program program;  // owned
+  const WholeProgram whole;
+  const bool is_compiled;               // by clCompileProgram, to be linked; not built
+  const Options options;                // that the application gave
   const Devices devices;                // that it is built for
   const std::vector<std::string> logs;  // of the build for each; empty: the program's own
   const TunedProgram tuned;
@@ -49,17 +62,17 @@ struct Twin {
     return logs[static_cast<std::size_t>(at)];
   }
 
-  // Whether the application's program is built, too, to be asked for what binaries do not keep.
+  // The same program built from its text, to be asked for what binaries do not keep.
   std::mutex asking;
-  bool asked = false;    // guarded by `asking`, and then
-  bool answers = false;  // whether it could be
+  bool asked = false;                        // guarded by `asking`, and then
+  runtime::Handle<cl_program> of_text = {};  // null if it could not be built
 };
 using TwinPointer = std::shared_ptr<Twin>;
 
 // What clCompileProgram was called for, or clLinkProgram for a library.
 struct Compilation {
   WholeProgram whole;
-  std::string options;  // that the application gave
+  Options options;  // that the application gave
   Headers headers;
   Devices devices;
   // Whether the driver was not called yet, since a pack has what comes of it.

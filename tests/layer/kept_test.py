@@ -110,6 +110,21 @@ class Edited(Steps):
         self.serve(header(1), *BUILD, "launch:2")
         self.assertIn(b"/k/2-1-1-", self.binary(path))
 
+    def test_a_deferred_compilation_is_of_the_header_that_it_was_asked_for(self):
+        """In the process that edits it, and in the next one, to which the link is kept."""
+        self.serve(header(100), "compile:-I .", "link", "launch:1")
+        edited = (header(100), "compile:-I .", header(200), "turned", "launch:1")
+        again = (header(100), "compile:-I .", "turned", "launch:1")
+        self.assertEqual(self.outcomes(*edited), ["passed"])
+        self.assertEqual(self.outcomes(*edited), ["served"])
+        self.assertEqual(self.outcomes(*again), ["served"])
+        self.assertEqual(self.outcomes(header(200), *again[1:]), ["passed"])
+
+    def test_a_deferred_compilation_needs_no_header(self):
+        """It was read when the application asked."""
+        self.serve(header(100), "compile:-I .", "link", "launch:1")
+        self.serve(header(100), "compile:-I .", "sh:rm steps.h", "turned", "launch:1")
+
 
 class Files(Steps):
     """Files that are not what the layer wrote."""

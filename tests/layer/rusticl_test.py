@@ -29,7 +29,7 @@ SECTIONS = ("platform", "kernels", "run", "callback", "wrong", "twice", "compile
 UNSTEADY = re.compile(r"[^:]*: REFERENCE_COUNT |kernels.all: |binary.clBuildProgram: ")
 # rusticl links and launches programs that are executables, with the kernels of each build; served
 # ones are as OpenCL wants them. What an overlay links has the options that were asked for.
-SERVED = re.compile(r"compile_link\.(link of what is built|compiled after a build|"
+SERVED = re.compile(r"compile_link\.(compiled after a build|"
                     r"built after a compilation|linked with an unknown option): ")
 NAMES = re.compile(r"(.* KERNEL_NAMES .*, )(.*)")
 
