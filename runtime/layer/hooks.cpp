@@ -3,6 +3,8 @@
 #include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/binaries.hpp"
@@ -325,8 +327,45 @@ bool lost_attributes(cl_kernel kernel) {
          size <= 1;
 }
 
+// Whether the driver tells of the arguments of a program that it built with these options and
+// without -cl-kernel-arg-info. PoCL does if it was given NULL; its binaries tell always.
+bool tells_unasked(const Twin &twin) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<std::pair<cl_device_id, bool>, bool>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const cl_device_id device = twin.devices[0];
+  const auto [place, is_new] = known.try_emplace({device, twin.options.is_null}, true);
+  if (!is_new) return place->second;
+  const cl_program made =
+      create_named(context_of(twin.program), {"", "kernel void f(int argument) {}", "", false});
+  if (made == nullptr) return true;
+  cl_int code = next.clBuildProgram(made, 1, &device, twin.options.or_null(""), nullptr, nullptr);
+  const cl_kernel kernel = code == CL_SUCCESS ? next.clCreateKernel(made, "f", &code) : nullptr;
+  if (kernel != nullptr) {
+    std::size_t size = 0;
+    code = next.clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, 0, nullptr, &size);
+    place->second = code != CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    next.clReleaseKernel(kernel);
+  }
+  next.clReleaseProgram(made);
+  return place->second;
+}
+
+// Whether the driver would say nothing of the arguments if it had compiled the kernel's program.
+bool hides_arguments(cl_kernel kernel) {
+  const ProgramPointer known = objects().program_of(kernel);
+  const TwinPointer twin = known == nullptr ? nullptr : objects().twin_of(known->handle);
+  return twin != nullptr && twin->options.text.find("-cl-kernel-arg-info") == std::string::npos &&
+         !tells_unasked(*twin);
+}
+
 cl_int CL_API_CALL get_kernel_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what,
                                        size_t room, void *out, size_t *size) {
+  if (hides_arguments(kernel)) {
+    std::size_t whole = 0;
+    const cl_int told = next.clGetKernelArgInfo(kernel, index, what, 0, nullptr, &whole);
+    return told == CL_SUCCESS ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE : told;
+  }
   const cl_int code = next.clGetKernelArgInfo(kernel, index, what, room, out, size);
   const ProgramPointer known =
       code == CL_KERNEL_ARG_INFO_NOT_AVAILABLE ? objects().program_of(kernel) : nullptr;

@@ -272,6 +272,19 @@ class Room(Steps):
         self.assertEqual(len(list(self.programs.iterdir())), MOST + 2)
 
 
+class Arguments(Steps):
+    """What a driver tells of arguments depends on the options of the build."""
+
+    def test_arguments_are_told_as_without_the_overlay(self):
+        """PoCL tells with -cl-kernel-arg-info, or without any options; its binaries always do."""
+        for options in ("", ":", ":-DX=1", ":-cl-kernel-arg-info"):
+            steps = ("sh:echo '#define VALUE 1' > steps.h", f"build{options}", "arguments")
+            with self.subTest(options):
+                self.assertEqual(self.outcomes(*steps), ["passed"])
+                self.assertEqual(self.outcomes(*steps), ["served"])
+                shutil.rmtree(self.overlay)
+
+
 if __name__ == "__main__":
     try:
         unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
