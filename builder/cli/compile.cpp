@@ -4,6 +4,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"
+#include "builder/compile/prove_spool.hpp"
 #include "builder/inspect/program_check.hpp"
 
 namespace kiln::cli {
@@ -19,7 +20,8 @@ struct CompileArguments {
 };
 
 // As read_input() does.
-std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
+std::optional<Input> read_recorded(const std::string &folder, const HostTools &tools,
+                                   int *exit_code) {
   auto spool = open_spool(folder);
   if (!spool.ok()) {
     *exit_code = fail(spool.status());
@@ -41,7 +43,16 @@ std::optional<Input> read_recorded(const std::string &folder, int *exit_code) {
                     "offline: 'kiln inspect {}' names them, and an overlay serves them",
                     count(spool->linked.size(), "program"), folder));
   }
-  return Input{std::move(spool->contents), {}, {}};
+  Input input{std::move(spool->contents), {}, {}};
+  if (Status s = builder::prove_spool(folder, tools.clang, &input.contents, &input.failures);
+      !s.ok()) {
+    const bool no_clang = s.code == Code::not_found;
+    if (no_clang) pass_on(s.message);
+    *exit_code = no_clang ? kNoDevice : fail(s);
+    return std::nullopt;
+  }
+  for (const auto &failure : input.failures) complain(failure.status.message);
+  return input;
 }
 
 int run(const CompileArguments &options) {
@@ -56,13 +67,14 @@ int run(const CompileArguments &options) {
   }
   if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
   int exit_code = kDone;
-  const auto input = spool ? read_recorded(options.manifest, &exit_code)
+  const auto input = spool ? read_recorded(options.manifest, options.tools, &exit_code)
                            : read_input(options.manifest, options.tools, &exit_code);
   if (!input) return exit_code;
   const packs::Contents &contents = input->contents;
   const bool failed = !input->failures.empty() && !options.keep_going;
   if (failed || contents.programs.empty() || (options.require_il && !input->without_il.empty())) {
-    return fail({Code::failed, "nothing was written to " + options.output});
+    const char *way_on = spool && failed ? "; -k leaves out what is not proven" : "";
+    return fail({Code::failed, "nothing was written to " + options.output + way_on});
   }
   std::size_t variants = 0;
   for (const packs::Program &program : contents.programs) variants += program.variants.size();

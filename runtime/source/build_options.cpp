@@ -54,12 +54,12 @@ bool has_quoted_blank(std::string_view options) {
   return false;
 }
 
-std::string doubt_of(std::string_view options) {
+Status doubt_of(std::string_view options) {
   if (options.find_first_of(kHard) != std::string_view::npos) {
-    return "its options have quotes, escapes or line ends, which drivers read in different ways";
+    return refused("its options have quotes, escapes or line ends, which drivers read otherwise");
   }
   if (has_quoted_blank(options)) {
-    return "its options have blanks between quotes, which drivers read in different ways";
+    return refused("its options have blanks between quotes, which drivers read otherwise");
   }
   return {};
 }
@@ -148,7 +148,7 @@ Result<IncludeOptions> include_options(std::string_view options) {
   if (!has_quotes) found.quoted_folders.clear();
   // What one driver takes for a folder, which is not in the name, may be a macro's for another.
   const bool has_folder = options.find("-I") != std::string_view::npos;
-  if (has_folder && !found.doubt.empty()) return refused(found.doubt);
+  if (has_folder && !found.doubt.ok()) return found.doubt;
   return found;
 }
 

@@ -31,8 +31,8 @@ struct IncludeOptions {
   // Operands of -U, and of each -D that not every driver reads alike.
   std::vector<std::string> uncertain;
   std::string others;  // all but -I, byte for byte
-  // Why drivers may divide the options into other words; empty if they may not.
-  std::string doubt;
+  // Fails if drivers may divide the options into other words.
+  packs::Status doubt;
 };
 
 // Fails with the reason if the options may name a file other than by -I, if -D, -U or -I has no

@@ -139,6 +139,10 @@ class Flattener {
     if (opened.outcome == OpenedFile::Outcome::refused) {
       return fail(in_quotes(path.generic_string()) + " cannot be read", "");
     }
+    if (!chain_.empty() && listed_.insert(path.native()).second) {
+      result_.files.push_back({path.generic_string(), opened.text, opened.identity});
+      result_.state += opened.identity + '\n';
+    }
     const auto [place, is_new] = files_.try_emplace(opened.identity);
     if (is_new) {
       place->second = std::make_unique<File>();
@@ -158,10 +162,6 @@ class Flattener {
     file->place = opened.place;
     if (file->text.starts_with("\xEF\xBB\xBF")) file->text.erase(0, 3);
     file->number = files_.size();
-    if (!chain_.empty()) {
-      result_.files.push_back({path, file->text});
-      result_.state += opened.identity + '\n';
-    }
     auto doubt = odd_bytes(file->text);
     ScannedText scanned = scan(file->text, CodeOf::directives);
     if (!doubt) doubt = std::move(scanned.doubt);
@@ -176,18 +176,24 @@ class Flattener {
 
   // Finds #pragma once, and what is odd in one text; a doubt is of the file however it is used.
   std::optional<Doubt> check_lines(File *file) {
-    std::size_t depth = 0;
+    std::vector<bool> has_else;  // for each #if that the line stands behind
     const bool is_root = chain_.empty();
     if (const std::size_t at = file->text.find(kOnce); at != std::string::npos) {
       return Doubt{at, concat({"a name that begins with ", kOnce})};
     }
     for (const LogicalLine &line : file->lines) {
       const Directive directive = directive_of(line);
-      if (is_if(directive.name)) ++depth;
-      const bool needs_if =
-          directive.name == "endif" || std::string_view(directive.name).starts_with("el");
-      if (needs_if && depth == 0) note_odd(*file, line, "a conditional that no #if begins");
-      if (directive.name == "endif" && depth > 0) --depth;
+      const bool is_else = directive.name.starts_with("el");
+      if (is_if(directive.name)) has_else.push_back(false);
+      if ((is_else || directive.name == "endif") && has_else.empty()) {
+        note_odd(*file, line, "a conditional that no #if begins");
+      } else if (directive.name == "endif") {
+        has_else.pop_back();
+      } else if (is_else) {
+        if (has_else.back()) note_odd(*file, line, "a conditional behind #else");
+        has_else.back() = directive.name == "else";
+      }
+      const std::size_t depth = has_else.size();
       if (is_pragma_once(line) && !is_root) {
         const bool is_guarded = depth == 1 && !file->guard.empty();
         if (depth > 0 && !is_guarded) return Doubt{line.begin, "#pragma once under a condition"};
@@ -205,7 +211,8 @@ class Flattener {
                  concat({"#", directive.name, ", which is not certain where files are included"}));
       }
     }
-    if (depth > 0) note_odd(*file, file->lines.back(), "a conditional that the file does not end");
+    if (!has_else.empty())
+      note_odd(*file, file->lines.back(), "a conditional that the file does not end");
     return std::nullopt;
   }
 
@@ -481,6 +488,7 @@ class Flattener {
   Conditions conditions_;
   std::map<std::string, OpenedFile> read_;              // by path
   std::map<std::string, std::unique_ptr<File>> files_;  // by identity
+  std::set<std::string> listed_;                        // paths in the result
   std::vector<Inclusion> chain_;
   // Guards that stand for #pragma once or against a file that includes itself, if they stay.
   std::set<std::string> cut_guards_;

@@ -70,15 +70,16 @@ struct FlattenRequest {
   std::optional<AsCompiled> as_compiled;
 };
 
+// A file that went into a text.
 struct IncludedFile {
-  std::filesystem::path path;  // as it was opened
-  std::string text;
+  std::string path;      // as it was opened
+  std::string text;      // all of it, as it was read
+  std::string identity;  // OpenedFile::identity
 };
 
 struct Flattened {
   std::string text;
-  std::vector<IncludedFile> files;  // each once, in the order of reading; the source is not among
-                                    // them
+  std::vector<IncludedFile> files;  // but the source: each path once, in the order of reading
   std::string state;                // identities of the files: other ones, other files
   bool left_includes = false;       // of files that were not found
 };

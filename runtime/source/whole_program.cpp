@@ -23,7 +23,8 @@ constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
 constexpr std::size_t kLongestWord = 32;  // longer than any of the words below
 constexpr char kRoot[] = "<program>";
-constexpr char kHeaders[] = "<headers>";  // a folder that no disk has
+// How the flattener begins the text of kRoot.
+constexpr std::string_view kMark = "#line 1 \"<program>\"\n";
 
 // Directives that take files in by rules of their own, and words that ask for files or the time.
 constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
@@ -196,8 +197,8 @@ ReadFile reader(std::string_view text, const Headers &headers) {
       opened.text = text;
       return opened;
     }
-    if (*path.begin() != kHeaders) return read_from_disk()(path);
-    const auto header = headers.find(name.substr(sizeof(kHeaders)));
+    if (*path.begin() != kHeadersFolder) return read_from_disk()(path);
+    const auto header = headers.find(name.substr(sizeof(kHeadersFolder)));
     if (header == headers.end()) return OpenedFile{};
     opened.text = header->second;
     return opened;
@@ -227,7 +228,7 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   // Where the folders are must not matter.
   request.name = [](const fs::path &path) { return path.filename().string(); };
   AsCompiled &as = request.as_compiled.emplace();
-  if (!headers.empty()) as.headers_dir = kHeaders;
+  if (!headers.empty()) as.headers_dir = kHeadersFolder;
   as.other_dirs.assign(std::begin(kSystemDirs), std::end(kSystemDirs));
   as.other_include_dirs = options.quoted_folders;
   for (const std::string &definition : options.definitions) {
@@ -248,7 +249,7 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
   const bool has_files = !flat->files.empty();
   whole->includes = has_files || flat->left_includes;
   if (whole->includes) {
-    if (!options.doubt.empty()) return depends_on(options.doubt);
+    if (!options.doubt.ok()) return depends_on(options.doubt.message);
     if (Status s = check_variables(kFolderVariables); !s.ok()) return s;
   }
   if (Status s = check_source(flat->text, has_files); !s.ok()) return s;
@@ -259,6 +260,12 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
     const std::string_view place = word_by_pasting({flat->text, options.others}, kPlaces);
     if (!place.empty()) return depends_on(place);
     whole->source = std::move(flat->text);
+    std::error_code error;
+    whole->folder = fs::current_path(error).generic_string();
+  }
+  for (IncludedFile &file : flat->files) {
+    const bool is_header = *fs::path(file.path).begin() == kHeadersFolder;
+    if (!file.path.starts_with('/') && !is_header) file.path.insert(0, whole->folder + "/");
   }
   whole->files = std::move(flat->files);
   whole->state = std::move(flat->state);
@@ -266,6 +273,8 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
 }
 
 }  // namespace
+
+bool is_put_together(std::string_view source) { return source.starts_with(kMark); }
 
 std::string program_name(std::string_view source, std::string_view options) {
   const std::uint64_t size = source.size();  // so that nothing can move from one to the other
@@ -298,6 +307,10 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
   const std::string_view word = word_by_pasting({whole.source, whole.options}, kWords);
   if (!word.empty()) return depends_on(word);
   whole.name = program_name(whole.source, whole.options);
+  if (!whole.files.empty()) {
+    whole.own_source = source;
+    whole.own_options = options;
+  }
   return whole;
 }
 

@@ -18,10 +18,22 @@ struct WholeProgram {
   std::string source;  // or the module's bytes
   std::string options;
   bool is_il = false;
-  bool includes = false;  // it has #include directives, of files that are there or not
-  std::vector<IncludedFile> files = {};  // that are in the source now, in the order of reading
-  std::string state = {};                // Flattened::state
+  bool includes = false;   // it has #include directives, of files that are there or not
+  std::string state = {};  // Flattened::state
+  // If it includes files: what the source was made of, so that a compiler can be asked whether both
+  // mean the same. Paths are absolute, but not cleaned; those of headers of clCompileProgram begin
+  // with kHeadersFolder.
+  std::string own_source = {};
+  std::string own_options = {};
+  std::string folder = {};  // the current one
+  std::vector<IncludedFile> files = {};
 };
+
+inline constexpr char kHeadersFolder[] = "<headers>";  // a folder that no disk has
+
+// Whether the source was put together of files. Such a text begins with a mark of whole_program()
+// that no application writes, so that it cannot be mistaken for an application's own text.
+bool is_put_together(std::string_view source);
 
 // "cl-" and 32 hexadecimal digits, of both byte for byte.
 std::string program_name(std::string_view source, std::string_view options);

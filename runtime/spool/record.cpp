@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
+#include "runtime/source/recorded_files.hpp"
 #include "runtime/spool/parts.hpp"
 #include "runtime/spool/settings.hpp"
 #include "runtime/spool/starts.hpp"
@@ -135,6 +137,16 @@ packs::Status add_launch(const Launches::Fresh &launch) {
   return packs::write_pack(contents, launch.file);
 }
 
+packs::Status write_file(const std::string &path, const std::string &text) {
+  packs::OutputFile file;
+  if (packs::Status s = file.open(path); !s.ok()) return s;
+  const auto *bytes = reinterpret_cast<const std::uint8_t *>(text.data());
+  if (packs::Status s = file.append({bytes, text.size()}); !s.ok()) return s;
+  return file.commit();
+}
+
+bool is_there(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
+
 }  // namespace
 
 void complain_once(const std::string &text) {
@@ -169,13 +181,20 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   launches().set_program(built, path);
   (void)mkdir(folder.c_str(), 0777);
   note_start(folder, program.name);
-  if (access(path.c_str(), F_OK) == 0) return {};
+  const bool includes = !program.files.empty();
+  const std::string files = includes ? folder + "/" + source::recorded_files_name(program) : "";
+  if (is_there(path) && (!includes || is_there(files))) return {};
   const auto contents = contents_of_all(built, devices, program);
   if (!contents) return without_kernels();
   // Another process may have written it since, and its launches.
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
-  return access(path.c_str(), F_OK) == 0 ? packs::Status() : packs::write_pack(*contents, path);
+  // First, so that a process that is killed leaves no pack without it.
+  if (includes && !is_there(files)) {
+    packs::Status s = write_file(files, source::recorded_files(program));
+    if (!s.ok()) return s;
+  }
+  return is_there(path) ? packs::Status() : packs::write_pack(*contents, path);
 }
 
 void record_launch(const Launches::Fresh &launch) {

@@ -29,7 +29,8 @@ inline constexpr std::chrono::milliseconds kPatience{2000};
 void complain_once(const std::string &text);
 
 // The spool gets FOLDER/NAME.kiln, unless it stands there: whole or not at all, whichever processes
-// write the same at once. Of different devices each set of kernels is a variant. Fails with
+// write the same at once. The files that it includes are written beside it, before it
+// (source/recorded_files.hpp). Of different devices each set of kernels is a variant. Fails with
 // Code::requirement if it has no kernels.
 packs::Status record_program(cl_program built, const Devices &devices, const WholeProgram &program,
                              const std::string &folder);

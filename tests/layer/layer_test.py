@@ -365,6 +365,101 @@ class Recording(LayerTest):
         self.assertIn("app.spool", done.error)
 
 
+class Proof(LayerTest):
+    """kiln compile takes what includes files only if clang reads the files as it reads the text."""
+
+    @classmethod
+    def setUpClass(cls):
+        bare("platform")  # nothing of the others' recording
+
+    KERNEL = "kernel void answer(global int *out) { *out = VALUE; }\n"
+
+    def record_sources(self, options, **sources):
+        """Files in a folder of their own, of which those whose names end in _cl are built."""
+        folder, spool = self.place / "app", self.place / "app.spool"
+        folder.mkdir(exist_ok=True)
+        for name, text in sources.items():
+            (folder / name.replace("_", ".")).write_text(text)
+        built = [folder / name.replace("_", ".") for name in sources if name.endswith("_cl")]
+        done = run(KILN, "record", "-o", spool, "--", SOURCES, f"{options} -I {folder}", *built)
+        self.assertEqual(done.code, 0, done.error)
+        return spool
+
+    def refused(self, spool, *reasons):
+        """kiln compile names the one program and the reasons, and leaves it out with -k."""
+        base = self.place / "refused.kiln"
+        for options in ((), ("-k",)):
+            done = run(KILN, "compile", *options, spool, "-o", base)
+            self.assertEqual(done.code, 1, done.error)
+            (line,) = [line for line in done.error.splitlines() if line.startswith("kiln: cl-")]
+            for reason in reasons:
+                self.assertIn(reason, line)
+        return line.split(":")[1].strip()
+
+    def test_a_program_with_its_files_is_proven_and_served(self):
+        """What is in the spool is enough: the application's own files may be gone."""
+        spool = self.record_sources(
+            "-DX=41", k_cl='#include "one.h"\n' + self.KERNEL, m_cl="kernel void m() {}\n",
+            one_h='#pragma once\n#include "two.h"\n#include "two.h"\n',
+            two_h="#ifndef TWO\n#define TWO\n#define VALUE X + 1\n#endif\n")
+        self.assertEqual(len(list(spool.glob("cl-*.kiln"))), 2)
+        self.assertEqual(len(list(spool.glob("cl-*.files"))), 1)
+        shutil.rmtree(self.place / "app")
+        self.assertIn("2 programs", must("compile", spool, "-o", self.place / "base.kiln").output)
+
+    def test_each_set_of_texts_has_a_file_and_each_place_has_not(self):
+        """A second recording from another folder adds nothing."""
+        texts = {"k_cl": '#include "v.h"\n' + self.KERNEL, "v_h": "#define VALUE 1\n"}
+        before = files_of(self.record_sources("", **texts))
+        (self.place / "app").rename(self.place / "moved")
+        self.assertEqual(files_of(self.record_sources("", **texts)), before)
+
+    def test_a_header_that_says_otherwise_is_refused(self):
+        """The side file was changed."""
+        spool = self.record_sources("", k_cl='#include "v.h"\n' + self.KERNEL,
+                                    v_h="#define VALUE 1\n")
+        (path,) = spool.glob("*.files")
+        path.write_bytes(path.read_bytes().replace(b"#define VALUE 1", b"#define VALUE 2"))
+        name = self.refused(spool, "clang reads '2' at", "<program>:2",
+                            "but '1'")
+        self.assertTrue(path.name.startswith(name))
+        path.write_bytes(path.read_bytes()[:-1])
+        self.refused(spool, path.name, "damaged")
+
+    def test_a_program_whose_files_are_not_there_is_refused_until_it_is_recorded_again(self):
+        """An older Kiln wrote no such file."""
+        texts = {"k_cl": '#include "v.h"\n' + self.KERNEL, "v_h": "#define VALUE 1\n"}
+        spool = self.record_sources("", **texts)
+        (path,) = spool.glob("*.files")
+        path.unlink()
+        self.refused(spool, "record it again")
+        self.record_sources("", **texts)
+        must("compile", spool, "-o", self.place / "base.kiln")
+
+    def test_a_wrong_text_is_refused_whatever_the_flattener_does(self):
+        """Two headers with one guard: a text is built that takes v.h to be there already."""
+        rest = "#ifndef VALUE\n#define VALUE 1\n#endif\n" + self.KERNEL
+        wrong = '#line 1 "<program>"\n#define G\n#ifndef G\n#define VALUE 2\n#endif\n' + rest
+        spool = self.record_sources("", k_cl=wrong)
+        name = self.refused(spool, "record it again")
+        blocks = [("options", " "), ("folder", "/app"),
+                  ("source", '#include "a.h"\n#include "b.h"\n#include "v.h"\n' + rest)]
+        for path, text in (("a.h", "#ifndef G\n#define G\n#endif\n"),
+                           ("b.h", '#ifndef G\n#define G\n#include "v.h"\n#endif\n'),
+                           ("v.h", "#pragma once\n#define VALUE 2\n")):
+            blocks += [("path", f"/app/{path}"), ("identity", path), ("text", text)]
+        text = "kiln files 1\n" + "".join(f"{word} {len(block)}\n{block}\n"
+                                          for word, block in (*blocks, ("end", "")))
+        (spool / f"{name}-0123456789abcdef.files").write_text(text)
+        self.refused(spool, "clang reads '2' at /app/<program>:7", "but '1'")
+
+    def test_an_include_for_another_platform_is_left(self):
+        """The text has it still, and macros of this platform hide it."""
+        spool = self.record_sources("", k_cl='#ifdef __APPLE__\n#include <a.h>\n#endif\n' +
+                                    self.KERNEL.replace("VALUE", "1"))
+        must("compile", spool, "-o", self.place / "base.kiln")
+
+
 class Serving(LayerTest):
     """kiln serve gives the driver binaries, and the application sees its own programs."""
 
@@ -380,7 +475,7 @@ class Serving(LayerTest):
         served = {line["program"] for line in lines if line["outcome"] == "served"}
         built_before = {line["program"] for line in lines
                         if line["reason"] == "the driver built it before"}
-        recorded = {Path(name).stem for name in files_of(self.spool)}
+        recorded = {path.stem for path in self.spool.glob("*.kiln")}
         self.assertLessEqual(served, recorded)
         self.assertLessEqual(recorded - served, built_before)
 

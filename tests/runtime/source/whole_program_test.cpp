@@ -328,8 +328,8 @@ TEST_CASE("files that mean something else in one text are refused", "[source]") 
   const std::string include = "#include \"h.h\"\n";
   for (const char *header :
        {"#if A\n#pragma once\n#endif\n", "#pragma once x\n", "_Pragma(\"once\")\n", "#endif\n",
-        "#if A\n#else\n#endif\n#else\n", "#if A\n", "int x = __builtin_FILE();\n",
-        "#pragma push_macro(\"A\")\n", "#pragma GCC system_header\n",
+        "#if A\n#else\n#endif\n#else\n", "#if A\n#else\n#else\n#endif\n", "#if A\n",
+        "int x = __builtin_FILE();\n", "#pragma push_macro(\"A\")\n", "#pragma GCC system_header\n",
         "#pragma clang module import a\n", "#line 7 \"y.h\"\n", "# 7 \"y.h\"\n",
         "#include_next <x.h>\n", "#ident \"a\"\n", "constant char n[] = __FILE_NAME__;\n",
         "P(__FI, LE__)\n", "#ifdef KILN_ONCE_2\n#endif\n",

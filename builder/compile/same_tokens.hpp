@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two texts after clang's preprocessor, compared token by token. Pure; safe to use from any thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln::builder {
+
+// A token where the preprocessor's line markers say that it stands. Views into the output.
+struct PlacedToken {
+  std::string_view text;  // empty: the end of the output; a line end: of a #pragma
+  std::string_view file;  // as the marker has it, with its escapes
+  std::size_t line = 0;
+
+  std::string place() const;  // "FILE:LINE"
+};
+
+// What `clang -E -dI` wrote, one token after the other. White space and line markers are no
+// tokens; a #pragma is, up to the end of its line.
+class TokenReader {
+ public:
+  explicit TokenReader(std::string_view output) : text_(output) {}
+
+  PlacedToken next();
+  // The #include directives before the last token, of which clang opened the file or did not.
+  const std::vector<PlacedToken> &includes() const { return includes_; }
+
+ private:
+  bool skip_directive();
+  std::size_t token_size() const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool is_line_start_ = true;
+  bool in_pragma_ = false;
+  PlacedToken place_;  // without a text
+  std::vector<PlacedToken> includes_;
+};
+
+// The first tokens that are not the same, or nothing.
+struct TokenDifference {
+  PlacedToken one, other;
+};
+std::optional<TokenDifference> first_difference(TokenReader *one, TokenReader *other);
+
+}  // namespace kiln::builder

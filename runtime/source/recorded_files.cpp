@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of bytes, each behind a line with its word and its size.
+#include "runtime/source/recorded_files.hpp"
+
+#include <charconv>
+
+#include "kiln/packs/hash.hpp"
+#include "kiln/packs/text.hpp"
+
+namespace kiln::source {
+namespace {
+
+constexpr std::string_view kFirstLine = "kiln files 1\n";
+
+void append(std::string_view word, std::string_view bytes, std::string *to) {
+  *to += packs::concat({word, " ", packs::decimal(bytes.size()), "\n", bytes, "\n"});
+}
+
+// Takes a block off the front; false if it is not one of this word.
+bool take(std::string_view word, std::string_view *from, std::string *bytes) {
+  std::string_view text = *from;
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos || end <= word.size()) return false;
+  if (!text.starts_with(word) || text[word.size()] != ' ') return false;
+  std::size_t size = 0;
+  const char *const last = text.data() + end;
+  const auto number = std::from_chars(text.data() + word.size() + 1, last, size);
+  if (number.ec != std::errc() || number.ptr != last) return false;
+  text.remove_prefix(end + 1);
+  if (size >= text.size() || text[size] != '\n') return false;
+  *bytes = text.substr(0, size);
+  *from = text.substr(size + 1);
+  return true;
+}
+
+}  // namespace
+
+std::string recorded_files_name(const WholeProgram &program) {
+  std::string text;
+  append("source", program.own_source, &text);
+  for (const IncludedFile &file : program.files) {
+    std::size_t first = 0;  // of the paths that lead to this file
+    while (program.files[first].identity != file.identity) ++first;
+    append(packs::decimal(first), file.text, &text);
+  }
+  const std::string digits = packs::hex64(packs::xxh3(text));
+  return packs::concat({program.name, "-", digits, kRecordedFiles});
+}
+
+std::string recorded_files(const WholeProgram &program) {
+  std::string text(kFirstLine);
+  append("options", program.own_options, &text);
+  append("folder", program.folder, &text);
+  append("source", program.own_source, &text);
+  for (const IncludedFile &file : program.files) {
+    append("path", file.path, &text);
+    append("identity", file.identity, &text);
+    append("text", file.text, &text);
+  }
+  append("end", "", &text);
+  return text;
+}
+
+packs::Status read_recorded_files(std::string_view bytes, WholeProgram *program) {
+  bool whole = bytes.starts_with(kFirstLine);
+  if (whole) bytes.remove_prefix(kFirstLine.size());
+  whole = whole && take("options", &bytes, &program->own_options) &&
+          take("folder", &bytes, &program->folder) && take("source", &bytes, &program->own_source);
+  program->files.clear();
+  while (whole && bytes.starts_with("path ")) {
+    IncludedFile &file = program->files.emplace_back();
+    whole = take("path", &bytes, &file.path) && take("identity", &bytes, &file.identity) &&
+            take("text", &bytes, &file.text);
+  }
+  std::string end;
+  if (whole && take("end", &bytes, &end) && bytes.empty() && !program->files.empty()) return {};
+  return packs::Status::error(Code::bad_input, "damaged: it is not a file of recorded includes");
+}
+
+}  // namespace kiln::source
