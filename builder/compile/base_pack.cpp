@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/compile/host_compile.hpp"
+#include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
 #include "builder/manifest/merging_options.hpp"
 #include "runtime/source/flatten.hpp"
@@ -20,6 +21,7 @@ packs::Bytes to_bytes(const std::string &text) { return {text.begin(), text.end(
 struct Sources {
   std::string packed;     // names relative to the manifest
   std::string as_opened;  // names for diagnostics
+  bool has_includes = false;
 };
 
 struct VariantJob {
@@ -43,6 +45,9 @@ class HostStep {
   Status compile(const VariantJob &job, packs::Variant *out, BasePack *base);
 
  private:
+  // Once for all variants of a source, with the options of the first: each macro that conditions
+  // ask for is tried, and to try all options takes half as long as compiling them.
+  Status prove(const VariantJob &job);
   HostCompileRequest request(const VariantJob &job, std::uint32_t bits) const;
   // Without `il`, only looks at the kernels.
   Status compile_for(const VariantJob &job, std::uint32_t bits, bool il, packs::Variant *out,
@@ -52,6 +57,7 @@ class HostStep {
   const Manifest &manifest_;
   std::filesystem::path folder_;
   const Toolchain &toolchain_;
+  std::map<std::string, Status> proofs_;  // by flattened text
 };
 
 Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
@@ -65,6 +71,7 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     request.name = packed ? source::names_below(folder_) : source::names_as_opened();
     auto result = source::flatten(request);
     if (!result.ok()) return result.status();
+    sources.has_includes = result->files.size() > 1;
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
   return sources;
@@ -106,6 +113,17 @@ Status check_kernels(const std::filesystem::path &source, const SpirvModule &mod
     wanted.arguments = kernel->argument_count;
   }
   return {};
+}
+
+Status HostStep::prove(const VariantJob &job) {
+  if (!job.sources.has_includes) return {};
+  const auto [place, is_new] = proofs_.try_emplace(job.sources.packed);
+  if (is_new) {
+    place->second =
+        prove_source(toolchain_.clang, {job.variant.source, job.program.include_dirs,
+                                        job.variant.record.options, job.sources.packed});
+  }
+  return place->second;
 }
 
 HostCompileRequest HostStep::request(const VariantJob &job, std::uint32_t bits) const {
@@ -152,6 +170,7 @@ Status HostStep::make_il(const VariantJob &job, packs::Variant *out, BasePack *b
 }
 
 Status HostStep::compile(const VariantJob &job, packs::Variant *out, BasePack *base) {
+  if (Status s = prove(job); !s.ok()) return s;
   *out = job.variant.record;
   HostStage stage = HostStage::options;
   bool il = job.variant.il;
