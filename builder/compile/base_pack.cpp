@@ -71,7 +71,7 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
     request.name = packed ? source::names_below(folder_) : source::names_as_opened();
     auto result = source::flatten(request);
     if (!result.ok()) return result.status();
-    sources.has_includes = result->files.size() > 1;
+    sources.has_includes = !result->files.empty();
     (packed ? sources.packed : sources.as_opened) = std::move(result->text);
   }
   return sources;

@@ -163,8 +163,8 @@ struct Reading {
 
 struct Preprocessed {
   std::string text;
-  Strings errors;     // without places
-  std::string grave;  // the first that is neither of #error nor of a missing file
+  Strings diagnostics;  // without places
+  std::string grave;    // the first that is neither of #error nor of a missing file
 };
 
 // Of lines as "FILE:1:2: error: TEXT", and behind each the line of the source.
@@ -178,7 +178,7 @@ void read_errors(std::string_view text, Preprocessed *read) {
     const bool is_error =
         at == 0 || line.substr(0, at).ends_with(": ") || line.substr(0, at).ends_with(": fatal ");
     if (at == line.npos || !is_error) continue;
-    read->errors.emplace_back(line.substr(at + kError.size()));
+    read->diagnostics.emplace_back(line.substr(at + kError.size()));
     std::string_view source = text.substr(0, text.find('\n'));
     const auto skip = [&source](char c) {
       const bool has = source.starts_with(c);
@@ -255,7 +255,7 @@ class Prover {
     }
     read->text = std::move(result.out);
     read_errors(result.err, read);
-    if (result.code != 0 && read->errors.empty()) read->grave = result.reason;
+    if (result.code != 0 && read->diagnostics.empty()) read->grave = result.reason;
     return {};
   }
 
@@ -275,12 +275,13 @@ class Prover {
                                       name(different->one), different->one.place(),
                                       name(different->other), different->other.place()));
     }
-    if (original.errors != flattened.errors) {
-      const auto first = [](const Strings &errors) {
-        return errors.empty() ? std::string("none") : "\"" + errors[0] + "\"";
+    if (original.diagnostics != flattened.diagnostics) {
+      const auto first = [](const Strings &diagnostics) {
+        return diagnostics.empty() ? std::string("none") : "\"" + diagnostics[0] + "\"";
       };
-      return refused(set, fmt::format("clang's errors differ: {}, but {} of the flattened text",
-                                      first(original.errors), first(flattened.errors)));
+      return refused(set,
+                     fmt::format("clang's diagnostics differ: {}, but {} of the flattened text",
+                                 first(original.diagnostics), first(flattened.diagnostics)));
     }
     return {};
   }

@@ -127,10 +127,13 @@ class Scanner {
     if (state_ == State::code) {
       if (c == '"' || c == '\'') begin_literal(c);
     } else if (c == quote) {
-      if (literal_has_comment_) doubt("a comment within a literal");
+      // A string may hold a URL.
+      const bool is_odd = literal_has_comment_ && state_ == State::character;
+      if (literal_has_block_ || is_odd) doubt("a comment within a literal");
       state_ = State::code;
     } else if (begins_comment()) {
       literal_has_comment_ = true;
+      literal_has_block_ = literal_has_block_ || peek(1) == '*';
     } else if (c == '\\' && at_ + 1 == text_.size()) {
       doubt("a backslash at the end of the file");
     } else if (c == '\\' && line_end(1) == 0) {
@@ -146,7 +149,7 @@ class Scanner {
   // R"(...)" is a raw string in C++ for OpenCL.
   void begin_literal(char quote) {
     state_ = quote == '"' ? State::string : State::character;
-    literal_has_comment_ = false;
+    literal_has_comment_ = literal_has_block_ = false;
     if (quote == '"' && before_splices() == 'R') doubt("a raw string");
   }
 
@@ -173,7 +176,8 @@ class Scanner {
   bool may_be_directive_ = true;  // no code stands before, but spaces or #
   bool is_directive_ = false;
   bool all_code_;
-  bool literal_has_comment_ = false;
+  bool literal_has_comment_ = false;  // what would begin one
+  bool literal_has_block_ = false;    // a comment of /*
   std::optional<Doubt> doubt_;
 };
 

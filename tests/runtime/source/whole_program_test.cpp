@@ -288,7 +288,8 @@ TEST_CASE("texts that compilers divide into lines in different ways are refused"
   // What people write.
   for (const std::string &text :
        {"// don't\n#include \"x.h\"\n"s, "#define A \\\r\n 1\r\n#include \"x.h\"\r\n"s,
-        "#include \"x.h\" // why\n"s, "#include \"x.h\" /* why\n*/\n"s, "int a = b ? c : d;\n"s,
+        "#include \"x.h\" // why\n"s, "constant char u[] = \"http://x\";\n#include \"x.h\"\n"s,
+        "#include \"x.h\" /* why\n*/\n"s, "int a = b ? c : d;\n"s,
         "#error don't\n#include \"x.h\"\n"s, "#if 0\nit's\n#include \"x.h\"\n#endif"s,
         "\xEF\xBB\xBF#include \"x.h\""s, "\f\n#include \"x.h\"\n\v\n"s}) {
     INFO(text);
