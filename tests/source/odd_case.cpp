@@ -122,8 +122,12 @@ class OddCase {
     const std::size_t files = 1 + below(5);
     for (std::size_t i = 0; i < files; ++i) add(Kind::file, join(some_folder(), some_name()), "");
     const std::size_t count = case_.files.size();
-    if (has_theme(kExpansions) && chance(30))
-      add(Kind::file, join(pick({"", "a", "b"}), "x 1.h"), "");
+    if (has_theme(kExpansions) && chance(30)) {  // for one who knows the compiler's macro, and else
+      for (const char *name : {"x 1.h", "x __ENDIAN_LITTLE__.h"}) add(Kind::file, name, "");
+    }
+    if (has_theme(kOptions)) {  // what an unusual option may find in place of the first file
+      add(Kind::file, join("other", std::filesystem::path(case_.files[0].path).filename()), "");
+    }
     if (has_theme(kLinks) || chance(5)) {  // a folder by another name, at another depth
       const std::string path = pick({"current", "l", "a/l", "b/deep/l"});
       const std::string up = path.rfind('/') == std::string::npos ? ""
@@ -200,10 +204,8 @@ class OddCase {
   }
 
   std::string unusual_option() {
-    const std::string folder = [this] {
-      const std::string found = pick(folders_of_files());
-      return found.empty() || found.find(' ') != std::string::npos ? "a"s : found;
-    }();
+    const std::string found = chance(60) ? "other" : pick(folders_of_files());
+    const std::string folder = found.empty() || found.find(' ') != std::string::npos ? "a" : found;
     const std::string name = some_name();
     switch (below(16)) {
       case 0:
@@ -372,7 +374,7 @@ class OddCase {
   // An include of a name that macros make.
   std::string made_include() {
     const std::string path = some_path();
-    switch (below(12)) {
+    switch (has("x 1.h") && chance(20) ? 8 : below(12)) {
       case 0: return "#undef NAME\n#define NAME \"" + path + "\"\n#include NAME";
       case 1: return "#undef NAME\n#define NAME <" + path + ">\n#include NAME";
       case 2: return "#define S(a) #a\n#include S(" + path + ")";
