@@ -6,10 +6,9 @@ A line "SPDX-License-Identifier: ID" in the file's kind of comment, ID as in LIC
 first two. In C++ of the product a comment on the second line says what the file is for.
 """
 
-import subprocess
 import sys
 
-from tracked import GENERATED, ROOT
+from tracked import GENERATED, ROOT, listed
 
 LICENCES = {"Apache License": "Apache-2.0", "MIT License": "MIT", "BSD 3-Clause": "BSD-3-Clause",
             "BSD 2-Clause": "BSD-2-Clause"}
@@ -32,10 +31,7 @@ def lacks_purpose(path, second):
 
 def main():
     expected = f"SPDX-License-Identifier: {licence()}"
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], stdout=subprocess.PIPE,
-                            check=True).stdout.decode().split("\0")
-    files = [ROOT / name for name in listed if name]
-    files = [path for path in files if GENERATED not in path.parents and path.is_file()
+    files = [path for path in listed() if GENERATED not in path.parents and path.is_file()
              and (path.suffix in SUFFIXES or path.name in ("CMakeLists.txt", "bootstrap.sh"))]
     missing = 0
     for path in files:
