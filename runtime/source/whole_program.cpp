@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <set>
+#include <unordered_set>
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/source/build_options.hpp"
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
-constexpr std::size_t kLongestWord = 32;  // longer than any of the words below
 constexpr char kRoot[] = "<program>";
 // How the flattener begins the text of kRoot.
 constexpr std::string_view kMark = "#line 1 \"<program>\"\n";
@@ -36,7 +35,7 @@ constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
                                         "__builtin_FILE", "__builtin_source_location",
                                         "_Pragma"};
 // What stands after a # where a text takes in files; a comment may go on in the next line.
-constexpr std::string_view kLineTraces[] = {"include", "import", "embed", "/*"};
+constexpr std::string_view kLineTraces[] = {"include", "import", "embed"};
 // Folders in which some drivers look for headers, rusticl and Intel's among them.
 constexpr const char *kSystemDirs[] = {"/usr/local/include", "/usr/include"};
 
@@ -53,13 +52,17 @@ bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
   });
 }
 
-// Whether a backslash carries a line on.
-bool has_splice(std::string_view text) {
+// Whether a backslash carries a line on; `within_words`: in the middle of a word.
+bool has_splice(std::string_view text, bool within_words) {
   for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
-    const std::size_t end = text.find('\n', at);
-    const bool splices =
-        end != std::string_view::npos && end - at <= 2 && (end == at + 1 || text[at + 1] == '\r');
-    if (splices) return true;
+    const std::size_t end = text.find_first_not_of('\r', at + 1);
+    if (end == std::string_view::npos) return false;
+    if (text[end] != '\n') continue;
+    const bool begins = at > 0 && is_word_character(text[at - 1]);
+    // Behind several splices a word may go on, too.
+    const bool goes_on =
+        end + 1 < text.size() && (is_word_character(text[end + 1]) || text[end + 1] == '\\');
+    if (!within_words || (begins && goes_on)) return true;
   }
   return false;
 }
@@ -68,34 +71,53 @@ bool has_splice(std::string_view text) {
 bool has_traces(std::string_view text) {
   for (std::size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (has_any(text.substr(at, end - at), kLineTraces)) return true;
+    const std::string_view line = text.substr(at, end - at);
+    if (has_any(line, kLineTraces) || line.find("/*") != std::string_view::npos) return true;
   }
   // DATE__, TIME__, TIMESTAMP__.
   for (std::size_t at = 0; (at = text.find("__", at)) != std::string_view::npos; ++at) {
     if (at > 0 && (text[at - 1] == 'E' || text[at - 1] == 'P')) return true;
   }
-  return text.find("\\\n") != std::string_view::npos || text.find("\\\r") != std::string_view::npos;
+  // A # and its word may stand in two lines.
+  const bool is_split = has_any(text, kLineTraces) && has_splice(text, /*within_words=*/false);
+  return is_split || has_splice(text, /*within_words=*/true);
 }
 
-// Calls `take` with each word of the text that begins with a letter or '_', until it returns true.
+using Words = std::vector<std::string_view>;
+
+// The words that a program must not have, all of which begin with '_'.
+Words odd_words(bool has_files) {
+  Words words(std::begin(kWords), std::end(kWords));
+  if (has_files) words.insert(words.end(), std::begin(kPlaces), std::end(kPlaces));
+  return words;
+}
+
+// Calls `take` with each word of the text that begins with '_', until it returns true.
 template <typename Take>
-bool any_word(std::string_view text, const Take &take) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!is_word_character(text[at])) continue;
-    const std::size_t begin = at;
-    while (at < text.size() && is_word_character(text[at])) ++at;
-    if (take(text.substr(begin, at - begin))) return true;
+void each_underscore(std::string_view text, const Take &take) {
+  for (std::size_t at = 0; (at = text.find('_', at)) != std::string_view::npos; ++at) {
+    if (at > 0 && is_word_character(text[at - 1])) continue;
+    const std::string_view word = first_word(text.substr(at));
+    if (take(word)) return;
+    at += word.size() - 1;
   }
-  return false;
 }
 
-bool has_word(std::string_view text, std::string_view word) {
-  return text.find(word) != std::string_view::npos &&
-         any_word(text, [word](std::string_view one) { return one == word; });
+// The first of `words` in the text; empty if none is in it.
+std::string_view find_word(std::string_view text, const Words &words) {
+  std::string_view found;
+  each_underscore(text, [&](std::string_view word) {
+    const auto place = std::find(words.begin(), words.end(), word);
+    if (place != words.end()) found = *place;
+    return !found.empty();
+  });
+  return found;
 }
+
+using Pieces = std::unordered_set<std::string_view>;
 
 // Whether ## can make `word` of shorter words, all of which are among `pieces`.
-bool is_made_of(std::string_view word, const std::set<std::string_view> &pieces) {
+bool is_made_of(std::string_view word, const Pieces &pieces) {
   std::vector<bool> reached(word.size() + 1);
   reached[0] = true;
   for (std::size_t begin = 0; begin < word.size(); ++begin) {
@@ -107,39 +129,55 @@ bool is_made_of(std::string_view word, const std::set<std::string_view> &pieces)
   return reached[word.size()];
 }
 
+// All shorter words of which ## could make one of odd_words(); never destroyed, as an application's
+// statics may build programs.
+const Pieces &all_parts() {
+  static const Pieces &parts = *[] {
+    auto *made = new Pieces;
+    for (const std::string_view word : odd_words(/*has_files=*/true)) {
+      for (std::size_t begin = 0; begin < word.size(); ++begin) {
+        const std::size_t longest = word.size() - (begin == 0 ? 1 : begin);
+        for (std::size_t size = 1; size <= longest; ++size) made->insert(word.substr(begin, size));
+      }
+    }
+    return made;
+  }();
+  return parts;
+}
+
 // The first of `words` that ## may make in a program of these texts, whoever's macro has the ##:
 // a driver's headers may. Empty if there is none.
-template <std::size_t kCount>
 std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
-                                 const std::string_view (&words)[kCount]) {
-  const auto begins_one = [&](std::string_view text, std::size_t at) {
-    const std::string_view piece = first_word(text.substr(at, kLongestWord));
-    return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) {
-      return piece.size() < word.size() && word.starts_with(piece);
-    });
-  };
-  bool begins = false;  // all of the words begin with '_'
+                                 const Words &words) {
+  bool begins = false;
   for (const std::string_view text : texts) {
-    for (std::size_t at = 0; !begins && (at = text.find('_', at)) != std::string_view::npos; ++at) {
-      begins = (at == 0 || !is_word_character(text[at - 1])) && begins_one(text, at);
-    }
+    each_underscore(text, [&](std::string_view piece) {
+      begins = std::any_of(words.begin(), words.end(), [piece](std::string_view word) {
+        return piece.size() < word.size() && word.starts_with(piece);
+      });
+      return begins;
+    });
+    if (begins) break;
   }
   if (!begins) return {};
-  std::vector<ScannedText> scanned;
-  scanned.reserve(texts.size());  // the pieces are in them
-  std::set<std::string_view> pieces;
+  const Pieces &parts = all_parts();
+  Pieces pieces;
   for (const std::string_view text : texts) {
-    scanned.push_back(scan(text, CodeOf::all_lines));  // words in comments are no words
-    for (const LogicalLine &line : scanned.back().lines) {
-      any_word(line.code, [&pieces](std::string_view word) {
-        if (word.size() <= kLongestWord) pieces.insert(word);
-        return false;
-      });
+    const ScannedText scanned = scan(text, CodeOf::all_lines);  // words in comments are no words
+    for (const LogicalLine &line : scanned.lines) {
+      const std::string_view code = line.code;
+      for (std::size_t at = 0; at < code.size(); ++at) {
+        if (!is_word_character(code[at])) continue;
+        const std::string_view word = first_word(code.substr(at));
+        if (const auto part = parts.find(word); part != parts.end()) pieces.insert(*part);
+        at += word.size();
+      }
     }
   }
-  const auto found = std::find_if(std::begin(words), std::end(words),
-                                  [&](std::string_view word) { return is_made_of(word, pieces); });
-  return found == std::end(words) ? std::string_view() : *found;
+  const auto found = std::find_if(words.begin(), words.end(), [&pieces](std::string_view word) {
+    return is_made_of(word, pieces);
+  });
+  return found == words.end() ? std::string_view() : *found;
 }
 
 // `what`: its first line counts.
@@ -148,42 +186,44 @@ Status depends_on(std::string_view what) {
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
 }
 
+// Options that change no result.
+bool are_harmless(std::string_view options) {
+  const auto words = option_words(options);
+  return words && std::all_of(words->begin(), words->end(), [](const OptionWord &word) {
+           return word.text == "-cl-opt-disable" || word.text == "-w" || word.text == "-g";
+         });
+}
+
 template <std::size_t kCount>
 Status check_variables(const char *const (&variables)[kCount]) {
   for (const char *variable : variables) {
-    if (std::getenv(variable) != nullptr) return depends_on(std::string(variable) + " is set");
+    const char *value = std::getenv(variable);
+    if (value != nullptr && !are_harmless(value)) {
+      return depends_on(std::string(variable) + " is set");
+    }
   }
   return {};
 }
 
-// Of a text whose includes are in it.
-template <std::size_t kCount>
-Status check_words(const ScannedText &scanned, const std::string_view (&words)[kCount]) {
+// Of a text, which has traces, whose includes are in it.
+Status check_source(std::string_view text, bool has_files) {
+  const Words words = odd_words(has_files);
+  const ScannedText scanned = scan(text, CodeOf::all_lines);
+  if (scanned.doubt) return depends_on(scanned.doubt->what);
   for (const LogicalLine &line : scanned.lines) {
     const std::string_view directive = directive_of(line).name;
     for (const std::string_view name : kDirectives) {
       if (directive == name) return depends_on(name);
     }
-    for (const std::string_view word : words) {
-      if (has_word(line.code, word)) return depends_on(word);
+    if (const std::string_view word = find_word(line.code, words); !word.empty()) {
+      return depends_on(word);
     }
   }
   return {};
 }
 
-// Of a text, which has traces, whose includes are in it; with kPlaces if these are of files.
-Status check_source(std::string_view text, bool has_files) {
-  const ScannedText scanned = scan(text, CodeOf::all_lines);
-  if (scanned.doubt) return depends_on(scanned.doubt->what);
-  Status s = check_words(scanned, kWords);
-  return s.ok() && has_files ? check_words(scanned, kPlaces) : s;
-}
-
 Status check_options(std::string_view options) {
   if (const auto doubt = odd_bytes(options)) return depends_on(doubt->what + " in its options");
-  for (const std::string_view word : kWords) {
-    if (has_word(options, word)) return depends_on(word);
-  }
   return {};
 }
 
@@ -254,11 +294,6 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
   }
   if (Status s = check_source(flat->text, has_files); !s.ok()) return s;
   if (has_files) {
-    for (const std::string_view place : kPlaces) {
-      if (has_word(options.others, place)) return depends_on(place);
-    }
-    const std::string_view place = word_by_pasting({flat->text, options.others}, kPlaces);
-    if (!place.empty()) return depends_on(place);
     whole->source = std::move(flat->text);
     std::error_code error;
     whole->folder = fs::current_path(error).generic_string();
@@ -299,12 +334,15 @@ Result<WholeProgram> whole_program(std::string_view source, std::string_view opt
   if (const auto doubt = odd_bytes(text)) return depends_on(doubt->what);
   WholeProgram whole{"", std::string(source), parts->others};
   if (has_traces(text)) {
-    const bool may_include = text.find("include") != std::string_view::npos || has_splice(text);
+    const bool may_include =
+        text.find("include") != std::string_view::npos || has_splice(text, /*within_words=*/true);
     Status s = may_include ? take_files(text, *parts, headers, &whole)
                            : check_source(text, /*has_files=*/false);
     if (!s.ok()) return s;
   }
-  const std::string_view word = word_by_pasting({whole.source, whole.options}, kWords);
+  const Words words = odd_words(!whole.files.empty());
+  std::string_view word = find_word(whole.options, words);
+  if (word.empty()) word = word_by_pasting({whole.source, whole.options}, words);
   if (!word.empty()) return depends_on(word);
   whole.name = program_name(whole.source, whole.options);
   if (!whole.files.empty()) {

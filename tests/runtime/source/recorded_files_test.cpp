@@ -74,8 +74,7 @@ TEST_CASE("A program keeps what it was put together of, and one without includes
   const TemporaryFolder folder;
   const std::string text = "\xEF\xBB\xBF#define V 1\r\n";
   const std::string header = folder.write("inc/a.h", text).string();
-  std::filesystem::create_symlink("a.h", folder.path() / "inc/link.h");
-  const std::string source = "#include <a.h>\n#include <link.h>\n#include <own.h>\n";
+  const std::string source = "#include <a.h>\n#include <../inc/a.h>\n#include <own.h>\n";
   const std::string options = "-DX -I " + (folder.path() / "inc").string();
   const auto whole = whole_program(source, options, {{"own.h", "int own;\n"}});
   REQUIRE(whole.ok());

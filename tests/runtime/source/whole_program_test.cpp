@@ -414,6 +414,8 @@ TEST_CASE("a variable that adds options or folders makes programs pass", "[sourc
   headed.folder.write("x.h", "int x;\n");
   setenv("POCL_EXTRA_BUILD_FLAGS", "-DX", 1);
   CHECK_FALSE(headed.takes("kernel void k() {}"));
+  setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable -w", 1);
+  CHECK(headed.takes("kernel void k() {}"));
   unsetenv("POCL_EXTRA_BUILD_FLAGS");
   setenv("CPATH", "/x", 1);
   CHECK(headed.takes("kernel void k() {}"));
