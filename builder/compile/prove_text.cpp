@@ -280,7 +280,7 @@ class Prover {
         return diagnostics.empty() ? std::string("none") : "\"" + diagnostics[0] + "\"";
       };
       return refused(set,
-                     fmt::format("clang's diagnostics differ: {}, but {} of the flattened text",
+                     fmt::format("clang's errors differ: {}, but {} of the flattened text",
                                  first(original.diagnostics), first(flattened.diagnostics)));
     }
     return {};

@@ -141,6 +141,9 @@ class Scanner {
       ++at_;
       keep(line, peek(0));
     }
+    if (state_ == State::code && c == '\\' && (peek(1) == 'u' || peek(1) == 'U')) {
+      doubt("a universal character name");
+    }
     if (state_ == State::code && c == '\\' && at_ + 1 == text_.size()) {
       doubt("a backslash at the end of the file");
     }

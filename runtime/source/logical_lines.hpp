@@ -42,8 +42,8 @@ std::optional<Doubt> odd_bytes(std::string_view text);
 
 // `lines` are the lines of the text, in order, without gaps. Line ends are "\n" or "\r\n".
 // `doubt` is of comments and literals that may end elsewhere for another compiler: comment marks
-// within a literal, #error, #warning or <...>; raw strings; a comment or a splice that the end of
-// the text cuts.
+// within a literal, #error, #warning or <...>; raw strings; universal character names; a comment or
+// a splice that the end of the text cuts.
 struct ScannedText {
   std::vector<LogicalLine> lines;
   std::optional<Doubt> doubt;

@@ -279,6 +279,7 @@ TEST_CASE("texts that compilers divide into lines in different ways are refused"
                                   "auto s = R\"(\n#include \"x.h\"\n)\";\n"s,
                                   "\"\\\\\n#include \"x.h\"\n"s,
                                   "#include \"x.h\"\n/* no end\n"s,
+                                  "#ifdef\\u0041\n#include \"x.h\"\n#endif\n"s,
                                   "#include \"x.h\"\\\n"s}) {
     INFO(text);
     CHECK_FALSE(headed.takes(text));
