@@ -15,6 +15,7 @@
 #include "builder/build/spill.hpp"
 #include "builder/build/twins.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
 

@@ -273,7 +273,7 @@ json describe_pack(const packs::Pack &pack, const packs::Contents &contents) {
   described["size"] = pack.superblock().pack_size;
   described["signatures"] = json::array();
   std::vector<packs::Signature> signatures;
-  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) {
+  if (packs::Status s = packs::read_signatures(pack, &signatures); !s.ok()) {
     described["signatures_fault"] = s.message;
   }
   for (const packs::Signature &signature : signatures) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs Kiln and builds tests/consumer/project with it in the three ways in which an
-# application can get it; each must open the pack that it made.
+# Installs Kiln and builds tests/consumer/project with it in the four ways in which an
+# application can get it; each must open the pack.
 #   cmake -DKILN_SOURCE=... -DKILN_BUILD=... -DWORK=... [-DLAUNCHER=ccache] [-DBUILD_TYPE=...]
-#         -P consumer_test.cmake
-# Kiln is built in KILN_BUILD already, with BUILD_TYPE as there. WORK is emptied first.
+#         [-DSTRICT=ON] [-DPORTABLE=ON] [-DUNITY=ON] -P consumer_test.cmake
+# Kiln is built in KILN_BUILD already, with BUILD_TYPE, STRICT, PORTABLE and UNITY as there. WORK is
+# emptied first.
 include(${CMAKE_CURRENT_LIST_DIR}/../runtime/build_steps.cmake)
 file(REMOVE_RECURSE ${WORK})
 set(prefix ${WORK}/prefix)
@@ -62,9 +63,15 @@ endforeach()
 set(ENV{PKG_CONFIG_PATH} ${pkgconfig_dir})
 consume(pkg-config -DKILN_PACK=${pack_file})
 
-# With the options that Kiln has by default, and so without KILN_UNITY_BUILD, as nothing else here is
-# compiled. Without optimisation, which takes the longest of it and changes nothing that is looked at.
-consume(FetchContent -DKILN_SOURCE=${KILN_SOURCE} -DCMAKE_BUILD_TYPE=Debug)
-if(EXISTS ${WORK}/FetchContent/_deps/kiln-build/tests)
+# Without optimisation, which takes the longest of it and changes nothing that is looked at.
+consume(add_subdirectory -DKILN_SOURCE=${KILN_SOURCE} -DKILN_WARNINGS_AS_ERRORS=${STRICT}
+  -DKILN_STATIC_DEPENDENCIES=${PORTABLE} -DCMAKE_BUILD_TYPE=Debug
+  -DKILN_UNITY_BUILD=${UNITY} -DKILN_QUICK_BUILD=ON)
+if(EXISTS ${WORK}/add_subdirectory/kiln/tests)
   message(FATAL_ERROR "Kiln's tests are a part of another project")
 endif()
+
+# With the options that Kiln has by default, and so each source compiled alone. Without kiln, whose
+# sources the preset dev compiles so: the pack is the one from above.
+consume(FetchContent -DKILN_SOURCE=${KILN_SOURCE} -DKILN_PACK=${pack_file}
+  -DCMAKE_BUILD_TYPE=Debug)

@@ -319,7 +319,7 @@ TEST_CASE("an offline binary is made anew by other tools, and by a device that i
   offline.offline = std::make_shared<Compiler>();
   packs::Target target = target_of(offline);
   const auto plan_for = [&](const DeviceInfo &device) {
-    return make_plan(base, {device}, {target});
+    return builder::make_plan(base, {device}, {target});
   };
   CHECK(plan_for(offline)[0].reason ==
         "the variant needs images, which the offline compiler lacks");

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "tests/support/driver/contexts.hpp"
 #include "tests/support/driver/faults.hpp"
 
