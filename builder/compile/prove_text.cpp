@@ -279,9 +279,8 @@ class Prover {
       const auto first = [](const Strings &diagnostics) {
         return diagnostics.empty() ? std::string("none") : "\"" + diagnostics[0] + "\"";
       };
-      return refused(set,
-                     fmt::format("clang's errors differ: {}, but {} of the flattened text",
-                                 first(original.diagnostics), first(flattened.diagnostics)));
+      return refused(set, fmt::format("clang's errors differ: {}, but {} of the flattened text",
+                                      first(original.diagnostics), first(flattened.diagnostics)));
     }
     return {};
   }
