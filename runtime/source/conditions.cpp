@@ -7,12 +7,6 @@
 namespace kiln::source {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // The parts of `text` between `mark`s, of which there are none in parentheses.
 std::vector<std::string_view> parts_of(std::string_view text, std::string_view mark) {
   std::vector<std::string_view> parts;

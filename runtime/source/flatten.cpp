@@ -65,10 +65,10 @@ bool is_odd_pragma(std::string_view operands) {
 
 // Directives that mean the same in one text as in several, but for #include.
 bool is_plain_directive(std::string_view name) {
-  constexpr std::string_view kPlain[] = {"if",       "ifdef",   "ifndef", "elif",   "elifdef",
-                                         "elifndef", "else",    "endif",  "define", "undef",
-                                         "error",    "warning", "pragma", "include"};
-  return std::find(std::begin(kPlain), std::end(kPlain), name) != std::end(kPlain);
+  constexpr std::string_view kSame[] = {"if",       "ifdef",   "ifndef", "elif",   "elifdef",
+                                        "elifndef", "else",    "endif",  "define", "undef",
+                                        "error",    "warning", "pragma", "include"};
+  return std::find(std::begin(kSame), std::end(kSame), name) != std::end(kSame);
 }
 
 bool is_if(std::string_view name) { return name == "if" || name == "ifdef" || name == "ifndef"; }

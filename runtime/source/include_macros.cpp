@@ -10,7 +10,6 @@ namespace kiln::source {
 namespace {
 
 constexpr unsigned kDeepestMacro = 32;
-constexpr std::string_view kSpaces = " \t\r\v\f";
 
 // Drivers define macros of such names, and Kiln does not know which.
 bool may_be_a_drivers(std::string_view word) {
@@ -23,12 +22,6 @@ bool may_be_a_drivers(std::string_view word) {
 }
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSpaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpaces) - begin + 1);
-}
 
 // The word, number or string literal at `at`, or the one character there.
 std::string_view token_at(std::string_view text, std::size_t at) {
@@ -148,7 +141,7 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned
       continue;
     }
     const Macro &macro = found->second;
-    const std::size_t open = text.find_first_not_of(kSpaces, at);
+    const std::size_t open = text.find_first_not_of(kBlanks, at);
     const bool is_called = open != std::string_view::npos && text[open] == '(';
     if (macro.is_function != is_called) return std::nullopt;
     std::vector<std::string> arguments;

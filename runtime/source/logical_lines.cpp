@@ -198,6 +198,12 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
 std::string_view first_word(std::string_view text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_word_character);
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));

@@ -52,6 +52,8 @@ ScannedText scan(std::string_view text, CodeOf code);
 
 bool is_word_character(char c);  // a letter, a digit or '_'
 
+std::string_view trimmed(std::string_view text);  // without blanks at its ends
+
 std::string_view first_word(std::string_view text);  // at its beginning; empty if none is there
 
 // Blanks within a line of code.
