@@ -62,7 +62,9 @@ class Runner:
         if os.geteuid() != 0:
             return
         copy = self.work.parent / "kiln"
-        shutil.copy(self.settings.kiln, copy)
+        # By another process: children that other threads fork would hold the file open for
+        # writing, and it could not be run.
+        subprocess.run(["cp", "-p", self.settings.kiln, copy], check=True)
         self.settings = dataclasses.replace(self.settings, kiln=copy)
         self.work.parent.chmod(0o755)
         for place in (self.work, self.drivers, self.home, self.home / "pocl"):
