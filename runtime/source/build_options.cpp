@@ -124,6 +124,10 @@ Result<IncludeOptions> include_options(std::string_view options) {
       continue;
     }
     if (kind != "-D" && kind != "-U" && kind != "-I") {
+      // With these a byte may end a file, and the folders of all including files are searched.
+      if (word.text.starts_with("-fms-")) {
+        return refused("its option " + word.text + ", which compilers may read in another way");
+      }
       if (names_no_file(word.text)) continue;
       return refused("its option " + word.text + ", which may name a file");
     }

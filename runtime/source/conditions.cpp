@@ -112,7 +112,7 @@ void Conditions::meet(const LogicalLine &line, const Directive &directive) {
     end();
   } else if (name.starts_with("el") && !groups_.empty()) {
     Group &group = groups_.back();
-    Truth truth = Truth::unknown;  // of #elifdef and #elifndef
+    Truth truth = Truth::unknown;
     if (name == "else") truth = Truth::yes;
     if (name == "elif") truth = value_of(operands);
     group.active = std::min(truth, negated(group.taken));

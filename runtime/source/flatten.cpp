@@ -65,9 +65,9 @@ bool is_odd_pragma(std::string_view operands) {
 
 // Directives that mean the same in one text as in several, but for #include.
 bool is_plain_directive(std::string_view name) {
-  constexpr std::string_view kSame[] = {"if",       "ifdef",   "ifndef", "elif",   "elifdef",
-                                        "elifndef", "else",    "endif",  "define", "undef",
-                                        "error",    "warning", "pragma", "include"};
+  constexpr std::string_view kSame[] = {"if",    "ifdef",   "ifndef", "elif",
+                                        "else",  "endif",   "define", "undef",
+                                        "error", "warning", "pragma", "include"};
   return std::find(std::begin(kSame), std::end(kSame), name) != std::end(kSame);
 }
 

@@ -215,6 +215,10 @@ std::optional<Doubt> odd_bytes(std::string_view text) {
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
     return Doubt{at, "a byte of value 0"};
   }
+  // With Microsoft's extensions the end of the file, wherever drivers switch them on.
+  if (const std::size_t at = text.find('\x1a'); at != std::string_view::npos) {
+    return Doubt{at, "a byte of value 26"};
+  }
   for (std::size_t at = 0; (at = text.find('\r', at)) != std::string_view::npos; ++at) {
     if (next(at) != '\n') return Doubt{at, "a carriage return without a line feed"};
   }

@@ -36,8 +36,9 @@ struct Doubt {
   std::string what;    // a noun phrase: "a trigraph"
 };
 
-// Bytes that some compilers give a meaning, and others another: NUL, a carriage return without a
-// line feed, trigraphs, "%:", and a backslash with blanks between it and the end of its line.
+// Bytes that some compilers give a meaning, and others another: NUL, Ctrl-Z, a carriage return
+// without a line feed, trigraphs, "%:", and a backslash with blanks between it and the end of its
+// line.
 std::optional<Doubt> odd_bytes(std::string_view text);
 
 // `lines` are the lines of the text, in order, without gaps. Line ends are "\n" or "\r\n".

@@ -47,7 +47,7 @@ TEST_CASE("Options that drivers divide in different ways have no folders among t
   CHECK(include_options("-DA=\"x\"")->uncertain == Texts{"A=x"});
 }
 
-TEST_CASE("Options that may name a file other than by -I are refused") {
+TEST_CASE("Options that may name a file other than by -I, or read files otherwise, are refused") {
   for (const char *options : {"-include a.h",
                               "-includea.h",
                               "-imacros a.h",
@@ -62,6 +62,8 @@ TEST_CASE("Options that may name a file other than by -I are refused") {
                               "-fplugin=a.so",
                               "-fmodule-file=a",
                               "-mllvm -x",
+                              "-fms-extensions",
+                              "-fms-compatibility",
                               "-working-directory W",
                               "-I=a",
                               "-I-",

@@ -267,6 +267,7 @@ TEST_CASE("texts that compilers divide into lines in different ways are refused"
                                   "#inc\\ \nlude \"x.h\"\n"s,
                                   "#\\ \ninclude \"x.h\"\n"s,
                                   "#\0include \"x.h\"\n"s,
+                                  "#include \"x.h\"\n\x1a\n"s,
                                   "// art: \\ \n#include \"x.h\"\n"s,
                                   "#inc\?\?/\nlude \"x.h\"\n"s,
                                   "#warning see src/*.cl\n#include \"x.h\"\n// */\n"s,
@@ -328,14 +329,27 @@ TEST_CASE("files that mean something else in one text are refused", "[source]") 
   const Headed headed;
   headed.folder.write("x.h", "int x;\n");
   const std::string include = "#include \"h.h\"\n";
-  for (const char *header :
-       {"#if A\n#pragma once\n#endif\n", "#pragma once x\n", "_Pragma(\"once\")\n", "#endif\n",
-        "#if A\n#else\n#endif\n#else\n", "#if A\n#else\n#else\n#endif\n", "#if A\n",
-        "int x = __builtin_FILE();\n", "#pragma push_macro(\"A\")\n", "#pragma GCC system_header\n",
-        "#pragma clang module import a\n", "#line 7 \"y.h\"\n", "# 7 \"y.h\"\n",
-        "#include_next <x.h>\n", "#ident \"a\"\n", "constant char n[] = __FILE_NAME__;\n",
-        "P(__FI, LE__)\n", "#ifdef KILN_ONCE_2\n#endif\n",
-        "#ifndef G\n#define G\n#undef G\n#include \"h.h\"\n#endif\n"}) {
+  for (const char *header : {"#if A\n#pragma once\n#endif\n",
+                             "#pragma once x\n",
+                             "_Pragma(\"once\")\n",
+                             "#endif\n",
+                             "#if A\n#else\n#endif\n#else\n",
+                             "#if A\n#else\n#else\n#endif\n",
+                             "#if A\n",
+                             "#if A\n#elifdef B\n#endif\n",
+                             "#if A\n#elifndef B\n#endif\n",
+                             "int x = __builtin_FILE();\n",
+                             "#pragma push_macro(\"A\")\n",
+                             "#pragma GCC system_header\n",
+                             "#pragma clang module import a\n",
+                             "#line 7 \"y.h\"\n",
+                             "# 7 \"y.h\"\n",
+                             "#include_next <x.h>\n",
+                             "#ident \"a\"\n",
+                             "constant char n[] = __FILE_NAME__;\n",
+                             "P(__FI, LE__)\n",
+                             "#ifdef KILN_ONCE_2\n#endif\n",
+                             "#ifndef G\n#define G\n#undef G\n#include \"h.h\"\n#endif\n"}) {
     INFO(header);
     headed.folder.write("h.h", header);
     CHECK_FALSE(headed.takes(include));
