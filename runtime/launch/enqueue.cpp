@@ -4,7 +4,6 @@
 
 #include "runtime/load/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
-#include "runtime/load/unload.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -230,10 +229,9 @@ Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDS
   if (history.deaths != 0 || history.stuck) {
     return Status::error(Code::opencl, "an earlier process died when it asked the driver");
   }
-  int no_marker = 0;
-  const int slot = guard->begin(kSuggesting, loader.deadline_milliseconds, &no_marker);
+  Guarded guarded(guard, kSuggesting, loader.deadline_milliseconds);
   Status status = ask_suggestion(kernel.suggest, query, kernel.limits, local);
-  guard->end(slot, kSuggesting, Verdict::proven);
+  guarded.end(Verdict::proven);
   return status;
 }
 

@@ -49,18 +49,6 @@ runtime::BlobUse subject_of(const BinaryArguments &arguments) {
   return {packs::xxh3(arguments.binaries[0], arguments.lengths[0]), KILN_RUNG_EXACT};
 }
 
-// Calls the driver with the subject, behind a marker unless it is known to live through that.
-template <typename Call>
-auto guarded(runtime::Quarantine *quarantine, const runtime::BlobUse &subject, const Call &call,
-             const std::function<runtime::Verdict(decltype(call()))> &judge) {
-  int error = 0;
-  const bool marks = !runtime::is_known(quarantine->fate(subject.id));
-  const int slot = marks ? quarantine->begin(subject, 0, &error) : -1;
-  const auto result = call();
-  if (marks) quarantine->end(slot, subject, judge(result));
-  return result;
-}
-
 cl_program by_driver(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
   return next.clCreateProgramWithBinary(arguments.context, arguments.count, arguments.devices,
                                         arguments.lengths, arguments.binaries, status, code);
@@ -104,9 +92,11 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
   const runtime::BlobUse subject = subject_of(arguments);
   const packs::Status allowed = quarantine->check(subject);
   if (!allowed.ok()) return refuse(allowed.message, status, code);
-  const cl_program made = guarded(
-      quarantine, subject, [&] { return by_driver(arguments, status, code); },
-      [](cl_program) { return runtime::Verdict::untried; });
+  cl_program made = nullptr;
+  {
+    const runtime::Guarded guarded(quarantine, subject, 0);
+    made = by_driver(arguments, status, code);
+  }
   if (made == nullptr) return made;
   auto known = std::make_shared<Program>();
   known->handle = made;
@@ -125,9 +115,10 @@ cl_int build_foreign(const ProgramPointer &program, const BuildArguments &argume
   const cl_device_id device = only_device(program->handle);
   runtime::Quarantine *quarantine = device == nullptr ? nullptr : quarantine_of(device);
   if (quarantine == nullptr || arguments.notify != nullptr) return call();
-  return guarded(quarantine, {program->binary, KILN_RUNG_EXACT}, call, [](cl_int code) {
-    return code == CL_SUCCESS ? runtime::Verdict::taken : runtime::Verdict::untried;
-  });
+  runtime::Guarded guarded(quarantine, {program->binary, KILN_RUNG_EXACT}, 0);
+  const cl_int code = call();
+  if (code == CL_SUCCESS) guarded.end(runtime::Verdict::taken);
+  return code;
 }
 
 }  // namespace kiln::layer

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/load/unload.hpp"
+#include <pthread.h>
 
 namespace kiln::runtime {
 namespace {
+
+// Not a std::shared_mutex: with some standard libraries a global one has a destructor.
+pthread_rwlock_t compiler = PTHREAD_RWLOCK_INITIALIZER;
 
 // More than this is a driver's mistake and not a log.
 constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
@@ -132,14 +135,25 @@ std::string build_log(const Device &device, cl_program program) {
   return log;
 }
 
+UsingCompiler::UsingCompiler() { pthread_rwlock_rdlock(&compiler); }
+UsingCompiler::~UsingCompiler() { pthread_rwlock_unlock(&compiler); }
+
+NobodyCompiles::NobodyCompiles() : locked_(pthread_rwlock_trywrlock(&compiler) == 0) {}
+NobodyCompiles::~NobodyCompiles() {
+  if (locked_) pthread_rwlock_unlock(&compiler);
+}
+
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
                            std::string_view options, const std::vector<ExpectedKernel> &expected,
                            std::string_view working) {
   if (form == Form::source && !working.empty()) {
     const std::string all = concat({options, working});
-    BuildOutcome outcome = build_program(device, context, form, bytes, all, expected);
-    const cl_int code = outcome.error.cl_error;
-    if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return outcome;
+    BuildOutcome first = build_program(device, context, form, bytes, all, expected);
+    const cl_int code = first.error.cl_error;
+    if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return first;
+    BuildOutcome second = build_program(device, context, form, bytes, options, expected);
+    // A genuine error is the source's: the log of the first compilation has it as the second does.
+    return !second.error.ok() && second.log.empty() ? std::move(first) : std::move(second);
   }
   const UsingCompiler using_compiler;
   BuildOutcome outcome;

@@ -31,6 +31,29 @@ struct BuildOutcome {
   BuiltProgram built;
 };
 
+// Keeps the compiler of every platform from being unloaded while it exists: that is one for all
+// loaders of a process. Not to be nested.
+class UsingCompiler {
+ public:
+  UsingCompiler();
+  UsingCompiler(const UsingCompiler &) = delete;
+  UsingCompiler &operator=(const UsingCompiler &) = delete;
+  ~UsingCompiler();
+};
+
+// Keeps others from using a compiler while it exists; false, and keeps nobody, if somebody does.
+class NobodyCompiles {
+ public:
+  NobodyCompiles();
+  NobodyCompiles(const NobodyCompiles &) = delete;
+  NobodyCompiles &operator=(const NobodyCompiles &) = delete;
+  ~NobodyCompiles();
+  explicit operator bool() const { return locked_; }
+
+ private:
+  bool locked_;
+};
+
 // Creates, builds and checks: codes, statuses and handles must agree, the build must
 // succeed, each expected kernel must exist with its number of arguments. `bytes` were
 // verified by the caller. Options are passed for source, cut down to what is defined for

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "kiln/packs/text.hpp"
-#include "runtime/load/rung_sources.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include "kiln/packs/hash.hpp"
 #include "runtime/load/cuda_linker.hpp"
 #include "runtime/load/first_launch.hpp"
-#include "runtime/load/rung_sources.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -21,12 +21,10 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
   const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
   if (Status s = guard.check(given); !s.ok()) return s;
   if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
-  int no_marker = 0;
-  const bool known = is_known(guard.fate(given.id));
-  const int slot = known ? -1 : guard.begin(given, loader.deadline_milliseconds, &no_marker);
+  Guarded guarded(&guard, given, loader.deadline_milliseconds);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
-  if (!known) guard.end(slot, given, outcome.error.ok() ? Verdict::proven : Verdict::untried);
+  if (outcome.error.ok()) guarded.end(Verdict::proven);
   return std::move(outcome.error);
 }
 
@@ -42,8 +40,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   if (!guard.check(linking).ok()) {
     return Status::error(Code::failed, "the driver's linker died or hung over it");
   }
-  int no_marker = 0;
-  const int slot = guard.begin(linking, 0, &no_marker);
+  Guarded guarded(&guard, linking, 0);
   packs::Bytes cubin;
   std::string log;
   Status status = link_cubin(ptx, loader.device->capabilities.compute_capability, &cubin, &log);
@@ -54,7 +51,8 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
     status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
     hopeless = !status.ok();
   }
-  guard.end(slot, linking, hopeless ? Verdict::wrong_result : Verdict::binary_read);
+  if (hopeless) guarded.end(Verdict::wrong_result);
+  if (status.ok()) guarded.end(Verdict::binary_read);
   if (status.ok()) *binary = std::move(cubin);
   return status;
 }
@@ -62,13 +60,14 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
 // The program once more: PoCL's binary is what it was when it was first asked for, and that of a
 // new program holds the code of all launches so far.
 Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+  const Wanted wanted{loader, variant};
   Form form = Form::source;
-  Offer offer = offer_source(loader, variant);
-  if (!offer.blob) {
+  Offer offer = offer_source(wanted).front();
+  if (!offer) {
     form = Form::il;
-    offer = offer_il(loader, variant);
+    offer = offer_il(wanted).front();
   }
-  if (!offer.blob) {
+  if (!offer) {
     return Status::error(Code::failed, "the pack has neither source nor IL to make it of");
   }
   packs::Bytes scratch;
@@ -103,11 +102,9 @@ Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_progra
   if (!guard.check(asking).ok()) {
     return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
   }
-  int no_marker = 0;  // the attempt itself has notified the application
-  const bool known = is_known(guard.fate(asking.id));
-  const int slot = known ? -1 : guard.begin(asking, loader.deadline_milliseconds, &no_marker);
-  const Status status = program_binary(*loader.device, program, out);
-  guard.end(slot, asking, Verdict::binary_read);
+  Guarded guarded(&guard, asking, loader.deadline_milliseconds);
+  Status status = program_binary(*loader.device, program, out);
+  guarded.end(Verdict::binary_read);
   return status;
 }
 

@@ -2,13 +2,15 @@
 // Tries the rungs from the top until a program passes every check, and stores what was compiled.
 #include "runtime/load/ladder.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include "kiln/packs/hash.hpp"
 #include "runtime/load/finish.hpp"
 #include "runtime/load/first_launch.hpp"
-#include "runtime/load/rung_sources.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -21,17 +23,6 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Names the bytes together with the way they are built. A binary has one name in pack and overlay,
-// by its bytes alone; IL and source are named with the variant's options.
-std::uint64_t subject_id(Form form, packs::BlobRef blob, VariantRef variant) {
-  if (form == Form::binary) return blob.xxh3();
-  std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
-  std::memcpy(bytes, blob.name().data(), packs::kDigestSize);
-  std::memcpy(bytes + packs::kDigestSize, variant.hash().data(), packs::kDigestSize);
-  bytes[2 * packs::kDigestSize] = static_cast<std::uint8_t>(form);
-  return packs::xxh3(bytes, sizeof(bytes));
-}
-
 // Names "a new binary of this variant was made for the overlay, because the driver recompiled
 // the one that was there".
 std::uint64_t healing_id(VariantRef variant) {
@@ -40,25 +31,10 @@ std::uint64_t healing_id(VariantRef variant) {
 
 // What is given to the driver on a rung.
 struct Attempt {
-  Form form = Form::binary;
-  View bytes;
-  BlobUse subject;
-  packs::Finality finality = packs::Finality::no;
-  std::string why_not_final{};
+  const Rung &rung;
+  const Offer &offer;
+  BlobUse subject{offer.id, rung.id};
 };
-
-Attempt attempt_of(Form form, kiln_rung rung, const Offer &offer, VariantRef variant) {
-  Attempt attempt{form, {}, {subject_id(form, offer.blob, variant), rung}};
-  if (rung == KILN_RUNG_INTERMEDIATE) {
-    attempt.why_not_final = "the driver compiles this form whenever it loads it";
-  } else if (!offer.provenance) {
-    attempt.why_not_final = "it was compiled here";
-  } else {
-    attempt.finality = offer.provenance.finality();
-    attempt.why_not_final = offer.provenance.why_not_final();
-  }
-  return attempt;
-}
 
 // By the compiler, which would do so again; and not for lack of memory, say.
 bool was_refused(const Status &error) {
@@ -83,10 +59,8 @@ class Ladder {
     const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
     packs::Bytes own;
     scratch_ = lock ? &loader_->scratch : &own;
-    const bool loaded =
-        try_overlay(out) || try_exact(out) || try_compatible(out) || try_intermediate(out) ||
-        try_rung(KILN_RUNG_IL, Form::il, KILN_LOAD_NO_IL, offer_il, out) ||
-        try_rung(KILN_RUNG_SOURCE, Form::source, KILN_LOAD_NO_SOURCE, offer_source, out);
+    const bool loaded = std::any_of(std::begin(kLadder), std::end(kLadder),
+                                    [&](const Rung &rung) { return try_rung(rung, out); });
     tell_distrust();
     const bool with_overlay = overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
     if (loaded && with_overlay && !foresee_) keep(**out);
@@ -108,15 +82,17 @@ class Ladder {
     return give_up(&result, outcome, std::move(reason));
   }
 
-  bool off(kiln_rung rung, unsigned flag) {
-    if ((flags_ & flag) != 0) return !skip(rung, KILN_OUTCOME_SKIPPED, "switched off");
+  // Ok unless the rung is left out, whatever it has to offer.
+  Status is_open(const Rung &rung) const {
+    if ((flags_ & rung.off) != 0) return Status::error(Code::failed, "switched off");
     if (proven_alone_ &&
-        (rung != KILN_RUNG_EXACT || !is_proven(*loader_->pack, *loader_->device, variant_))) {
-      return !skip(rung, KILN_OUTCOME_SKIPPED, "the variant requires a binary with a proof");
+        (rung.id != KILN_RUNG_EXACT || !is_proven(*loader_->pack, *loader_->device, variant_))) {
+      return Status::error(Code::failed, "the variant requires a binary with a proof");
     }
-    return (flag & KILN_LOAD_NO_BINARY) != 0 &&
-           (loader_->notes.flags & KILN_DRIVER_NEVER_GIVE) != 0 &&
-           !skip(rung, KILN_OUTCOME_SKIPPED, "a driver note: never give it binaries");
+    if ((loader_->notes.flags & KILN_DRIVER_NEVER_GIVE) != 0 && rung.form == Form::binary) {
+      return Status::error(Code::failed, "a driver note: never give it binaries");
+    }
+    return {};
   }
 
   void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
@@ -136,84 +112,45 @@ class Ladder {
     if (!told.ok()) note(KILN_NOTICE_UNTRUSTED, {}, std::move(told.message));
   }
 
-  bool try_overlay(std::shared_ptr<LoadedProgram> *out) {
-    constexpr kiln_rung kRung = KILN_RUNG_OVERLAY;
-    if (off(kRung, KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY)) return false;
-    if (overlay_ == nullptr) return skip(kRung, KILN_OUTCOME_SKIPPED, loader_->no_overlay);
-    OverlayEntry entry;
-    if (Status s = overlay_->find(variant_.hash(), scratch_, &entry); !s.ok()) {
-      const bool missed = s.code == Code::not_found;
-      return skip(kRung, missed ? KILN_OUTCOME_MISSED : KILN_OUTCOME_FAILED, std::move(s.message));
+  bool try_rung(const Rung &rung, std::shared_ptr<LoadedProgram> *out) {
+    if (rung.nvidia_only && loader_->device->description.finishing != Finishing::linker) {
+      return false;
     }
+    if (Status s = is_open(rung); !s.ok()) {
+      return skip(rung.id, KILN_OUTCOME_SKIPPED, std::move(s.message));
+    }
+    std::vector<Offer> offers = rung.offers({*loader_, variant_, flags_, scratch_});
+    return std::any_of(offers.begin(), offers.end(),
+                       [&](Offer &offer) { return take_offer(rung, &offer, out); });
+  }
+
+  bool take_offer(const Rung &rung, Offer *offer, std::shared_ptr<LoadedProgram> *out) {
     RungResult result;
-    result.rung = kRung;
-    Attempt attempt{Form::binary, entry.binary, {entry.binary_xxh3, kRung}};
-    attempt.finality = entry.finality();
-    if (attempt.finality == packs::Finality::no) {
-      const Offer exact = offer_exact(*loader_, variant_);
-      if (exact.provenance && exact.provenance.finality() == packs::Finality::yes) {
-        return skip(kRung, KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is");
+    result.rung = rung.id;
+    if (!*offer) return give_up(&result, offer->outcome, std::move(offer->reason));
+    if (offer->blob) {
+      result.blob = offer->blob;
+      const packs::Status status = loader_->pack->read_blob(offer->blob, scratch_, &offer->bytes);
+      if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
+      if (offer->bytes.size == 0) {
+        return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
       }
-      attempt.why_not_final = "an earlier start ended before it finished this binary";
     }
-    return give(attempt, &result, out);
-  }
-
-  bool try_exact(std::shared_ptr<LoadedProgram> *out) {
-    return try_rung(KILN_RUNG_EXACT, Form::binary, KILN_LOAD_NO_BINARY, offer_exact, out);
-  }
-
-  bool try_compatible(std::shared_ptr<LoadedProgram> *out) {
-    constexpr kiln_rung kRung = KILN_RUNG_COMPATIBLE;
-    if (off(kRung, KILN_LOAD_NO_BINARY)) return false;
-    if ((flags_ & KILN_LOAD_COMPATIBLE) == 0) {
-      return skip(kRung, KILN_OUTCOME_SKIPPED, "not asked for");
-    }
-    for (Offer &offer : offer_compatible(*loader_, variant_)) {
-      const char *why = offer.rule.why;
-      if (!take_offer(kRung, Form::binary, std::move(offer), out)) continue;
-      report_.notes.push_back(why);
-      return true;
-    }
-    return false;
-  }
-
-  // Other vendors' drivers have no such form, and the report no such rung.
-  bool try_intermediate(std::shared_ptr<LoadedProgram> *out) {
-    return loader_->device->description.finishing == Finishing::linker &&
-           try_rung(KILN_RUNG_INTERMEDIATE, Form::binary, KILN_LOAD_NO_BINARY, offer_intermediate,
-                    out);
-  }
-
-  bool try_rung(kiln_rung rung, Form form, unsigned flag, Offer (*find)(const Loader &, VariantRef),
-                std::shared_ptr<LoadedProgram> *out) {
-    return !off(rung, flag) && take_offer(rung, form, find(*loader_, variant_), out);
-  }
-
-  bool take_offer(kiln_rung rung, Form form, Offer offer, std::shared_ptr<LoadedProgram> *out) {
-    if (!offer.blob) return skip(rung, offer.outcome, std::move(offer.reason));
-    RungResult result;
-    result.rung = rung;
-    result.blob = offer.blob;
-    Attempt attempt = attempt_of(form, rung, offer, variant_);
-    const packs::Status status = loader_->pack->read_blob(offer.blob, scratch_, &attempt.bytes);
-    if (!status.ok()) return give_up(&result, KILN_OUTCOME_FAILED, status.message);
-    if (attempt.bytes.size == 0) {
-      return give_up(&result, KILN_OUTCOME_FAILED, "the pack's blob is empty");
-    }
-    return may_try(offer.rule, attempt, &result) && give(attempt, &result, out);
+    if (!may_try(*offer, &result) || !give({rung, *offer}, &result, out)) return false;
+    if (offer->rule.why != nullptr) report_.notes.push_back(offer->rule.why);
+    return true;
   }
 
   // Whether a vendor's rule, if the offer is by one, covers the binary, and needs no proof or
   // somebody vouches: the application's check, now or at an earlier start.
-  bool may_try(const VendorRule &rule, const Attempt &attempt, RungResult *result) {
-    const auto *text = reinterpret_cast<const char *>(attempt.bytes.data);
-    if (rule.takes != nullptr && !rule.takes({text, attempt.bytes.size})) {
+  bool may_try(const Offer &offer, RungResult *result) {
+    const VendorRule &rule = offer.rule;
+    const auto *text = reinterpret_cast<const char *>(offer.bytes.data);
+    if (rule.takes != nullptr && !rule.takes({text, offer.bytes.size})) {
       return give_up(result, KILN_OUTCOME_MISSED, "the vendor's rule is not for its format");
     }
     if (!rule.needs_proof || loader_->passes_check != nullptr ||
-        (overlay_ != nullptr &&
-         overlay_->quarantine().fate(attempt.subject.id) == Verdict::proven)) {
+        (overlay_ != nullptr && overlay_->quarantine().fate(offer.id) == Verdict::proven)) {
       return true;
     }
     return give_up(
@@ -227,7 +164,7 @@ class Ladder {
     Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
     const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
     if (guard != nullptr) {
-      const bool last = is_last(*loader_, variant_, flags_, result->rung);
+      const bool last = is_last({*loader_, variant_, flags_}, result->rung);
       Status s = guard->check(attempt.subject, last, foresee_);
       if (s.ok()) {
         s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last, foresee_);
@@ -241,10 +178,15 @@ class Ladder {
       finish_report(attempt, before, result);
       return true;
     }
-    slot_ = guard != nullptr && !is_known(before) ? mark(attempt, *result) : -1;
+    Guarded guarded(guard, attempt.subject, loader_->deadline_milliseconds);
+    if (guarded.error() != 0) {
+      note(KILN_NOTICE_NO_GUARD, *result,
+           concat({"no marker could be written, a death of the driver would not be seen: ",
+                   system_error_text(guarded.error())}));
+    }
     Verdict after = Verdict::untried;
-    const bool loaded = build(attempt, before, result, &after, out);
-    end(attempt, after);
+    const bool loaded = build(attempt, before, result, &guarded, &after, out);
+    guarded.end(after);
     return loaded;
   }
 
@@ -259,36 +201,18 @@ class Ladder {
                    concat({"the driver refused it at an earlier start: ", why}));
   }
 
-  // The driver is done with the attempt; again with a later verdict.
-  void end(const Attempt &attempt, Verdict verdict) {
-    if (overlay_ != nullptr) overlay_->quarantine().end(slot_, attempt.subject, verdict);
-    slot_ = -1;
-  }
-
-  int mark(const Attempt &attempt, const RungResult &result) {
-    int error = 0;
-    const int slot =
-        overlay_->quarantine().begin(attempt.subject, loader_->deadline_milliseconds, &error);
-    if (slot < 0) {
-      note(KILN_NOTICE_NO_GUARD, result,
-           concat({"no marker could be written, a death of the driver would not be seen: ",
-                   system_error_text(error)}));
-    }
-    return slot;
-  }
-
-  bool build(const Attempt &attempt, Verdict before, RungResult *result, Verdict *after,
-             std::shared_ptr<LoadedProgram> *out) {
+  bool build(const Attempt &attempt, Verdict before, RungResult *result, Guarded *guarded,
+             Verdict *after, std::shared_ptr<LoadedProgram> *out) {
     const std::vector<ExpectedKernel> expected = expected_kernels(variant_);
     const Device &device = *loader_->device;
     BuildOutcome outcome =
-        build_program(device, loader_->context.get(), attempt.form, attempt.bytes,
+        build_program(device, loader_->context.get(), attempt.rung.form, attempt.offer.bytes,
                       concat({variant_.options(), loader_->notes.options}), expected,
                       expected.size() == 1 ? device.description.deferring
                                            : "");  // of the others none is asked for
     if (!outcome.error.ok()) {
-      if (overlay_ != nullptr && attempt.form != Form::binary && was_refused(outcome.error)) {
-        end(attempt, Verdict::refused);  // a process that is ended from here on has not died of it
+      if (overlay_ != nullptr && attempt.rung.form != Form::binary && was_refused(outcome.error)) {
+        guarded->end(Verdict::refused);  // a process that is ended from here on has not died of it
         overlay_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
       }
       result->log = std::move(outcome.log);
@@ -300,8 +224,8 @@ class Ladder {
     program->variant = variant_;
     program->built = std::move(outcome.built);
     *after = Verdict::proven;
-    if (attempt.form == Form::binary) {
-      *after = fate_of_binary(attempt, before, program->built.program.get());
+    if (attempt.rung.form == Form::binary) {
+      *after = fate_of_binary(attempt, before, guarded, program->built.program.get());
     }
     if (result->rung == KILN_RUNG_COMPATIBLE && !serves(*after, before, program, result, after)) {
       return false;
@@ -320,8 +244,11 @@ class Ladder {
   void finish_report(const Attempt &attempt, Verdict verdict, RungResult *result) {
     report_.rungs.push_back(std::move(*result));
     report_.rung = report_.rungs.back().rung;
-    report_.final = static_cast<kiln_finality>(attempt.finality);
-    report_.why_not_final = attempt.why_not_final;
+    static_assert(static_cast<int>(packs::Finality::yes) == KILN_FINAL_YES &&
+                      static_cast<int>(packs::Finality::no) == KILN_FINAL_NO,
+                  "one numbering");
+    report_.final = static_cast<kiln_finality>(attempt.offer.finality);
+    report_.why_not_final = attempt.offer.why_not_final;
     if (verdict == Verdict::recompiled) {
       report_.final = KILN_FINAL_NO;
       report_.why_not_final = "the driver compiled it anew";
@@ -335,7 +262,8 @@ class Ladder {
 
   // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
   // is asked once for each binary and driver.
-  Verdict fate_of_binary(const Attempt &attempt, Verdict before, cl_program program) {
+  Verdict fate_of_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
+                         cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
     const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
                        attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
@@ -347,13 +275,13 @@ class Ladder {
     if ((loader_->notes.flags & kNever) != 0) return Verdict::taken;
     if (!asked) return Verdict::proven;
     // It has survived being given; being asked is another matter.
-    end(attempt, Verdict::untried);
+    guarded->end(Verdict::untried);
     packs::Bytes now;
     const Status status = ask_for_binary(*loader_, variant_, program, &now);
     if (status.code == Code::failed) return Verdict::taken;  // not asked
     if (!status.ok()) return Verdict::proven;
-    report_.recompiled = now.size() != attempt.bytes.size ||
-                         std::memcmp(now.data(), attempt.bytes.data, now.size()) != 0;
+    report_.recompiled = now.size() != attempt.offer.bytes.size ||
+                         std::memcmp(now.data(), attempt.offer.bytes.data, now.size()) != 0;
     return *report_.recompiled ? Verdict::recompiled : Verdict::proven;
   }
 
@@ -380,7 +308,7 @@ class Ladder {
     const Finishing finishing = loader_->device->description.finishing;
     program.to_finish = report_.final != KILN_FINAL_YES &&
                         (finishing == Finishing::linker || finishing == Finishing::launches);
-    const bool compiled = used.rung == KILN_RUNG_IL || used.rung == KILN_RUNG_SOURCE;
+    const bool compiled = find_rung(used.rung)->form != Form::binary;
     if (!compiled && !report_.recompiled.value_or(false)) return;
     const Record healed{healing_id(variant_), Verdict::binary_read, KILN_RUNG_OVERLAY};
     if (used.rung == KILN_RUNG_OVERLAY) {
@@ -410,16 +338,13 @@ class Ladder {
   bool foresee_;
   bool proven_alone_;  // the exact rung alone
   packs::Bytes *scratch_ = nullptr;
-  int slot_ = -1;  // of the attempt that the driver is at
 };
 
 std::string summary(const Report &report) {
   std::string text =
       concat({"no rung could load program ", report.program, ", variant ", report.variant});
-  static const char *const names[] = {"overlay", "exact", "compatible",  "IL",
-                                      "source",  "error", "intermediate"};
   for (const RungResult &result : report.rungs) {
-    text += concat({"; ", names[result.rung], ": ", result.reason});
+    text += concat({"; ", find_rung(result.rung)->title, ": ", result.reason});
   }
   return text;
 }

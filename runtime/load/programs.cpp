@@ -3,7 +3,6 @@
 #include "runtime/load/programs.hpp"
 
 #include "runtime/load/finish.hpp"
-#include "runtime/load/unload.hpp"
 
 namespace kiln::runtime {
 namespace {
@@ -126,7 +125,7 @@ std::optional<bool> Programs::has_compiled() {
   for (const auto &slot : slots_) {
     const std::unique_lock<std::mutex> idle(slot->mutex, std::try_to_lock);
     if (!idle) return std::nullopt;
-    if (slot->last.report != nullptr && runtime::has_compiled(*slot->last.report)) compiled = true;
+    if (slot->last.report != nullptr && slot->last.report->has_compiled()) compiled = true;
   }
   return compiled;
 }

@@ -2,6 +2,7 @@
 // Writes the report as JSON, and looks for the target that is nearest to the device.
 #include "runtime/load/report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "kiln/packs/text.hpp"
@@ -117,10 +118,13 @@ std::optional<Nearest> Report::nearest() const {
   return nearest;
 }
 
-const char *rung_name(kiln_rung rung) {
-  static const char names[][13] = {"overlay", "exact", "compatible",  "il",
-                                   "source",  "error", "intermediate"};
-  return names[rung];
+bool Report::has_compiled() const {
+  const Rung *used = find_rung(rung);
+  if (used != nullptr && used->compiles) return true;
+  if (final == KILN_FINAL_NO || recompiled.value_or(false)) return true;
+  return std::any_of(rungs.begin(), rungs.end(), [](const RungResult &tried) {
+    return tried.outcome == KILN_OUTCOME_FAILED && find_rung(tried.rung)->form != Form::binary;
+  });
 }
 
 const char *outcome_name(kiln_outcome outcome) {

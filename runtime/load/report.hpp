@@ -10,6 +10,7 @@
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/choice.hpp"
+#include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
 
@@ -27,8 +28,6 @@ struct Nearest {
   std::vector<Difference> differs;
 };
 
-// "exact"
-const char *rung_name(kiln_rung rung);
 // "skipped"
 const char *outcome_name(kiln_outcome outcome);
 
@@ -49,6 +48,8 @@ struct Report {
   // Compares the device with every target; reads every section. std::nullopt where the binary was
   // exact or of the overlay, and without any target.
   std::optional<Nearest> nearest() const;
+  // Whether the driver compiled, or compiles at the first launch.
+  bool has_compiled() const;
   // Schema 1 of docs/loading.md.
   std::string json(const Choice &choice) const;
 };

@@ -3,6 +3,7 @@
 #include "runtime/overlay/journal.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 
 #include "kiln/packs/hash.hpp"
@@ -33,15 +34,12 @@ bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
   return false;
 }
 
-// Compiling takes so long that the application is often ended meanwhile.
-bool is_slow(kiln_rung rung) { return rung == KILN_RUNG_IL || rung == KILN_RUNG_SOURCE; }
-
 }  // namespace
 
 void encode_record(const Record &record, std::uint8_t *out) {
   for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(record.id >> (8 * i));
   out[8] = static_cast<std::uint8_t>(record.fate);
-  out[9] = static_cast<std::uint8_t>(record.rung);
+  out[9] = record.rung.value();
   out[10] = static_cast<std::uint8_t>(record.marker);
   out[11] = static_cast<std::uint8_t>(record.marker >> 8);
   put_check(out);
@@ -55,10 +53,12 @@ Record decode_record(const std::uint8_t *bytes) {
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
   // Of a newer version, or of an earlier one that banned what was slow (4) or hung (6).
   constexpr unsigned kKnown = 0x7ae;  // 1, 2, 3, 5, 7 to 10
-  if (bytes[8] > 10 || (kKnown >> bytes[8] & 1) == 0 || bytes[9] > kNoLoad) return record;
+  if (bytes[8] > 10 || (kKnown >> bytes[8] & 1) == 0) return record;
+  const RungByte rung{bytes[9]};
+  if (!rung.is_rung() && rung != kNoLoad) return record;
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
   record.fate = static_cast<Verdict>(bytes[8]);
-  record.rung = static_cast<kiln_rung>(bytes[9]);
+  record.rung = rung;
   record.marker = static_cast<std::uint16_t>(bytes[10] | bytes[11] << 8);
   return record;
 }
@@ -121,8 +121,8 @@ bool Journal::has_marker(std::uint16_t number) const {
   return false;
 }
 
-bool Journal::rung_quarantined(kiln_rung rung) const {
-  if (is_slow(rung) || rung == kNoLoad) return false;
+bool Journal::rung_quarantined(RungByte rung) const {
+  if (rung.is_slow() || rung == kNoLoad) return false;
   std::vector<std::uint16_t> deaths;
   std::uint64_t first = 0;
   bool two = false;
@@ -152,15 +152,15 @@ void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
 std::vector<Record> Journal::folded() const {
   Journal folded;
   std::vector<Record> &kept = folded.records_;
-  unsigned rungs = 0;  // bits of those on which something was taken
+  std::bitset<256> rungs;  // on which something was taken
   for (const Record &record : records_) {
     if (has_subject(record.id, kept)) continue;
     const History now = history(record.id);
     Record out = record;
     out.marker = 0;
     out.fate = now.last;
-    if (is_known(now.last) && (rungs >> record.rung & 1) != 0) continue;
-    if (is_known(now.last)) rungs |= 1u << record.rung;
+    if (is_known(now.last) && rungs[record.rung.value()]) continue;
+    if (is_known(now.last)) rungs.set(record.rung.value());
     if (is_known(now.last) || now.last == Verdict::wrong_result) folded.add(out);
     if (now.refusals != 0) {
       folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
@@ -173,9 +173,9 @@ std::vector<Record> Journal::folded() const {
   return std::move(folded.records_);
 }
 
-unsigned starts_to_skip(const History &history, kiln_rung rung, bool last) {
+unsigned starts_to_skip(const History &history, RungByte rung, bool last) {
   if (history.last == Verdict::wrong_result) return kForGood;
-  const unsigned patience = is_slow(rung) ? 3 : 2;
+  const unsigned patience = rung.is_slow() ? 3 : 2;
   if (history.deaths < patience) {
     if (history.refusals < (last ? 2 : 1)) return 0;
     return last ? 1u << std::min(history.refusals - 2, 6u)

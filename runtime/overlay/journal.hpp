@@ -25,6 +25,33 @@ enum class Verdict : std::uint8_t {
   refused = 10       // its compiler refused it in good order
 };
 
+// A rung's number as it is on disk, or kNoLoad.
+class RungByte {
+ public:
+  constexpr RungByte(kiln_rung rung = KILN_RUNG_ERROR)  // NOLINT(google-explicit-constructor)
+      : value_(static_cast<std::uint8_t>(rung)) {}
+  constexpr explicit RungByte(std::uint8_t value) : value_(value) {}
+
+  constexpr std::uint8_t value() const { return value_; }
+  // For people: what is no load has no rung.
+  constexpr kiln_rung rung() const {
+    return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
+  }
+  constexpr bool is_rung() const { return value_ <= KILN_RUNG_INTERMEDIATE; }
+  // Compiling takes so long that the application is often ended meanwhile.
+  constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
+
+  friend constexpr bool operator==(RungByte a, RungByte b) { return a.value_ == b.value_; }
+  friend constexpr bool operator!=(RungByte a, RungByte b) { return !(a == b); }
+
+ private:
+  std::uint8_t value_;
+};
+
+// In place of a rung, for what is no load: linking for the overlay, first launches. No rung will
+// ever have the number.
+inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
+
 // Counts against a subject until it is proven.
 inline bool is_final(Verdict fate) {
   return fate == Verdict::crashed || fate == Verdict::wrong_result;
@@ -56,18 +83,15 @@ inline constexpr unsigned kForGood = ~0u;
 // What the compiler refused in good order is tried again after 8, 16, 32 and 64 starts; the last
 // thing at once after the first refusal, which a full disk may have been, then after 1, 2, 4
 // ... 64.
-unsigned starts_to_skip(const History &history, kiln_rung rung, bool last);
-inline bool passes_over(const History &history, kiln_rung rung, bool last) {
+unsigned starts_to_skip(const History &history, RungByte rung, bool last);
+inline bool passes_over(const History &history, RungByte rung, bool last) {
   return history.passed_over < starts_to_skip(history, rung, last);
 }
-
-// In place of a rung, for what is no load: linking for the overlay, first launches.
-inline constexpr kiln_rung kNoLoad = static_cast<kiln_rung>(KILN_RUNG_INTERMEDIATE + 1);
 
 struct Record {
   std::uint64_t id = 0;
   Verdict fate = Verdict::untried;
-  kiln_rung rung = KILN_RUNG_ERROR;
+  RungByte rung;
   // Of a death: the marker that recorded it. One death may find many threads in the
   // driver. Of a refusal its number since the last success, of passed_over how often, 0 as 1.
   std::uint16_t marker = 0;
@@ -95,7 +119,7 @@ class Journal {
   // Whether a rung is out of use as a whole: the driver has taken nothing on it yet, and ended
   // three processes over two different binaries. Never of IL and source, which are slow by nature,
   // nor of what is no load.
-  bool rung_quarantined(kiln_rung rung) const;
+  bool rung_quarantined(RungByte rung) const;
   // What a new journal starts with: what still counts, in few records.
   std::vector<Record> folded() const;
 

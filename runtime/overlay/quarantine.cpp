@@ -33,7 +33,7 @@ std::uint64_t now_milliseconds() {
 // The machine's own byte order: a marker never leaves the machine.
 void encode_slot(const Slot &slot, std::uint8_t *out) {
   const std::uint64_t words[4] = {slot.driver, slot.deadline, slot.subject.id,
-                                  static_cast<std::uint64_t>(slot.subject.rung)};
+                                  slot.subject.rung.value()};
   const std::uint64_t check = packs::xxh3(words, sizeof(words));
   std::memcpy(out, words, sizeof(words));
   std::memcpy(out + sizeof(words), &check, sizeof(check));
@@ -44,8 +44,10 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   std::uint64_t check = 0;
   std::memcpy(words, bytes, sizeof(words));
   std::memcpy(&check, bytes + sizeof(words), sizeof(check));
-  if (packs::xxh3(words, sizeof(words)) != check || words[3] > kNoLoad) return false;
-  *out = {words[0], words[1], {words[2], static_cast<kiln_rung>(words[3])}};
+  if (packs::xxh3(words, sizeof(words)) != check || words[3] > 0xff) return false;
+  const RungByte rung{static_cast<std::uint8_t>(words[3])};
+  if (!rung.is_rung() && rung != kNoLoad) return false;
+  *out = {words[0], words[1], {words[2], rung}};
   return true;
 }
 
@@ -93,11 +95,6 @@ std::uint16_t marker_number(const std::string &name) {
 }
 
 constexpr char kStuck[] = "a process has been in the driver for longer than its deadline";
-
-// For people: what is no load has no rung.
-kiln_rung rung_of(const BlobUse &subject) {
-  return subject.rung == kNoLoad ? KILN_RUNG_ERROR : subject.rung;
-}
 
 std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(driver); }
 
@@ -179,7 +176,7 @@ bool Quarantine::collect(const std::string &name, Found *found) {
       recorded &= record_death(slots[i].driver, death, found);
     } else if (slots[i].driver == driver_ && !is_known(journal_.fate(subject.id))) {
       journal_.add({subject.id, Verdict::stuck, subject.rung});
-      found->deaths->push_back({rung_of(subject), kStuck});
+      found->deaths->push_back({subject.rung.rung(), kStuck});
     }
   }
   return !alive && recorded;
@@ -195,8 +192,7 @@ bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found 
   if (append(driver, ours ? label_ : std::string(), record, true) != 0) return false;
   if (!ours) return true;
   journal_.add(record);
-  found->deaths->push_back(
-      {rung_of({record.id, record.rung}), "an earlier process ended inside the driver"});
+  found->deaths->push_back({record.rung.rung(), "an earlier process ended inside the driver"});
   return true;
 }
 
@@ -333,7 +329,8 @@ void Quarantine::record(const Record &record) {
 
 void Quarantine::note(const Record &record) {
   const History history = journal_.history(record.id);
-  if (is_known(record.fate) && history.last == record.fate) return;
+  const bool adds_nothing = history.last == record.fate || record.fate == Verdict::taken;
+  if (is_known(record.fate) && is_known(history.last) && adds_nothing) return;
   Record numbered = record;
   if (record.fate == Verdict::refused) {
     numbered.marker = static_cast<std::uint16_t>(std::min(history.refusals + 1, 0xffffu));
@@ -372,6 +369,17 @@ int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Re
   add_record(last, &bytes);
   const packs::View whole{bytes.data(), bytes.size()};
   return folder_->write_file(journal_name(driver), &whole, 1);
+}
+
+Guarded::Guarded(Quarantine *guard, const BlobUse &subject, std::uint32_t deadline)
+    : guard_(guard), subject_(subject) {
+  if (guard == nullptr || is_known(guard->fate(subject.id))) return;
+  slot_ = guard->begin(subject, deadline, &error_);
+}
+
+void Guarded::end(Verdict fate) {
+  if (guard_ != nullptr) guard_->end(slot_, subject_, fate);
+  slot_ = -1;
 }
 
 }  // namespace kiln::runtime

@@ -24,7 +24,7 @@ namespace kiln::runtime {
 // What an attempt works on. The id names the bytes together with the way they are built.
 struct BlobUse {
   std::uint64_t id = 0;
-  kiln_rung rung = KILN_RUNG_ERROR;
+  RungByte rung;
 };
 
 // What a marker says of one attempt. `deadline` is in milliseconds of the monotonic clock; 0:
@@ -106,6 +106,28 @@ class Quarantine {
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kSlots> busy_{};
   bool broken_ = false;  // the marker's file could not be written to, and is gone
+};
+
+// What the driver is asked to do with one subject, behind a marker. For one thread.
+class Guarded {
+ public:
+  // Writes the marker, unless `guard` is null or the driver is known to survive the subject. The
+  // subject's deadline is in milliseconds, 0 for none.
+  Guarded(Quarantine *guard, const BlobUse &subject, std::uint32_t deadline);
+  Guarded(const Guarded &) = delete;
+  Guarded &operator=(const Guarded &) = delete;
+  ~Guarded() { end(Verdict::untried); }
+
+  // Why there is no marker, a number of errno; 0 if there is one or none is needed.
+  int error() const { return error_; }
+  // The driver has come back; may be called again with what was found out later.
+  void end(Verdict fate);
+
+ private:
+  Quarantine *guard_;
+  BlobUse subject_;
+  int slot_ = -1;
+  int error_ = 0;
 };
 
 // "d-<driver>", a journal's name; "a-<number>", a marker's.

@@ -15,7 +15,6 @@ import weakref
 
 VERSION = (0, 1)  # of the headers that this module follows
 
-RUNGS = ("overlay", "exact", "compatible", "il", "source", "error", "intermediate")
 NO_IL, NO_SOURCE = 2, 4  # KILN_LOAD_*
 
 _NAME_SIZE = 36  # KILN_RECORDED_NAME_SIZE
@@ -76,7 +75,6 @@ _QUESTIONS = {
     "kiln_program_release": (None, _Handle),
     "kiln_report_release": (None, _Handle),
     "kiln_report_json": (ctypes.c_char_p, _Handle),
-    "kiln_report_rung": (ctypes.c_int, _Handle),
 }
 
 
@@ -205,9 +203,10 @@ class Kiln:
         try:
             _call(self._runtime.kiln_load, loader, name.encode("ascii"), None, flags,
                   ctypes.byref(program), ctypes.byref(report))
-            told = {"rung": RUNGS[self._runtime.kiln_report_rung(report)]}
+            full = json.loads(self._runtime.kiln_report_json(report))
+            told = {"rung": full["rung"]}
             if told["rung"] in ("il", "source"):
-                told.update(_miss(json.loads(self._runtime.kiln_report_json(report))))
+                told.update(_miss(full))
             return told, adopt(self._runtime.kiln_program_cl(program))
         finally:
             self._runtime.kiln_report_release(report)

@@ -13,7 +13,7 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
   using runtime::Verdict;
   const struct {
     runtime::History history;
-    kiln_rung rung;
+    runtime::RungByte rung;
     bool last;
     unsigned starts;
   } rows[] = {
@@ -69,6 +69,22 @@ TEST_CASE("records of earlier versions that banned what was slow count for nothi
     runtime::encode_record({7, static_cast<runtime::Verdict>(fate), KILN_RUNG_EXACT, 3}, bytes);
     CHECK(runtime::decode_record(bytes).fate == runtime::Verdict::untried);
   }
+}
+
+TEST_CASE("a record of a rung that is not known yet is passed over, and means no other thing",
+          "[journal]") {
+  std::uint8_t bytes[runtime::kRecordSize];
+  for (unsigned value = 0; value <= 0xff; ++value) {
+    const runtime::RungByte rung{static_cast<std::uint8_t>(value)};
+    runtime::encode_record({7, runtime::Verdict::crashed, rung, 3}, bytes);
+    const runtime::Record record = runtime::decode_record(bytes);
+    const bool known = value <= KILN_RUNG_INTERMEDIATE || value == 0xff;
+    CHECK((record.fate == runtime::Verdict::crashed) == known);
+    if (known) CHECK(record.rung == rung);
+  }
+  CHECK(runtime::kNoLoad.rung() == KILN_RUNG_ERROR);
+  // The file's bytes: any other number would make other deaths of those on disk.
+  CHECK(runtime::kNoLoad.value() == 255);
 }
 
 TEST_CASE("a journal that is started anew keeps what counts", "[journal]") {

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks up what each rung would give to the driver, or says why there is nothing.
+#include "runtime/load/rungs.hpp"
+
+#include <cstring>
+
+#include "kiln/packs/hash.hpp"
+#include "runtime/load/compatible.hpp"
+#include "runtime/opencl/error.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+using packs::BinaryRef;
+using packs::TargetRef;
+using packs::VariantRef;
+using Offers = std::vector<Offer>;
+
+Offer no_offer(kiln_outcome outcome, std::string reason) {
+  Offer offer;
+  offer.outcome = outcome;
+  offer.reason = std::move(reason);
+  return offer;
+}
+
+// A binary has one name in pack and overlay, by its bytes alone.
+Offer offer_binary(BinaryRef binary) {
+  Offer offer;
+  offer.blob = binary.blob;
+  offer.id = binary.blob.xxh3();
+  offer.finality = binary.provenance.finality();
+  offer.why_not_final = binary.provenance.why_not_final();
+  return offer;
+}
+
+// IL and source are named with the variant's options.
+Offer offer_portable(const Wanted &wanted, Form form, packs::BlobRef blob, const char *what) {
+  if (!blob) return no_offer(KILN_OUTCOME_MISSED, concat({"the pack has no ", what}));
+  std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
+  std::memcpy(bytes, blob.name().data(), packs::kDigestSize);
+  std::memcpy(bytes + packs::kDigestSize, wanted.variant.hash().data(), packs::kDigestSize);
+  bytes[2 * packs::kDigestSize] = static_cast<std::uint8_t>(form);
+  Offer offer;
+  offer.blob = blob;
+  offer.id = packs::xxh3(bytes, sizeof(bytes));
+  offer.why_not_final = "it was compiled here";
+  return offer;
+}
+
+// Whether the pack says so. Where the binary key names the driver, it does not.
+bool made_by_later_driver(packs::ProvenanceRef provenance, const Device &device) {
+  return device.description.finishing == Finishing::linker &&
+         packs::compare_versions(provenance.driver(), device.identity.text(Field::driver_version)) >
+             0;
+}
+
+std::string version_text(std::uint32_t version) {
+  return concat({decimal(version >> 16), ".", decimal((version >> 8) & 0xff)});
+}
+
+Offer exact_offer(const Wanted &wanted) {
+  const Device &device = *wanted.loader.device;
+  TargetRef target;
+  const packs::Status status = wanted.loader.pack->find_target(device.key().text(), &target);
+  if (!status.ok()) return no_offer(KILN_OUTCOME_FAILED, status.message);
+  if (!target) {
+    return no_offer(KILN_OUTCOME_MISSED, "no target of the pack has this device's binary key");
+  }
+  const BinaryRef binary = target.find_binary(wanted.variant.hash());
+  if (!binary) {
+    return no_offer(KILN_OUTCOME_MISSED, "the target has no binary of this variant");
+  }
+  if (made_by_later_driver(binary.provenance, device)) {
+    return no_offer(KILN_OUTCOME_MISSED,
+                    concat({"the binary was made by the later driver ", binary.provenance.driver(),
+                            ", and this one is ", device.identity.text(Field::driver_version)}));
+  }
+  return offer_binary(binary);
+}
+
+Offers offer_exact(const Wanted &wanted) { return {exact_offer(wanted)}; }
+
+// What this device compiled at an earlier start; if that is not final, the pack's final binary
+// goes before it.
+Offers offer_overlay(const Wanted &wanted) {
+  const Loader &loader = wanted.loader;
+  if (loader.overlay == nullptr) return {no_offer(KILN_OUTCOME_SKIPPED, loader.no_overlay)};
+  OverlayEntry entry;
+  if (Status s = loader.overlay->find(wanted.variant.hash(), wanted.scratch, &entry); !s.ok()) {
+    const bool missed = s.code == Code::not_found;
+    return {no_offer(missed ? KILN_OUTCOME_MISSED : KILN_OUTCOME_FAILED, std::move(s.message))};
+  }
+  Offer offer;
+  offer.bytes = entry.binary;
+  offer.id = entry.binary_xxh3;
+  offer.finality = entry.finality();
+  if (offer.finality == packs::Finality::no) {
+    const Offer exact = exact_offer(wanted);
+    if (exact && exact.finality == packs::Finality::yes) {
+      return {no_offer(KILN_OUTCOME_MISSED, "it is not final, and the pack's binary is")};
+    }
+    offer.why_not_final = "an earlier start ended before it finished this binary";
+  }
+  return {std::move(offer)};
+}
+
+// Every binary that may serve.
+Offers offer_compatible(const Wanted &wanted) {
+  if ((wanted.flags & KILN_LOAD_COMPATIBLE) == 0) {
+    return {no_offer(KILN_OUTCOME_SKIPPED, "not asked for")};
+  }
+  const Device &device = *wanted.loader.device;
+  const packs::Pack &pack = *wanted.loader.pack;
+  Offers offers;
+  for (const Candidate &candidate : find_compatible(pack, device.description)) {
+    TargetRef target;
+    if (!pack.target(candidate.target, &target).ok()) continue;
+    const BinaryRef binary = target.find_binary(wanted.variant.hash());
+    if (!binary) continue;
+    // The exact rung has tried the others of this key.
+    const bool own = target.key() == device.key().text();
+    if (own && !made_by_later_driver(binary.provenance, device)) continue;
+    offers.push_back(offer_binary(binary));
+    offers.back().rule = candidate.rule;
+  }
+  if (!offers.empty()) return offers;
+  return {no_offer(KILN_OUTCOME_MISSED,
+                   "no target serves by the vendor's rule or a recorded cross-check")};
+}
+
+// Of NVIDIA's targets whose compute capability is not above the device's, the highest one's PTX.
+Offers offer_intermediate(const Wanted &wanted) {
+  const Device &device = *wanted.loader.device;
+  const packs::Pack &pack = *wanted.loader.pack;
+  Offer best = no_offer(KILN_OUTCOME_MISSED,
+                        "the pack has no intermediate form for this device's architecture");
+  std::uint32_t highest = 0;
+  for (std::size_t i = 0; i < pack.target_count(); ++i) {
+    TargetRef target;
+    if (!pack.target(i, &target).ok()) continue;
+    const BinaryRef form = target.find_intermediate(wanted.variant.hash());
+    const std::uint32_t made_for = form ? compute_capability_of(target, device.description) : 0;
+    if (made_for <= highest || made_for > device.capabilities.compute_capability) continue;
+    highest = made_for;
+    best = offer_binary(form);
+    best.finality = packs::Finality::no;
+    best.why_not_final = "the driver compiles this form whenever it loads it";
+  }
+  return {std::move(best)};
+}
+
+}  // namespace
+
+Offers offer_il(const Wanted &wanted) {
+  const Capabilities &device = wanted.loader.device->capabilities;
+  const VariantRef variant = wanted.variant;
+  if (device.il_versions.empty()) {
+    return {no_offer(KILN_OUTCOME_SKIPPED, "the device takes no SPIR-V")};
+  }
+  const bool narrow = device.address_bits == 32;
+  Offer offer = offer_portable(
+      wanted, Form::il, wanted.loader.pack->blob(narrow ? variant.il32() : variant.il64()),
+      narrow ? "SPIR-V for 32-bit addresses" : "SPIR-V for 64-bit addresses");
+  if (offer && device.il_versions.back() < variant.il_version()) {
+    return {
+        no_offer(KILN_OUTCOME_SKIPPED,
+                 concat({"the device takes SPIR-V up to ", version_text(device.il_versions.back()),
+                         ", the module is ", version_text(variant.il_version())}))};
+  }
+  return {std::move(offer)};
+}
+
+Offers offer_source(const Wanted &wanted) {
+  if (!wanted.loader.device->capabilities.compiler) {
+    return {no_offer(KILN_OUTCOME_SKIPPED, "the device has no compiler")};
+  }
+  return {offer_portable(wanted, Form::source, wanted.loader.pack->blob(wanted.variant.source()),
+                         "source")};
+}
+
+constexpr Rung kLadder[kRungs] = {
+    {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false,
+     KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY, offer_overlay, false},
+    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, KILN_LOAD_NO_BINARY, offer_exact,
+     false},
+    {KILN_RUNG_COMPATIBLE, "compatible", "compatible", Form::binary, false, KILN_LOAD_NO_BINARY,
+     offer_compatible, false},
+    {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true,
+     KILN_LOAD_NO_BINARY, offer_intermediate, true},
+    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false},
+    {KILN_RUNG_SOURCE, "source", "source", Form::source, true, KILN_LOAD_NO_SOURCE, offer_source,
+     false}};
+
+// The journal knows rungs by their numbers alone.
+constexpr bool agrees_with_the_journal() {
+  for (const Rung &rung : kLadder) {
+    const RungByte byte = rung.id;
+    if (!byte.is_rung() || byte.is_slow() != (rung.form != Form::binary)) return false;
+  }
+  return true;
+}
+static_assert(agrees_with_the_journal(), "is_rung() and is_slow() of journal.hpp");
+
+const Rung *find_rung(kiln_rung id) {
+  for (const Rung &rung : kLadder) {
+    if (rung.id == id) return &rung;
+  }
+  return nullptr;
+}
+
+const char *rung_name(kiln_rung id) {
+  const Rung *rung = find_rung(id);
+  return rung == nullptr ? "error" : rung->name;
+}
+
+bool requires_proof(VariantRef variant) { return requires_word(variant.requirements(), kProof); }
+
+bool is_proven(const packs::Pack &pack, const Device &device, VariantRef variant) {
+  TargetRef target;
+  if (!pack.find_target(device.key().text(), &target).ok() || !target) return false;
+  const BinaryRef binary = target.find_binary(variant.hash());
+  return binary && packs::is_proof(binary.provenance.proof(), true);
+}
+
+bool is_last(const Wanted &wanted, kiln_rung id) {
+  bool below = false;
+  for (const Rung &rung : kLadder) {
+    if (below && rung.form != Form::binary && (wanted.flags & rung.off) == 0 &&
+        rung.offers(wanted).front()) {
+      return false;
+    }
+    below = below || rung.id == id;
+  }
+  return true;
+}
+
+}  // namespace kiln::runtime
