@@ -10,6 +10,5 @@ void add_build_times(CLI::App &app, Command *command);
 void add_kernels(CLI::App &app, Command *command);
 void add_launch(CLI::App &app, Command *command);
 void add_pack(CLI::App &app, Command *command);
-void add_search(CLI::App &app, Command *command);
 
 }  // namespace kiln::cli

@@ -9,5 +9,5 @@ int main(int argc, char **argv) {
   using namespace kiln::cli;
   return run_command_line(
       "Measures builds, kernels, launches and packs; `kiln bench startup` measures starts.",
-      {add_build_times, add_kernels, add_launch, add_pack, add_search}, argc, argv);
+      {add_build_times, add_kernels, add_launch, add_pack}, argc, argv);
 }

@@ -102,7 +102,6 @@ constexpr std::array kOthers = {
     std::pair{"kernels", "Every variant: time, bandwidth, correctness"},
     std::pair{"launch", "What a launch costs the processor"},
     std::pair{"pack", "What packs cost"},
-    std::pair{"search", "How soon tuning finds a good work-group size"},
 };
 
 // Becomes kiln-bench.

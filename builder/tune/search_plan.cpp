@@ -214,20 +214,6 @@ double Search::best() const {
   return least;
 }
 
-std::size_t tried_until_good(Search search, const std::map<NDSize, double> &times) {
-  constexpr double kGood = 0.95;
-  double best = std::numeric_limits<double>::infinity();
-  for (const auto &[local, time] : times) best = std::min(best, time);
-  std::size_t tried = 0;
-  while (const auto local = search.next()) {
-    ++tried;
-    const double time = times.at(*local);
-    if (kGood * time <= best) return tried;
-    search.took(*local, time);
-  }
-  return 0;
-}
-
 bool clearly_slower(const Statistics &samples, double best) {
   if (samples.samples == 0) return false;
   const double hope = samples.samples == 1 ? 3 : samples.samples == 2 ? 1.5 : 1.1;

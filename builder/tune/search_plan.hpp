@@ -70,10 +70,6 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
-// How many sizes a search tries until one reaches 95% of the best speed,
-// nanoseconds by size, which has every size that the search may try; 0: it ends without.
-std::size_t tried_until_good(Search search, const std::map<NDSize, double> &times);
-
 // Whether the median cannot come below `best` (nanoseconds), whatever the noise of these samples.
 bool clearly_slower(const Statistics &samples, double best);
 

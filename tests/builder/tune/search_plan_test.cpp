@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "builder/tune/seeds.hpp"
@@ -276,31 +275,6 @@ TEST_CASE("A search of given candidates takes no others") {
         std::set<NDSize>(given.begin(), given.end()));
   CHECK(order.size() == given.size());
   CHECK(search.ranking().front() == NDSize{24, 1, 1});
-}
-
-TEST_CASE("A search is replayed on times that are known") {
-  const NDSize range{64, 64, 1};
-  const NDSize best{4, 16, 1};
-  const auto candidates = work_group_candidates(2, range, limits(256, 8));
-  std::map<NDSize, double> times;
-  for (const NDSize &local : candidates) times[local] = distance_from(best)(local);
-  const std::size_t without = tried_until_good(Search(candidates, {}), times);
-  CHECK(without > 1);
-  CHECK(without <= candidates.size());
-  CHECK(tried_until_good(Search(candidates, {best}), times) == 1);
-  const NDSize poor{64, 1, 1};
-  CHECK(tried_until_good(Search(candidates, {poor, best}), times) == 2);
-  // Within 5% is good; what is a little slower than that is not.
-  times[poor] = 1.05;
-  CHECK(tried_until_good(Search(candidates, {poor, best}), times) == 1);
-  times[poor] = 1.06;
-  CHECK(tried_until_good(Search(candidates, {poor, best}), times) == 2);
-}
-
-TEST_CASE("A search that ends at a size that is not good says so") {
-  const std::vector<NDSize> candidates = {{8, 1, 1}, {16, 1, 1}};
-  const std::map<NDSize, double> times = {{{8, 1, 1}, 2.0}, {{16, 1, 1}, 3.0}, {{7, 7, 1}, 1.0}};
-  CHECK(tried_until_good(Search(candidates, {}), times) == 0);
 }
 
 TEST_CASE("First guesses come in the order in which the runtime takes them, each once") {
