@@ -6,7 +6,6 @@
 
 namespace kiln::cli {
 
-void add_build_times(CLI::App &app, Command *command);
 void add_kernels(CLI::App &app, Command *command);
 void add_launch(CLI::App &app, Command *command);
 void add_pack(CLI::App &app, Command *command);

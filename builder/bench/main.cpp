@@ -8,6 +8,6 @@ const char *const kiln::cli::kToolName = "kiln-bench";
 int main(int argc, char **argv) {
   using namespace kiln::cli;
   return run_command_line(
-      "Measures builds, kernels, launches and packs; `kiln bench startup` measures starts.",
-      {add_build_times, add_kernels, add_launch, add_pack}, argc, argv);
+      "Measures kernels, launches and packs; `kiln bench startup` measures starts.",
+      {add_kernels, add_launch, add_pack}, argc, argv);
 }

@@ -98,7 +98,6 @@ int run_startup(const BenchArguments &options) {
 
 // What kiln-bench measures, which lies beside this executable where it was built.
 constexpr std::array kOthers = {
-    std::pair{"build", "What a build costs beside one bare process"},
     std::pair{"kernels", "Every variant: time, bandwidth, correctness"},
     std::pair{"launch", "What a launch costs the processor"},
     std::pair{"pack", "What packs cost"},
@@ -121,8 +120,7 @@ int run_other(const std::string &name, std::vector<std::string> words) {
 
 void add_bench(CLI::App &app, Command *command) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App *bench =
-      app.add_subcommand("bench", "Measure starts, builds, kernels, launches and packs");
+  CLI::App *bench = app.add_subcommand("bench", "Measure starts, kernels, launches and packs");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(
       "startup",
