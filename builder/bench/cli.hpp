@@ -8,6 +8,5 @@ namespace kiln::cli {
 
 void add_kernels(CLI::App &app, Command *command);
 void add_launch(CLI::App &app, Command *command);
-void add_pack(CLI::App &app, Command *command);
 
 }  // namespace kiln::cli

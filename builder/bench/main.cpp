@@ -7,7 +7,6 @@ const char *const kiln::cli::kToolName = "kiln-bench";
 
 int main(int argc, char **argv) {
   using namespace kiln::cli;
-  return run_command_line(
-      "Measures kernels, launches and packs; `kiln bench startup` measures starts.",
-      {add_kernels, add_launch, add_pack}, argc, argv);
+  return run_command_line("Measures kernels and launches; `kiln bench startup` measures starts.",
+                          {add_kernels, add_launch}, argc, argv);
 }

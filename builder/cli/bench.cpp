@@ -100,7 +100,6 @@ int run_startup(const BenchArguments &options) {
 constexpr std::array kOthers = {
     std::pair{"kernels", "Every variant: time, bandwidth, correctness"},
     std::pair{"launch", "What a launch costs the processor"},
-    std::pair{"pack", "What packs cost"},
 };
 
 // Becomes kiln-bench.
@@ -120,7 +119,7 @@ int run_other(const std::string &name, std::vector<std::string> words) {
 
 void add_bench(CLI::App &app, Command *command) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App *bench = app.add_subcommand("bench", "Measure starts, kernels, launches and packs");
+  CLI::App *bench = app.add_subcommand("bench", "Measure starts, kernels and launches");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(
       "startup",
