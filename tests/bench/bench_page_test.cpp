@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/bench/page.hpp"
+#include "tests/bench/kiln_bench/page.hpp"
 
 #include <string>
 #include <string_view>

@@ -132,8 +132,6 @@ def main():
     print(startup_table.table(rows, ROUNDS))
     targets = count_targets(kiln, work / "demo.kiln")
     say(f"Pack: {work / 'demo.kiln'}, {targets} targets")
-    print(f"Every variant measured, as a page: {kiln}-bench kernels --pack {work / 'demo.kiln'} "
-          "--html page.html")
     print("Pictures:\n  " + "\n  ".join(str(picture) for picture in pictures))
     bad = [name for name, row in rows if "error" in row or startup_table.remnants(row)]
     for name in bad:

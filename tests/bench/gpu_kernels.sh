@@ -3,7 +3,7 @@
 # Every variant on a machine with a real GPU: each is checked against its reference, tuned,
 # and measured at the guides' sizes, beside OpenCV's own OpenCL kernels where Python has cv2.
 # Needs the driver, an ICD loader, python3 and these files, with libkiln_case_references.so beside
-# each executable:
+# each executable and kiln-bench beside KILN:
 #
 #   tests/bench/gpu_kernels.sh KILN BASE_PACK KERNEL_CHECK [WORK] [DEVICE]
 #

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "builder/bench/page.hpp"
+#include "tests/bench/kiln_bench/page.hpp"
 
 int main(int argc, char **argv) {
   if (argc != 3) {

@@ -7,7 +7,7 @@ usage: arrows.py [--root DIR]
 A room is a folder of sources. Its row in the table "Rooms and arrows" names the rooms whose headers
 it may include. Fails on an include that the table lacks, on an arrow of the table that no include
 uses, on a room without a row, and on a cycle of rooms or of files, where a header and the source of
-its name are one. Two headers of one name fail, too.
+its name are one. Two headers of one name fail, too, and so does an include from the tests.
 """
 import argparse
 import collections
@@ -55,7 +55,8 @@ def target_of(include, root):
     if include.startswith("kiln/"):
         own = (root / "builder/include" / include).is_file()
         return "builder/include" if own else "runtime/include"
-    return room_of(include) if include.startswith(TOPS) and (root / include).is_file() else None
+    known = include.startswith((*TOPS, "tests"))
+    return room_of(include) if known and (root / include).is_file() else None
 
 
 def read_includes(root):

@@ -6,8 +6,8 @@
  *
  *     reference = "library:libmine.so:blur"
  *
- * and `kiln run`, `kiln tune` and `kiln-bench kernels` compare results with what it gives. The
- * library exports kiln_reference_version() and, under a name of its own, one function of the type
+ * and `kiln run` and `kiln tune` compare results with what it gives. The library exports
+ * kiln_reference_version() and, under a name of its own, one function of the type
  * #kiln_reference_function for each program:
  *
  *     #include <kiln/reference.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Goes through programs, sizes and variants of one device, and makes the data of each problem once.
-#include "builder/bench/kernels.hpp"
+#include "tests/bench/kiln_bench/kernels.hpp"
 
 #include <algorithm>
 #include <list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a variant in a child process, then launches it until its time is known well enough.
-#include "builder/bench/variant_times.hpp"
+#include "tests/bench/kiln_bench/variant_times.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "builder/bench/buffer_commands.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/load/report.hpp"
+#include "tests/bench/kiln_bench/buffer_commands.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts scripts, style and measurements into page.html; the files are embedded in the program.
-#include "builder/bench/page.hpp"
+#include "tests/bench/kiln_bench/page.hpp"
 
 #include <cassert>
 #include <string_view>

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/bench/kernels.hpp"
+#include "tests/bench/kiln_bench/kernels.hpp"
 
 namespace kiln::builder {
 

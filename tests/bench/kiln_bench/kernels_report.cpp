@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measurements as JSON and as text.
-#include "builder/bench/kernels_report.hpp"
+#include "tests/bench/kiln_bench/kernels_report.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times copies between buffers that are larger than the device's caches, and fills of one, each in
 // a child process.
-#include "builder/bench/buffer_commands.hpp"
+#include "tests/bench/kiln_bench/buffer_commands.hpp"
 
 #include <algorithm>
 #include <chrono>

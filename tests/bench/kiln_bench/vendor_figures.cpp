@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures themselves, each with the publication that it is from.
-#include "builder/bench/vendor_figures.hpp"
+#include "tests/bench/kiln_bench/vendor_figures.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln-bench kernels: what every variant of a pack does on each device.
-#include "builder/bench/kernels.hpp"
-#include "builder/bench/kernels_report.hpp"
-
+// kiln-bench: what Kiln's own kernels do on a device, and what a launch costs the processor.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -11,8 +8,14 @@
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/base/suggest.hpp"
-#include "builder/bench/cli.hpp"
-#include "builder/bench/page.hpp"
+#include "builder/cli/device_options.hpp"
+#include "builder/cli/parse.hpp"
+#include "tests/bench/kiln_bench/kernels.hpp"
+#include "tests/bench/kiln_bench/kernels_report.hpp"
+#include "tests/bench/kiln_bench/launch_overhead.hpp"
+#include "tests/bench/kiln_bench/page.hpp"
+
+const char *const kiln::cli::kToolName = "kiln-bench";
 
 namespace kiln::cli {
 namespace {
@@ -182,8 +185,6 @@ void add_stop_options(CLI::App *sub, KernelsArguments *options) {
                   "Time for one device's launches, 60s or 4m; loads and checks come on top");
 }
 
-}  // namespace
-
 void add_kernels(CLI::App &app, Command *command) {
   auto options = std::make_shared<KernelsArguments>();
   CLI::App *sub = app.add_subcommand(
@@ -205,4 +206,67 @@ void add_kernels(CLI::App &app, Command *command) {
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
+struct LaunchArguments : DeviceOptions {
+  std::size_t rounds = 100;
+};
+
+std::string row_text(const builder::LaunchRow &row) {
+  if (!row.status.ok()) {
+    return fmt::format("{}\n  no figures: {}\n", row.device, row.status.message);
+  }
+  return fmt::format("{}: {}/{}\n  {:8.0f} {:8.0f} {:+8.0f} {:8.2f} {:10.0f}  {}\n", row.device,
+                     row.program, row.variant, row.bare, row.kiln, row.above_bare(), row.ratio(),
+                     row.sequence, row.recording);
+}
+
+int run(const LaunchArguments &options) {
+  const auto open = open_on_devices(options);
+  if (!open.ok()) return fail(open.status());
+  builder::LaunchBenchOptions launch;
+  launch.pack_path = options.pack;
+  launch.program = options.program;
+  launch.rounds = options.rounds;
+  nlohmann::json rows = nlohmann::json::array();
+  if (!options.json) {
+    print(
+        fmt::format("medians of {} rounds of {} launches, nanoseconds until the call returns, "
+                    "for each\n  {:>8} {:>8} {:>8} {:>8} {:>10}  recording\n",
+                    launch.rounds, launch.launches, "bare", "kiln", "more", "ratio", "sequence"));
+  }
+  int exit_code = kDone;
+  for (const builder::DeviceInfo &device : open->devices) {
+    const builder::LaunchRow row = builder::bench_launch(device, launch);
+    if (!row.status.ok()) exit_code = kSomeFailed;
+    if (!options.json) print(row_text(row));
+    rows.push_back(builder::to_json(row));
+  }
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"rounds", launch.rounds},
+                         {"launches", launch.launches},
+                         {"devices", rows}});
+  }
+  return exit_code;
+}
+
+void add_launch(CLI::App &app, Command *command) {
+  auto options = std::make_shared<LaunchArguments>();
+  CLI::App *sub = app.add_subcommand(
+      "launch", "What a launch costs the processor: the bare call, through Kiln, in a sequence");
+  add_device_options(*sub, options.get(), "Pack with a program that has arguments",
+                     "This program; default: the first that the device can run");
+  sub->add_option("--rounds", options->rounds, "Rounds of each kind")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+}  // namespace
 }  // namespace kiln::cli
+
+int main(int argc, char **argv) {
+  using namespace kiln::cli;
+  return run_command_line("Measures kernels and launches; `kiln bench startup` measures starts.",
+                          {add_kernels, add_launch}, argc, argv);
+}

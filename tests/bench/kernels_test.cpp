@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/bench/kernels.hpp"
-#include "builder/bench/kernels_report.hpp"
+#include "tests/bench/kiln_bench/kernels.hpp"
+#include "tests/bench/kiln_bench/kernels_report.hpp"
 
-#include "builder/bench/buffer_commands.hpp"
+#include "tests/bench/kiln_bench/buffer_commands.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches a small problem again and again in each of three ways, and takes the median of rounds.
-#include "builder/bench/launch_overhead.hpp"
+#include "tests/bench/kiln_bench/launch_overhead.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -11,10 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "builder/bench/buffer_commands.hpp"
-#include "builder/bench/variant_times.hpp"
-#include "builder/bench/vendor_figures.hpp"
 #include "builder/launch/reference.hpp"
+#include "tests/bench/kiln_bench/buffer_commands.hpp"
+#include "tests/bench/kiln_bench/variant_times.hpp"
+#include "tests/bench/kiln_bench/vendor_figures.hpp"
 
 namespace kiln::builder {
 
