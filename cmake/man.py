@@ -15,7 +15,7 @@ import sys
 
 @dataclasses.dataclass
 class Command:
-    words: list  # "kiln", "bench", "kernels"
+    words: list  # "kiln", "bench", "startup"
     about: str
     usage: str
     sections: dict  # title -> [(term, text)]

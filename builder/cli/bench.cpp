@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln bench: what a start costs; the rest is kiln-bench's.
-#include <array>
-#include <cerrno>
-#include <cstring>
-
+// kiln bench: what a start costs.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/base/executable_folder.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/startup/startup.hpp"
 
@@ -96,30 +90,11 @@ int run_startup(const BenchArguments &options) {
   return exit_code;
 }
 
-// What kiln-bench measures, which lies beside this executable where it was built.
-constexpr std::array kOthers = {
-    std::pair{"kernels", "Every variant: time, bandwidth, correctness"},
-    std::pair{"launch", "What a launch costs the processor"},
-};
-
-// Becomes kiln-bench.
-int run_other(const std::string &name, std::vector<std::string> words) {
-  std::string path = (builder::executable_folder() / "kiln-bench").string();
-  words.insert(words.begin(), {path, name});
-  std::vector<char *> arguments;
-  for (std::string &word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execv(path.c_str(), arguments.data());
-  complain(
-      fmt::format("{}: {}; it is in the folder where Kiln was built", path, std::strerror(errno)));
-  return kNoDevice;
-}
-
 }  // namespace
 
 void add_bench(CLI::App &app, Command *command) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App *bench = app.add_subcommand("bench", "Measure starts, kernels and launches");
+  CLI::App *bench = app.add_subcommand("bench", "Measure what a start costs");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(
       "startup",
@@ -137,14 +112,6 @@ void add_bench(CLI::App &app, Command *command) {
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one process may take");
   add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });
-  for (const auto &[name, what] : kOthers) {
-    const std::string own = name;
-    CLI::App *other = bench->add_subcommand(
-        own, fmt::format("{}; runs kiln-bench, and 'kiln-bench {} --help' tells its options", what,
-                         own));
-    other->prefix_command();
-    other->callback([=] { *command = [=] { return run_other(own, other->remaining()); }; });
-  }
 }
 
 }  // namespace kiln::cli
