@@ -2,7 +2,6 @@
 // kiln bench: what a start costs.
 #include <fmt/format.h>
 
-#include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/startup/startup.hpp"
 
@@ -10,7 +9,6 @@ namespace kiln::cli {
 namespace {
 
 struct BenchArguments : DeviceOptions {
-  std::string items;  // file to write
   std::size_t rounds = 30;
   double timeout_seconds = 120;
 };
@@ -45,17 +43,7 @@ std::string row_text(const builder::StartupRow &row) {
   return text;
 }
 
-// Of --items.
-Status write_items(const std::string &path, const nlohmann::json &devices) {
-  if (path.empty()) return {};
-  const nlohmann::json all{{"schema", 1}, {"devices", devices}};
-  return as_failed(builder::write_whole_file(path, json_text(all)));
-}
-
 int run_startup(const BenchArguments &options) {
-  if (!options.items.empty()) {
-    if (Status s = check_output(options.items, {options.pack}); !s.ok()) return fail(s);
-  }
   const auto open = open_on_devices(options);
   if (!open.ok()) return fail(open.status());
   builder::StartupOptions startup;
@@ -64,7 +52,6 @@ int run_startup(const BenchArguments &options) {
   startup.rounds = options.rounds;
   startup.timeout = in_milliseconds(options.timeout_seconds);
   nlohmann::json rows = nlohmann::json::array();
-  nlohmann::json items = nlohmann::json::array();
   if (!options.json) {
     print(
         fmt::format("medians of {} rounds of fresh processes, milliseconds\n  {:12} {:>9} {:>9} "
@@ -81,9 +68,7 @@ int run_startup(const BenchArguments &options) {
     if (!row.status.ok()) exit_code = kSomeFailed;
     if (!options.json) print(row_text(row));
     rows.push_back(builder::to_json(row));
-    items.push_back(builder::items_json(row));
   }
-  if (Status s = write_items(options.items, items); !s.ok()) exit_code = fail(s);
   if (options.json) {
     print(nlohmann::json{{"schema", 2}, {"rounds", options.rounds}, {"devices", rows}});
   }
@@ -106,9 +91,6 @@ void add_bench(CLI::App &app, Command *command) {
                   "Fresh processes of each kind; half as many where a start takes over a second")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  sub->add_option("--items", options->items,
-                  "Write what was started as JSON, schema 1: for each device the variants with "
-                  "source, options, memory, arguments and work-group sizes");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one process may take");
   add_json_flag(*sub, &options->json, 2);
   sub->callback([=] { *command = [=] { return run_startup(*options); }; });

@@ -11,7 +11,6 @@
 namespace kiln::builder {
 namespace {
 
-using nlohmann::json;
 // A program with its kernels, in the order of the stages.
 struct Built {
   std::vector<cl_kernel> kernels;
@@ -89,50 +88,7 @@ cl_int fill(const runtime::OpenCL &cl, cl_command_queue queue, const Memory &mem
   return cl.clEnqueueUnmapMemObject(queue, object, mapped, 0, nullptr, nullptr);
 }
 
-json memory_json(const Memory &memory) {
-  json out{{"bytes", memory.bytes()}, {"fill", kFill}};
-  if (memory.storage == Storage::buffer) return out;
-  const cl_image_format format = image_format(memory);
-  out["image"] = {{"width", memory.columns},
-                  {"height", memory.rows},
-                  {"channel_order", format.image_channel_order},
-                  {"channel_type", format.image_channel_data_type}};
-  return out;
-}
-
-json stage_json(const Stage &stage, const std::array<std::size_t, 3> &local) {
-  json arguments = json::array();
-  for (const Binding &binding : stage.bindings) {
-    if (binding.memory != SIZE_MAX) {
-      arguments.push_back({{"memory", binding.memory}});
-    } else {
-      arguments.push_back({{"value", binding.bytes}});
-    }
-  }
-  const auto global = runtime::pad_global_size(stage.global, local);
-  const auto sides = [&](const auto &all) {
-    return std::vector<std::size_t>(all.begin(), all.begin() + stage.dimensions);
-  };
-  return {{"kernel", stage.kernel},
-          {"global", sides(global)},
-          {"local", sides(local)},
-          {"arguments", arguments}};
-}
-
 }  // namespace
-
-json to_json(const StartItem &item) {
-  json memories = json::array();
-  for (const Memory &memory : item.workload.memories) memories.push_back(memory_json(memory));
-  json stages = json::array();
-  for (std::size_t s = 0; s < item.workload.stages.size(); ++s) {
-    stages.push_back(stage_json(item.workload.stages[s], item.local[s]));
-  }
-  return {
-      {"program", item.program}, {"variant", item.variant},
-      {"options", item.options}, {"source", std::string(item.source.begin(), item.source.end())},
-      {"memories", memories},    {"stages", stages}};
-}
 
 Status StartMemory::make(const OpenedDevice &child, const StartItem &item) {
   const runtime::OpenCL &cl = *child.device->cl;

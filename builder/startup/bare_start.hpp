@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "builder/base/builder_status.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/workload.hpp"
@@ -26,10 +24,6 @@ struct StartItem {
   Workload workload;          // a small problem
   std::vector<std::array<std::size_t, 3>> local;  // of each stage, as the runtime chooses
 };
-
-// The item for a tool that starts it in its own way, without what binaries hold: one object of
-// `kiln bench startup --items`.
-nlohmann::json to_json(const StartItem &item);
 
 // Milliseconds of one start of all items, one after the other.
 struct StartTimes {

@@ -196,7 +196,6 @@ class StartupBench {
     row_.executes = (*facts)["executes"];
     for (std::size_t i = 0; i < items_.size(); ++i) {
       items_[i].local = (*facts)["local"][i].get<std::vector<std::array<std::size_t, 3>>>();
-      row_.items.push_back(builder::to_json(items_[i]));
     }
     return prepare_overlay();
   }
@@ -427,10 +426,6 @@ json to_json(const StartupRow &row) {
           {"overlay_compile_at_first_launch",
            row.overlay_compiling ? json(*row.overlay_compiling) : json()},
           {"first_results", firsts}};
-}
-
-json items_json(const StartupRow &row) {
-  return {{"device", row.device}, {"executes", row.executes}, {"items", row.items}};
 }
 
 }  // namespace kiln::builder

@@ -45,8 +45,7 @@ struct StartupRow {
   StartupTime overlay;       // the second start of an application whose pack has no binary
   std::optional<std::size_t> overlay_compiling{};  // programs of the overlay's start that compile
   std::vector<FirstResult> firsts{};
-  nlohmann::json items = nlohmann::json::array();  // what was started, for other tools
-  Status status{};                                 // a failure leaves no figures
+  Status status{};  // a failure leaves no figures
 
   // What a person waits for.
   double waited(const StartupTime &time) const { return executes ? time.results : time.kernels; }
@@ -76,7 +75,5 @@ StartupRow bench_startup(const packs::Contents &contents, const DeviceInfo &devi
 
 // The row's part of schema 2.
 nlohmann::json to_json(const StartupRow &row);
-// The row's part of `--items`, schema 1.
-nlohmann::json items_json(const StartupRow &row);
 
 }  // namespace kiln::builder

@@ -3,16 +3,14 @@
 """One start-up table over several devices of the laboratory.
 
 Each device measures itself with `kiln bench startup`; this prints the rows together: the times
-to the first results, then those to the kernels. With --pyopencl the same programs are started
-through PyOpenCL's warm cache too (Debian's python3-pyopencl), with --launch what a launch costs
-is measured where kernels execute. --json FILE keeps the rows, --from FILE prints what was kept,
-or what `kiln bench startup --json` wrote.
+to the first results, then those to the kernels. With --launch what a launch costs is measured
+where kernels execute. --json FILE keeps the rows, --from FILE prints what was kept, or what
+`kiln bench startup --json` wrote.
 """
 
 import argparse
 import json
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,7 +22,6 @@ sys.path.insert(0, str(TESTS / "lab"))
 import registry  # noqa: E402
 
 LAB = TESTS / "lab" / "lab.py"
-PYOPENCL = TESTS / "bench" / "pyopencl_start.py"
 WAYS = ("source", "driver", "floor", "kiln", "overlay")
 MOST_NAMED = 6  # programs with a remnant, of one device
 NOTES = """\
@@ -33,7 +30,6 @@ any launch. floor: it is given the pack's, from memory. kiln: the pack is opened
 identified, every binary found, checked and loaded. overlay: the second start of an application
 whose pack has no binary. us/program: microseconds of Kiln above the floor. remnant: programs that
 compile at their first launch through Kiln."""
-PYOPENCL_NOTE = "PyOpenCL: its own cache is warm, the driver's is empty."
 
 
 def host_devices():
@@ -48,9 +44,9 @@ def run_on(device, folder, *command, **options):
                            "--", *command], text=True, **options)
 
 
-def measure(device, kiln, pack, rounds, program=None, pyopencl=False):
+def measure(device, kiln, pack, rounds, program=None):
     """The rows of `kiln bench startup --json` on one device, a device that could not be measured
-    with its "error"; with PyOpenCL's times as "pyopencl". Raises where Kiln says nothing."""
+    with its "error". Raises where Kiln says nothing."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy2(kiln, Path(folder) / "kiln")
         shutil.copy2(pack, Path(folder) / "pack.kiln")
@@ -58,34 +54,10 @@ def measure(device, kiln, pack, rounds, program=None, pyopencl=False):
                    device["select"], "--rounds", str(rounds), "--json"]
         if program:
             command += ["--program", program]
-        if pyopencl:
-            command += ["--items", "items.json"]
         done = run_on(device, folder, *command, stdout=subprocess.PIPE)
         if not done.stdout.startswith("{"):
             raise RuntimeError(f"kiln bench startup on {device['id']}: exit {done.returncode}")
-        rows = json.loads(done.stdout)["devices"]
-        if pyopencl and "error" not in rows[0]:
-            rows[0]["pyopencl"] = measure_pyopencl(device, folder, rounds)
-        return rows
-
-
-def measure_pyopencl(device, folder, rounds):
-    """The medians of PyOpenCL's start with its cache warm, in fresh processes, or None."""
-    if device["way"] != "host":
-        return None  # a root holds drivers, and no Python
-    shutil.copy2(PYOPENCL, folder)
-    command = ["/usr/bin/python3", PYOPENCL.name, "items.json", "cache"]
-    samples = []
-    for _ in range(rounds + 1):
-        done = run_on(device, folder, *command, capture_output=True)
-        if done.returncode != 0:
-            why = (done.stderr.strip() or done.stdout.strip())[-200:]
-            print(f"PyOpenCL on {device['id']}: {why}", file=sys.stderr)
-            return None
-        samples.append(json.loads(done.stdout))
-    warm = samples[1:]  # the first filled the cache
-    return {name: None if warm[0][name] is None else statistics.median(s[name] for s in warm)
-            for name in warm[0]}
+        return json.loads(done.stdout)["devices"]
 
 
 def measure_launch(device, kiln, pack):
@@ -115,7 +87,7 @@ def ratio(a, b):
     return f"{a / b:.2f}" if b > 0 else "-"
 
 
-def results_line(name, row, pyopencl):
+def results_line(name, row):
     """A row of the first table."""
     until = "results_ms" if row["executes"] else "kernels_ms"
     times = {way: row[way][until] for way in WAYS}
@@ -125,20 +97,16 @@ def results_line(name, row, pyopencl):
              f" {ratio(times['overlay'], times['floor']):>8}"
              f" {row['microseconds_above_floor_per_program']:8.1f}"
              f" {row['compile_at_first_launch'] if row['executes'] else '-':>7}")
-    if pyopencl:
-        line += f" {milliseconds((row.get('pyopencl') or {}).get(until)):>8}"
     return line
 
 
-def kernels_line(name, row, pyopencl):
+def kernels_line(name, row):
     """A row of the second table."""
     times = {way: row[way]["kernels_ms"] for way in WAYS}
     line = f"{name:18} {row['programs']:8} "
     line += " ".join(f"{milliseconds(times[way]):>9}" for way in WAYS)
     line += (f" {ratio(times['kiln'], times['floor']):>6}"
              f" {ratio(times['overlay'], times['floor']):>8}")
-    if pyopencl:
-        line += f" {milliseconds((row.get('pyopencl') or {}).get('kernels_ms')):>8}"
     return line
 
 
@@ -159,11 +127,9 @@ def remnant_lines(rows):
     return lines
 
 
-def heading(columns, pyopencl):
+def heading(columns):
     """Two lines over a table: the ways, then ratios and more columns of (width, above, below)."""
     columns = [(6, "kiln/", "floor"), (8, "overlay/", "floor"), *columns]
-    if pyopencl:
-        columns.append((8, "", "PyOpenCL"))
     first = f"{'device':18} {'programs':>8} " + " ".join(f"{way:>9}" for way in WAYS)
     above = " ".join(f"{above:>{width}}" for width, above, _ in columns)
     below = " ".join(f"{below:>{width}}" for width, _, below in columns)
@@ -174,20 +140,19 @@ def table(rows, rounds):
     """Both tables as text; rows are pairs of a name and what Kiln said of the device."""
     measured = [(name, row) for name, row in rows if "error" not in row]
     executing = [(name, row) for name, row in measured if row["executes"]]
-    pyopencl = any(row.get("pyopencl") for _, row in rows)
     lines = [f"Milliseconds to the first results; medians of {rounds} fresh processes each,",
              "of half as many where a start takes over a second."]
-    lines += heading([(8, "us/", "program"), (7, "", "remnant")], pyopencl)
-    lines += [results_line(name, row, pyopencl) for name, row in measured]
+    lines += heading([(8, "us/", "program"), (7, "", "remnant")])
+    lines += [results_line(name, row) for name, row in measured]
     lines += [f"{name:18} no figures: {row['error']}" for name, row in rows if "error" in row]
     if len(executing) < len(measured):
         lines.append("* executes nothing here: its times are those to the kernels.")
     lines += remnant_lines(measured)
     if executing:
         lines += ["", "Milliseconds until every kernel exists, in the same processes."]
-        lines += heading([], pyopencl)
-        lines += [kernels_line(name, row, pyopencl) for name, row in executing]
-    lines += ["", NOTES] + ([PYOPENCL_NOTE] if pyopencl else [])
+        lines += heading([])
+        lines += [kernels_line(name, row) for name, row in executing]
+    lines += ["", NOTES]
     return "\n".join(lines)
 
 
@@ -197,7 +162,7 @@ def measure_all(options, devices):
         print(f"measuring {device['id']}", file=sys.stderr)
         rows += [(device["id"], row)
                  for row in measure(device, options.kiln, options.pack, options.rounds,
-                                    options.program, options.pyopencl)]
+                                    options.program)]
     return {"rounds": options.rounds, "rows": rows}
 
 
@@ -216,7 +181,6 @@ def main():
     parser.add_argument("--pack", type=Path)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--program", help="only this program; default: all")
-    parser.add_argument("--pyopencl", action="store_true", help="PyOpenCL's cache too")
     parser.add_argument("--launch", action="store_true", help="what a launch costs, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the rows here")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="saved",
