@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs started without Kiln: what a start costs an application that makes the bare calls.
+// Programs started by OpenCL's bare calls, and through Kiln: what a start costs an application.
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 #include "builder/base/builder_status.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/launch/workload.hpp"
+#include "kiln/kiln.hpp"
 
 namespace kiln::builder {
 
@@ -34,25 +35,28 @@ struct StartTimes {
   std::vector<bool> compiled{};  // whether each first launch was seen to compile; empty: not known
 };
 
-// The memory of a workload with its arguments, made before any clock runs.
-class StartMemory {
- public:
-  // Fails with Code::opencl.
-  Status make(const OpenedDevice &child, const StartItem &item);
-
-  // The bytes for each parameter of a stage.
-  std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
-
- private:
-  const StartItem *item_ = nullptr;
-  std::vector<runtime::Handle<cl_mem>> memories_;
-};
-
 enum class StartFrom { source, driver, binary };
 
 // In a child process: builds every item with the bare calls, and launches it unless `launch` is
 // false. Nothing is released. Fails with Code::opencl.
 Status start_bare(const OpenedDevice &child, const std::vector<StartItem> &items, StartFrom from,
                   bool launch, StartTimes *out);
+
+// What Kiln is asked to load, and how.
+struct KilnStart {
+  std::string pack_path;
+  std::string overlay;               // folder; empty: none
+  kiln_rung rung = KILN_RUNG_EXACT;  // that everything must come from
+  unsigned flags = KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE;
+  bool finish = false;  // afterwards make the overlay's binaries final
+  // The drivers' caches of this process, to see in them what launches compile; that takes time, so
+  // such a start is not measured. Empty: not looked at.
+  std::string caches{};
+};
+
+// In a child process: opens Kiln, loads every item and launches it unless `launches` is false.
+// After a failure `*out` holds the times up to it.
+Status start_kiln(const OpenedDevice &child, const std::vector<StartItem> &items,
+                  const KilnStart &how, bool launches, StartTimes *out);
 
 }  // namespace kiln::builder
