@@ -7,7 +7,6 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/caches/cache_files.hpp"
-#include "builder/caches/ggml.hpp"
 #include "builder/caches/mnn.hpp"
 #include "builder/caches/opencv.hpp"
 #include "builder/caches/pyopencl.hpp"
@@ -25,10 +24,6 @@ struct Format {
   bool (*has)(const std::string &folder, const std::string &name);
 };
 
-bool is_ggml(const std::string &, const std::string &name) {
-  return name.ends_with(".clbin") && is_hex(std::string_view(name).substr(0, name.size() - 6), 64);
-}
-
 bool is_opencv(const std::string &folder, const std::string &name) {
   const std::vector<std::string> files = names_in(folder + "/" + name);
   return std::any_of(files.begin(), files.end(),
@@ -45,8 +40,6 @@ bool is_mnn(const std::string &file, const std::string &name) {
 }
 
 constexpr Format kFormats[] = {
-    {"ggml", [](const CacheRequest &request) -> Opened { return open_ggml_cache(request.folder); },
-     is_ggml},
     {"mnn",
      [](const CacheRequest &request) { return open_mnn_cache(request.folder, request.learn); },
      is_mnn},

@@ -20,7 +20,7 @@ struct CacheRequest {
   std::string include{};  // pyopencl: the folder of its headers; empty: where Debian has it
 };
 
-// The words for the formats: "ggml", "mnn", "opencv", "pyopencl".
+// The words for the formats: "mnn", "opencv", "pyopencl".
 const std::vector<std::string> &cache_formats();
 
 // Fails with Code::bad_argument for a word that is none of them, and with Code::failed or

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 and MD5 by libraries; the CRC is short enough to be here.
+// MD5 by a library; the CRC is short enough to be here.
 #include "builder/caches/digests.hpp"
 
 #include <array>
@@ -7,30 +7,16 @@
 #include <sys/types.h>
 
 #include <md5.h>
-#include <sodium.h>
 
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
-namespace {
-
-const unsigned char *bytes_of(std::string_view text) {
-  return reinterpret_cast<const unsigned char *>(text.data());
-}
-
-}  // namespace
-
-std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, crypto_hash_sha256_BYTES> digest{};
-  crypto_hash_sha256(digest.data(), bytes_of(text), text.size());
-  return packs::hex(digest.data(), digest.size());
-}
 
 std::string md5_hex(std::string_view text) {
   std::array<std::uint8_t, MD5_DIGEST_LENGTH> digest{};
   MD5_CTX context;
   MD5Init(&context);
-  MD5Update(&context, bytes_of(text), text.size());
+  MD5Update(&context, reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
   MD5Final(digest.data(), &context);
   return packs::hex(digest.data(), digest.size());
 }

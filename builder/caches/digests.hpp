@@ -9,7 +9,6 @@
 namespace kiln::builder {
 
 // In lower-case hexadecimal.
-std::string sha256_hex(std::string_view text);
 std::string md5_hex(std::string_view text);
 
 // The CRC of 64 bits with the polynomial of ECMA-182, reflected, all bits set at the start and

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "builder/caches/cache_formats.hpp"
-#include "builder/caches/ggml.hpp"
+#include "builder/caches/pyopencl.hpp"
 #include "tests/builder/caches/cache_samples.hpp"
 #include "tests/packs/sample.hpp"
 
@@ -32,7 +32,7 @@ packs::Contents with_sources(const std::vector<std::string> &sources) {
 
 TEST_CASE("Each binary of a target is written for the device that it is exact for") {
   const test::TemporaryFolder folder;
-  const auto cache = open_ggml_cache(folder.path());
+  const auto cache = open_pyopencl_cache(folder.path(), "/cl", "");
   const packs::Contents contents = with_sources({"kernel void a() {}", "kernel void b() {}"});
   const std::vector<ExportDevice> devices{{"phone", test::adreno(), &contents.targets[0]}};
   const auto outcomes = export_binaries(contents, devices, "", cache.get());
@@ -40,14 +40,14 @@ TEST_CASE("Each binary of a target is written for the device that it is exact fo
   CHECK(outcomes[1].status.ok());
   CHECK(outcomes[1].device == "phone");
   const CachedProgram program{"kernel void b() {}", "-cl-std=CL1.2"};
-  CHECK(outcomes[1].file == *ggml_file_name(program, test::adreno()));
+  CHECK(outcomes[1].file == *pyopencl_key(program, test::adreno(), "/cl") + "/binary");
   CHECK(test::text_of(*cache->find(program, test::adreno())) == "binary of v1");
   CHECK(export_binaries(contents, devices, "other", cache.get()).empty());
 }
 
 TEST_CASE("Where a target has only an intermediate, that is written") {
   const test::TemporaryFolder folder;
-  const auto cache = open_ggml_cache(folder.path());
+  const auto cache = open_pyopencl_cache(folder.path(), "/cl", "");
   packs::Contents contents = with_sources({"kernel void a() {}"});
   std::swap(contents.targets[0].binaries, contents.targets[0].intermediates);
   const auto outcomes = export_binaries(
@@ -58,7 +58,7 @@ TEST_CASE("Where a target has only an intermediate, that is written") {
 
 TEST_CASE("Programs whose own text is not in the pack are left out") {
   const test::TemporaryFolder folder;
-  const auto cache = open_ggml_cache(folder.path());
+  const auto cache = open_pyopencl_cache(folder.path(), "/cl", "");
   packs::Contents contents =
       with_sources({"#line 1 \"a.h\"\nint a;\n#line 2 \"<program>\"\nkernel void a() {}", "",
                     "#line 7\nkernel void c() {} // #line 1 \"x\""});
@@ -85,17 +85,16 @@ TEST_CASE("An application's own text is that of one file") {
 TEST_CASE("A cache is recognised by its files' names") {
   const test::TemporaryFolder folder;
   CHECK(recognise_cache(folder.path()).status().code == Code::failed);
-  folder.write(std::string(64, 'a') + ".clbin", "");
-  CHECK(*recognise_cache(folder.path()) == "ggml");
+  folder.write(std::string(32, 'a') + "/info", "");
+  CHECK(*recognise_cache(folder.path()) == "pyopencl");
   folder.write("Vendor--device--1/mine--k_5048cab405158cf6.bin", "");
   CHECK(recognise_cache(folder.path()).status().message ==
-        folder.path().string() + ": it has files of opencv's cache and of ggml's");
-  std::filesystem::remove(folder.path() / (std::string(64, 'a') + ".clbin"));
+        folder.path().string() + ": it has files of opencv's cache and of pyopencl's");
+  std::filesystem::remove_all(folder.path() / std::string(32, 'a'));
   CHECK(*recognise_cache(folder.path()) == "opencv");
 }
 
 TEST_CASE("A format that is not known is refused") {
-  CHECK(
-      open_cache({"gmml", "folder"}).status().message ==
-      "unknown format gmml: expected one of: ggml, mnn, opencv, pyopencl; did you mean \"ggml\"?");
+  CHECK(open_cache({"opncv", "folder"}).status().message ==
+        "unknown format opncv: expected one of: mnn, opencv, pyopencl; did you mean \"opencv\"?");
 }

@@ -119,7 +119,10 @@ TEST_CASE("The text of a program that includes files is learnt from PyOpenCL's c
 
 TEST_CASE("A device whose name Python may write in several ways has no key") {
   runtime::Facts device = test::without(pocl_facts(), "device_name");
-  CHECK(pyopencl_key(test::cached_sample(), device, "/cl").status().code == Code::requirement);
+  const Status status = pyopencl_key(test::cached_sample(), device, "/cl").status();
+  CHECK(status.code == Code::requirement);
+  CHECK(status.message ==
+        "the device's device_name is not known, of which the application makes its key");
   device.emplace_back("device_name", "Caf\xc3\xa9");
   CHECK(pyopencl_key(test::cached_sample(), device, "/cl").status().code == Code::requirement);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of applications' caches: MNN's, OpenCV's, and llama.cpp's.
+// Files of applications' caches: MNN's and OpenCV's.
 #include <cstdlib>
 
-#include "builder/caches/ggml.hpp"
 #include "builder/caches/mnn_file.hpp"
 #include "builder/caches/opencv_file.hpp"
 #include "builder/caches/pyopencl.hpp"
@@ -43,22 +42,11 @@ void mnn(packs::View bytes) {
   if (!found) std::abort();
 }
 
-void ggml(packs::View bytes) {
-  const auto binary = read_ggml_file(bytes);
-  if (!binary.ok()) return;
-  const std::string written = ggml_file({binary->data(), binary->size()});
-  if (written.compare(0, std::string::npos, reinterpret_cast<const char *>(bytes.data),
-                      bytes.size) != 0) {
-    std::abort();
-  }
-}
-
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   opencv({data, size});
   mnn({data, size});
-  ggml({data, size});
   const std::string text(reinterpret_cast<const char *>(data), size);
   (void)pyopencl_source(text);
   (void)own_text(text);

@@ -90,7 +90,6 @@ void seed_cache() {
   seed("cache", "opencv",
        number(hash.size(), 4) + hash + number(64, 4) + table + number(0, 4) +
            number(options.size(), 4) + number(3, 4) + options + "one");
-  seed("cache", "ggml", "GGMLCLBC" + number(1, 4) + number(0, 4) + "binary");
   seed("cache", "mnn",
        test::mnn_sample_file(
            {{"Mali-G710", {{"conv_2d", options, hash, "binary"}}, "driver", "tuning"},
