@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches in which applications keep binaries of their own OpenCL programs, as folders or files
-// that can be written and read. docs/caches.md says of each from which source its format was taken.
+// The caches in which applications keep binaries of their own OpenCL programs, as folders that can
+// be written and read. docs/caches.md says of each from which source its format was taken.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct CachedProgram {
 // the source: how they were included is then not known.
 Result<std::string> own_text(const std::string &source);
 
-// One application's cache in one folder, or in one file. Not thread-safe.
+// One application's cache in one folder. Not thread-safe.
 //
 // A device is known by the facts of its identity. Where one that the format is made of is absent,
 // calls fail with Code::requirement.
@@ -36,16 +36,11 @@ class ApplicationCache {
   virtual ~ApplicationCache() = default;
 
   // Puts the binary where the application will look for it, in place of one that is there, and
-  // gives the file's name below the folder. A cache in one file is written by finish(). Fails with
-  // Code::requirement where the application would not find it, with Code::bad_input where a file
-  // that it would have to be added to is not of this format, else with Code::io_error or
-  // Code::no_space.
+  // gives the file's name below the folder. Fails with Code::requirement where the application
+  // would not find it, with Code::bad_input where a file that it would have to be added to is not
+  // of this format, else with Code::io_error or Code::no_space.
   virtual Result<std::string> store(const CachedProgram &program, const runtime::Facts &device,
                                     packs::View binary, const std::string &build_log) = 0;
-
-  // Writes what is not written yet: all of it, or nothing where it fails, with Code::bad_input,
-  // Code::io_error or Code::no_space.
-  virtual Status finish() { return {}; }
 
   // The binary that the application would take. Fails with Code::not_found where it would compile,
   // and with Code::bad_input for a file that is not of this format. Nothing else was checked: what

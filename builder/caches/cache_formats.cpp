@@ -3,11 +3,9 @@
 #include "builder/caches/cache_formats.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "builder/base/suggest.hpp"
 #include "builder/caches/cache_files.hpp"
-#include "builder/caches/mnn.hpp"
 #include "builder/caches/opencv.hpp"
 #include "builder/caches/pyopencl.hpp"
 
@@ -19,8 +17,7 @@ using Opened = Result<std::unique_ptr<ApplicationCache>>;
 struct Format {
   const char *name;
   Opened (*open)(const CacheRequest &request);
-  // Whether what stands under that name in a folder is of such a cache; without a name, whether the
-  // folder, which is a file then, is one.
+  // Whether what stands under that name in a folder is of such a cache.
   bool (*has)(const std::string &folder, const std::string &name);
 };
 
@@ -35,14 +32,7 @@ bool is_pyopencl(const std::string &folder, const std::string &name) {
   return is_hex(name, 32) && std::find(files.begin(), files.end(), "info") != files.end();
 }
 
-bool is_mnn(const std::string &file, const std::string &name) {
-  return name.empty() && is_mnn_file(file);
-}
-
 constexpr Format kFormats[] = {
-    {"mnn",
-     [](const CacheRequest &request) { return open_mnn_cache(request.folder, request.learn); },
-     is_mnn},
     {"opencv",
      [](const CacheRequest &request) -> Opened {
        return open_opencv_cache(request.folder, request.learn);
@@ -54,13 +44,6 @@ constexpr Format kFormats[] = {
      },
      is_pyopencl},
 };
-
-// The names of what is in a folder; of a file an empty one.
-std::vector<std::string> names_of(const std::string &folder) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(folder, error)) return {""};
-  return names_in(folder);
-}
 
 }  // namespace
 
@@ -83,7 +66,7 @@ Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request
 
 Result<std::string> recognise_cache(const std::string &folder) {
   std::string found;
-  for (const std::string &name : names_of(folder)) {
+  for (const std::string &name : names_in(folder)) {
     for (const Format &format : kFormats) {
       if (found == format.name || !format.has(folder, name)) continue;
       if (!found.empty()) {

@@ -13,22 +13,21 @@ namespace kiln::builder {
 
 struct CacheRequest {
   std::string format;  // a word of cache_formats()
-  std::string folder;  // need not be there; mnn: a file
+  std::string folder;  // need not be there
   // A cache that the application wrote, for any device, to read names and sources from; may be
   // empty. The folder itself is looked at, too.
   std::string learn{};
   std::string include{};  // pyopencl: the folder of its headers; empty: where Debian has it
 };
 
-// The words for the formats: "mnn", "opencv", "pyopencl".
+// The words for the formats: "opencv", "pyopencl".
 const std::vector<std::string> &cache_formats();
 
-// Fails with Code::bad_argument for a word that is none of them, and with Code::failed or
-// Code::not_found for a file, where the cache is one, that cannot be used.
+// Fails with Code::bad_argument for a word that is none of them.
 Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request);
 
-// The format of a cache by its files' names, or of a cache that is one file by what is in it. Fails
-// with Code::failed if none, or more than one, is recognised.
+// The format of a cache by its files' names. Fails with Code::failed if none, or more than one, is
+// recognised.
 Result<std::string> recognise_cache(const std::string &folder);
 
 }  // namespace kiln::builder

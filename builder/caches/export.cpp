@@ -28,15 +28,6 @@ Result<std::string> store(const packs::Variant &variant, const ExportDevice &dev
   return cache->store(*program, device.identity, {bytes.data(), bytes.size()}, binary.build_log);
 }
 
-// What was stored, and could not be written.
-void leave_out(const Status &why, std::vector<ExportOutcome> *outcomes) {
-  for (ExportOutcome &outcome : *outcomes) {
-    if (!outcome.status.ok()) continue;
-    outcome.status = why;
-    outcome.file.clear();
-  }
-}
-
 }  // namespace
 
 Result<CachedProgram> cached_program(const packs::Variant &variant) {
@@ -62,7 +53,6 @@ std::vector<ExportOutcome> export_binaries(const packs::Contents &contents,
       }
     }
   }
-  if (Status s = cache->finish(); !s.ok()) leave_out(s, &outcomes);
   return outcomes;
 }
 

@@ -34,7 +34,7 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
 void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
   command
       .add_option("--learn", cache->learn,
-                  "Existing cache of the application, for any device, to read names (mnn, opencv) "
+                  "Existing cache of the application, for any device, to read names (opencv) "
                   "and sources (pyopencl) from")
       ->type_name("FOLDER");
   command

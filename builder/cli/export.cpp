@@ -127,9 +127,8 @@ void add_export(CLI::App &app, Command *command) {
       "export", "Write a pack's binaries into a cache that an application reads itself");
   add_format_option(*sub, &options->cache)->required();
   sub->add_option("pack", options->pack, "Pack with targets")->required();
-  sub->add_option(
-         "folder", options->cache.folder,
-         "Folder of the cache, or MNN's file; made if it is missing, and what is there is kept")
+  sub->add_option("folder", options->cache.folder,
+                  "Folder of the cache; made if it is missing, and what is there is kept")
       ->required();
   add_learning_options(*sub, &options->cache);
   auto *targets = sub->add_option("--target", options->targets,

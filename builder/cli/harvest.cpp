@@ -136,8 +136,7 @@ void add_harvest(CLI::App &app, Command *command) {
   auto options = std::make_shared<HarvestArguments>();
   CLI::App *sub =
       app.add_subcommand("harvest", "Prove what an application's own cache has, and pack it");
-  sub->add_option("folder", options->cache.folder, "Folder of the cache, or MNN's file")
-      ->required();
+  sub->add_option("folder", options->cache.folder, "Folder of the cache")->required();
   sub->add_option("--base", options->base, "Pack that has the application's programs")
       ->type_name("PACK")
       ->required();

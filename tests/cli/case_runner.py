@@ -11,7 +11,6 @@ import subprocess
 
 from case_file import CaseError, Result
 from damage import damage
-from mnn_cache import write_mnn_cache
 from png import write_png
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -119,11 +118,6 @@ class Runner:
     def png(self, _, name, width, height, bits="8"):
         write_png(self.work / name, int(width), int(height), int(bits))
 
-    def mnn(self, _, name, *programs):
-        sources = [program.split("=", 1) for program in programs]
-        write_mnn_cache(self.work / name,
-                        {own: (self.work / source).read_bytes() for own, source in sources})
-
     def needs(self, _, what):
         if what == "pocl":
             if not self.settings.pocl_icd.is_file():
@@ -135,7 +129,7 @@ class Runner:
             raise Skip(f"{what} is not in PATH")
 
     def direct(self, step):
-        names = ("file", "copy", "folder", "bytes", "png", "mnn", "needs")
+        names = ("file", "copy", "folder", "bytes", "png", "needs")
         if step.words[0] not in names:
             raise CaseError(f"unknown directive {step.words[0]}; there are: {', '.join(names)}")
         try:

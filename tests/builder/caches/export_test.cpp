@@ -96,5 +96,5 @@ TEST_CASE("A cache is recognised by its files' names") {
 
 TEST_CASE("A format that is not known is refused") {
   CHECK(open_cache({"opncv", "folder"}).status().message ==
-        "unknown format opncv: expected one of: mnn, opencv, pyopencl; did you mean \"opencv\"?");
+        "unknown format opncv: expected one of: opencv, pyopencl; did you mean \"opencv\"?");
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of applications' caches: MNN's and OpenCV's.
+// Files of applications' caches: OpenCV's.
 #include <cstdlib>
 
-#include "builder/caches/mnn_file.hpp"
 #include "builder/caches/opencv_file.hpp"
 #include "builder/caches/pyopencl.hpp"
 #include "tests/fuzz/targets/target.hpp"
@@ -27,26 +26,10 @@ void opencv(packs::View bytes) {
   if (!again.ok() || again->size() != entries->size()) std::abort();
 }
 
-void mnn(packs::View bytes) {
-  auto file = MnnFile::read({bytes.data, bytes.data + bytes.size});
-  if (!file.ok()) return;
-  (void)file->names();
-  (void)file->find({"Mali-G710", "driver"}, kHash, "-D N=1");
-  file->begin({"Mali-G710", "driver"}, file->has_drivers());
-  file->set({"Mali-G710", "driver"}, {"conv_2d", "-D N=1", kHash}, bytes);
-  const auto written = file->bytes();
-  if (!written.ok()) std::abort();
-  const auto again = MnnFile::read({written->begin(), written->end()});
-  if (!again.ok() || *again->bytes() != *written) std::abort();
-  const auto found = again->find({"Mali-G710", "driver"}, kHash, "-D N=1");
-  if (!found) std::abort();
-}
-
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   opencv({data, size});
-  mnn({data, size});
   const std::string text(reinterpret_cast<const char *>(data), size);
   (void)pyopencl_source(text);
   (void)own_text(text);

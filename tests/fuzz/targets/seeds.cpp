@@ -10,7 +10,6 @@
 #include "kiln/packs/signatures.hpp"
 #include "runtime/overlay/entry.hpp"
 #include "runtime/overlay/journal.hpp"
-#include "tests/builder/caches/mnn_samples.hpp"
 
 using namespace kiln;
 using namespace kiln::runtime;
@@ -90,10 +89,6 @@ void seed_cache() {
   seed("cache", "opencv",
        number(hash.size(), 4) + hash + number(64, 4) + table + number(0, 4) +
            number(options.size(), 4) + number(3, 4) + options + "one");
-  seed("cache", "mnn",
-       test::mnn_sample_file(
-           {{"Mali-G710", {{"conv_2d", options, hash, "binary"}}, "driver", "tuning"},
-            {"Mali-G710", {}}}));
   seed("cache", "source", "#line 1 \"a.cl\"\nkernel void k() {}\n");
 }
 
