@@ -3,8 +3,10 @@
 // be written and read. docs/caches.md says of each from which source its format was taken.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
@@ -47,5 +49,39 @@ class ApplicationCache {
   // is in the binary is up to whoever could write to the folder.
   virtual Result<packs::Bytes> find(const CachedProgram &program, const runtime::Facts &device) = 0;
 };
+
+// What the formats share.
+
+// The whole file. Fails with Code::not_found, Code::io_error, or Code::bad_input for one of more
+// than 1 GiB, which no application wrote.
+Result<packs::Bytes> read_cache_file(const std::string &path);
+
+// Writes the file as a whole, with the folders that lead to it. Fails with Code::io_error or
+// Code::no_space.
+Status write_cache_file(const std::string &path, std::string_view bytes);
+
+inline std::string_view text_of(packs::View bytes) {
+  return {reinterpret_cast<const char *>(bytes.data), bytes.size};
+}
+
+// Little-endian.
+void append_u32(std::uint32_t value, std::string *out);
+
+// The names of a folder's entries, sorted; empty if the folder does not exist.
+std::vector<std::string> names_in(const std::string &folder);
+
+// Whether the text is `count` lower-case hexadecimal digits.
+bool is_hex(std::string_view text, std::size_t count);
+
+// The values of fields, in the order given. Fails with Code::requirement for one that is absent,
+// which would be in the application's key.
+Result<std::vector<std::string>> device_strings(const runtime::Facts &device,
+                                                std::initializer_list<runtime::Field> fields);
+
+// Digests by which applications name what they cache, of no use against anyone who means harm: MD5
+// in lower-case hexadecimal, and the CRC of 64 bits with the polynomial of ECMA-182, reflected, all
+// bits set at the start and inverted at the end.
+std::string md5_hex(std::string_view text);
+std::uint64_t crc64(std::string_view text);
 
 }  // namespace kiln::builder

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "builder/base/suggest.hpp"
-#include "builder/caches/cache_files.hpp"
 #include "builder/caches/opencv.hpp"
 #include "builder/caches/pyopencl.hpp"
 

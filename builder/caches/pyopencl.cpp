@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/caches/cache_files.hpp"
-#include "builder/caches/digests.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {

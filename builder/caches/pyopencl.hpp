@@ -4,7 +4,9 @@
 // files, its own text is read from a cache that PyOpenCL wrote.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "builder/caches/application_cache.hpp"
 

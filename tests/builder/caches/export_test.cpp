@@ -98,3 +98,10 @@ TEST_CASE("A format that is not known is refused") {
   CHECK(open_cache({"opncv", "folder"}).status().message ==
         "unknown format opncv: expected one of: opencv, pyopencl; did you mean \"opencv\"?");
 }
+
+TEST_CASE("The digests of caches are those of their standards") {
+  CHECK(md5_hex("abc") == "900150983cd24fb0d6963f7d28e17f72");
+  CHECK(md5_hex("") == "d41d8cd98f00b204e9800998ecf8427e");
+  CHECK(crc64("123456789") == 0x995dc9bbdf1939fa);
+  CHECK(crc64("") == 0);
+}

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "builder/caches/opencv_file.hpp"
 #include "tests/builder/caches/cache_samples.hpp"
 #include "tests/support/temporary_folder.hpp"
 

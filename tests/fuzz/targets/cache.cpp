@@ -2,7 +2,7 @@
 // Files of applications' caches: OpenCV's.
 #include <cstdlib>
 
-#include "builder/caches/opencv_file.hpp"
+#include "builder/caches/opencv.hpp"
 #include "builder/caches/pyopencl.hpp"
 #include "tests/fuzz/targets/target.hpp"
 
