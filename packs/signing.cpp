@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signs statements, and writes signatures into packs and beside them.
+// Reads signatures of statements, and writes them into packs.
 #include "kiln/packs/signing.hpp"
 
 #include <algorithm>
@@ -18,17 +18,6 @@ namespace {
 
 constexpr std::size_t kCopied = 1u << 20;  // bytes in memory at once
 constexpr std::string_view kTrusted = "trusted comment: ";
-
-View view_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
-}
-
-std::string base64(View bytes) {
-  std::string text(sodium_base64_encoded_len(bytes.size, sodium_base64_VARIANT_ORIGINAL), '\0');
-  to_base64(bytes, text.data());
-  text.pop_back();  // the zero
-  return text;
-}
 
 Status detached_fault(std::string_view what) {
   return Status::error(Code::signature_corrupt, {"not a detached signature of a pack: ", what});
@@ -92,31 +81,21 @@ Status copy_unsigned(const Pack &pack, const Superblock &superblock, OutputFile 
 
 Digest root_name(const Pack &pack) { return blake2b(pack.root_bytes()); }
 
-Result<std::uint64_t> next_revision(const std::vector<Signature> &signatures, const KeyId &key,
-                                    std::optional<std::uint64_t> revision) {
-  std::uint64_t highest = 0;
-  std::uint64_t own = 0;
-  for (const Signature &signature : signatures) {
-    highest = std::max(highest, signature.revision);
-    if (signature.key == key) own = signature.revision;
+Status add_signature(const Signature &signature, std::vector<Signature> *signatures) {
+  const auto own = std::find_if(signatures->begin(), signatures->end(),
+                                [&](const Signature &known) { return known.key == signature.key; });
+  if (own == signatures->end()) {
+    signatures->push_back(signature);
+    return {};
   }
-  if (!revision) {
-    if (highest == UINT64_MAX) return Status::error(Code::untrusted, "there is no higher revision");
-    return highest == 0 || own != 0 ? highest + 1 : highest;
+  if (own->revision > signature.revision) {
+    return Status::error(
+        Code::untrusted,
+        {"the key ", key_text(own->key), " has signed revision ", decimal(own->revision),
+         " of this pack, and a revision only grows: not ", decimal(signature.revision)});
   }
-  if (*revision >= own) return *revision;
-  return Status::error(Code::untrusted,
-                       {"the key ", key_text(key), " has signed revision ", decimal(own),
-                        " of this pack, and a revision only grows: not ", decimal(*revision)});
-}
-
-Signature sign(const Pack &pack, const SecretKey &key, std::uint64_t revision) {
-  Signature signature;
-  signature.key = key.public_key().id;
-  signature.revision = revision;
-  const auto hash = blake2b_512(view_of(statement(pack.superblock(), root_name(pack), revision)));
-  key.sign({hash.data(), hash.size()}, signature.bytes.data());
-  return signature;
+  *own = signature;
+  return {};
 }
 
 Status check_names(const Pack &pack) {
@@ -180,23 +159,6 @@ Status write_signed(const Pack &pack, const std::vector<Signature> &signatures,
     if (Status s = file.append({block.data(), block.size()}); !s.ok()) return s;
   }
   return file.commit();
-}
-
-Detached sign_detached(const Pack &pack, const SecretKey &key, std::uint64_t revision) {
-  const Signature signature = sign(pack, key, revision);
-  const std::string id = key_text(signature.key);
-  Bytes bytes{'E', 'D'};
-  bytes.insert(bytes.end(), signature.key.begin(), signature.key.end());
-  bytes.insert(bytes.end(), signature.bytes.begin(), signature.bytes.end());
-  const std::string comment = concat({"kiln pack, revision ", decimal(revision)});
-  Bytes commented(signature.bytes.begin(), signature.bytes.end());
-  commented.insert(commented.end(), comment.begin(), comment.end());
-  std::uint8_t whole[64];
-  key.sign({commented.data(), commented.size()}, whole);
-  return {statement(pack.superblock(), root_name(pack), revision),
-          concat({kUntrustedComment, "signature by the key ", id, "\n",
-                  base64({bytes.data(), bytes.size()}), "\n", kTrusted, comment, "\n",
-                  base64({whole, sizeof(whole)}), "\n"})};
 }
 
 Status read_detached(const Pack &pack, const Detached &texts, Signature *out) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/key_options.hpp"
 #include "kiln/packs/key_files.hpp"
 
 namespace kiln::cli {

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/key_options.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/mesa_harvest.hpp"
+#include "builder/publish/minisign.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::cli {
@@ -97,7 +97,7 @@ nlohmann::json devices_here(const packs::Contents &contents) {
 Status demand_signature(const ProvisionArguments &options,
                         std::shared_ptr<const packs::Pack> *pack) {
   if (options.keys.empty()) return {};
-  const auto keys = load_public_keys(options.keys);
+  const auto keys = builder::read_public_keys(options.keys);
   if (!keys.ok()) return keys.status();
   const packs::Demand demand{*keys, options.revision};
   Status s = packs::open_trusted(**pack, demand, pack);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/key_options.hpp"
 #include "builder/publish/fetch.hpp"
+#include "builder/publish/minisign.hpp"
 #include "builder/publish/publish.hpp"
 
 namespace kiln::cli {
@@ -56,22 +56,13 @@ std::string published_text(const PublishArguments &options, const builder::Artif
                             published.revision, published.digest);
 }
 
-// Replaces the pack by the same one with this key's signature.
-Status sign_in_place(const std::string &path, const packs::SecretKey &key, std::uint64_t revision) {
-  std::shared_ptr<const packs::Pack> pack;
-  if (auto s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return Status(s);
-  return as_failed(packs::write_signed(*pack, {packs::sign(*pack, key, revision)}, path));
-}
-
 int run_publish(const PublishArguments &options) {
   const auto folder = layout_folder(options.to);
   if (!folder.ok()) return fail(folder.status());
   builder::PublishRequest request = options.request;
-  packs::SecretKey key;
   if (!options.key.empty()) {
-    if (Status s = load_secret_key(options.key, &key); !s.ok()) return fail(s);
-    request.finish = [&](const std::string &path, std::uint64_t revision) {
-      return sign_in_place(path, key, revision);
+    request.sign = [&](const std::vector<std::string> &statements, std::uint64_t revision) {
+      return builder::sign_by_minisign(options.key, statements, revision);
     };
   }
   const auto pack = open_pack(options.pack);
@@ -129,7 +120,7 @@ void add_publish(CLI::App &app, Command *command) {
       ->required();
   sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest");
   sub->add_option("--key", options->key,
-                  "Sign the packs that devices make of it with this secret key")
+                  "Sign the packs that devices make of it with this secret key of minisign")
       ->type_name("FILE");
   CLI::Option *revision = sub->add_option("--revision", options->revision,
                                           "Revision; default: one more than the highest there is")

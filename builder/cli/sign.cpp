@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln sign: a signature in a pack, or beside it.
+// kiln sign: a signature by minisign in a pack, or beside it.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/key_options.hpp"
+#include "builder/publish/minisign.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -47,17 +46,25 @@ Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
                                                        const SignArguments &options) {
   std::vector<packs::Signature> signatures;
   if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s;
-  packs::Detached texts;
+  if (!options.detached) return signatures;
+  const auto texts = builder::read_detached_files(signature_path(options.statement));
   packs::Signature beside;
-  if (options.detached && read_detached_files(signature_path(options.statement), &texts).ok() &&
-      packs::read_detached(pack, texts, &beside).ok()) {
-    const auto same = [&](const packs::Signature &s) {
-      return s.key == beside.key && s.revision <= beside.revision;
-    };
-    signatures.erase(std::remove_if(signatures.begin(), signatures.end(), same), signatures.end());
-    signatures.push_back(beside);
+  if (texts.ok() && packs::read_detached(pack, *texts, &beside).ok()) {
+    (void)packs::add_signature(beside, &signatures);  // unless the pack has a newer one
   }
   return signatures;
+}
+
+// Signs the pack: all vouch for its highest revision, unless another one is asked for.
+Result<packs::Detached> sign_statement(const packs::Pack &pack, const SignArguments &options,
+                                       const std::vector<packs::Signature> &signatures) {
+  std::uint64_t revision = 1;
+  for (const packs::Signature &known : signatures) revision = std::max(revision, known.revision);
+  revision = options.revision.value_or(revision);
+  const std::string text = packs::statement(pack.superblock(), packs::root_name(pack), revision);
+  auto signed_texts = builder::sign_by_minisign(options.key, {text}, revision);
+  if (!signed_texts.ok()) return signed_texts.status();
+  return std::move(signed_texts->front());
 }
 
 Status write_detached(const packs::Detached &texts, const std::string &path) {
@@ -65,15 +72,6 @@ Status write_detached(const packs::Detached &texts, const std::string &path) {
   Status s = builder::write_whole_file(path, texts.statement);
   if (s.ok()) s = builder::write_whole_file(signature_path(path), texts.signature);
   return as_failed(s);
-}
-
-Status write_embedded(const packs::Pack &pack, packs::Signature signature,
-                      std::vector<packs::Signature> *signatures, const std::string &path) {
-  const auto same = [&](const packs::Signature &s) { return s.key == signature.key; };
-  signatures->erase(std::remove_if(signatures->begin(), signatures->end(), same),
-                    signatures->end());
-  signatures->push_back(signature);
-  return as_failed(packs::write_signed(pack, *signatures, path));
 }
 
 int tell(const SignArguments &options, const packs::Signature &signature, std::size_t count_all) {
@@ -95,8 +93,6 @@ int tell(const SignArguments &options, const packs::Signature &signature, std::s
 }
 
 int sign_pack(SignArguments options) {
-  packs::SecretKey key;
-  if (Status s = load_secret_key(options.key, &key); !s.ok()) return fail(s);
   if (options.detached) {
     options.statement = options.output.empty() ? options.path + std::string(kStatement)
                                                : statement_path(options.output);
@@ -115,12 +111,14 @@ int sign_pack(SignArguments options) {
   }
   auto signatures = known_signatures(*pack, options);
   if (!signatures.ok()) return fail(with_path(options.path, signatures.status()));
-  const auto revision = packs::next_revision(*signatures, key.public_key().id, options.revision);
-  if (!revision.ok()) return fail(with_path(options.path, revision.status()));
-  const packs::Signature signature = packs::sign(*pack, key, *revision);
-  status = options.detached
-               ? write_detached(packs::sign_detached(*pack, key, *revision), options.statement)
-               : write_embedded(*pack, signature, &*signatures, options.output);
+  const auto texts = sign_statement(*pack, options, *signatures);
+  if (!texts.ok()) return fail(texts.status());
+  packs::Signature signature;
+  status = packs::read_detached(*pack, *texts, &signature);
+  if (status.ok()) status = packs::add_signature(signature, &*signatures);
+  if (!status.ok()) return fail(with_path(options.path, status));
+  status = options.detached ? write_detached(*texts, options.statement)
+                            : as_failed(packs::write_signed(*pack, *signatures, options.output));
   return status.ok() ? tell(options, signature, signatures->size()) : fail(status);
 }
 
@@ -131,12 +129,13 @@ void add_sign(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("sign", "Sign a pack, so that others can tell who vouches for it");
   sub->add_option("pack", options->path, "Pack to sign")->required();
-  sub->add_option("--key", options->key, "Secret key, of kiln keygen or minisign")
+  sub->add_option("--key", options->key,
+                  "Secret key of minisign, which asks for its password if it has one")
       ->required()
       ->type_name("FILE");
   sub->add_option("-o,--output", options->output, "Signed pack to write; default: the pack itself");
   sub->add_option("--revision", options->revision,
-                  "Number that only grows; default: the next that the pack has not")
+                  "Number that only grows; default: the highest of the pack's signatures, or 1")
       ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
       ->type_name("N");
   sub->add_flag("--detached", options->detached,

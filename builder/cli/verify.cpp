@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/key_options.hpp"
 #include "builder/inspect/deep_check.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/inspect/program_check.hpp"
 #include "builder/launch/recorded_launch.hpp"
+#include "builder/publish/minisign.hpp"
 #include "kiln/packs/soundness.hpp"
 
 namespace kiln::cli {
@@ -215,10 +215,10 @@ Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options
   out->asked = !options.keys.empty();
   if (!out->asked) return {};
   if (!options.signature.empty()) {
-    packs::Detached texts;
+    const auto texts = builder::read_detached_files(options.signature);
+    if (!texts.ok()) return texts.status();
     packs::Signature detached;
-    if (Status s = read_detached_files(options.signature, &texts); !s.ok()) return s;
-    if (Status s = packs::read_detached(pack, texts, &detached); !s.ok()) {
+    if (Status s = packs::read_detached(pack, *texts, &detached); !s.ok()) {
       verifier->check(s, options.signature);
       return {};
     }
@@ -245,7 +245,7 @@ nlohmann::json verify_json(const Verifier &verifier, const Finals &finals) {
 }
 
 int verify(const VerifyArguments &options) {
-  const auto keys = load_public_keys(options.keys);
+  const auto keys = builder::read_public_keys(options.keys);
   if (!keys.ok()) return fail(keys.status());
   if (options.keys.empty() && (!options.signature.empty() || options.revision != 0)) {
     return fail({Code::bad_argument, "--signature and --revision need --key"});

@@ -78,12 +78,22 @@ class Publisher {
     published_.revision = *revision;
     if (Status s = check_revision_tag(); !s.ok()) return s;
     if (Status s = add_programs(); !s.ok()) return s;
-    if (Status s = add_targets(); !s.ok()) return s;
+    if (Status s = sign_slices(); !s.ok()) return s;
+    if (Status s = each_slice([&](const Slice &slice) { return add_delta(slice); }); !s.ok()) {
+      return s;
+    }
     if (Status s = add_manifest(); !s.ok()) return s;
     return std::move(published_);
   }
 
  private:
+  // A pack that devices will have: of one target, or of the programs alone.
+  struct Slice {
+    Contents contents;
+    Annotations annotations;
+    std::string label;
+  };
+
   std::string revision_tag() const { return fmt::format("r{}", published_.revision); }
 
   Status check_tag() const {
@@ -102,12 +112,10 @@ class Publisher {
 
   std::string scratch(const char *name) const { return folder_->scratch() + "/" + name; }
 
-  Status write_file(const Contents &contents, const std::string &path, bool finished) const {
-    Status written = packs::write_pack(contents, path);
+  // Of a file in the scratch folder.
+  static Status failed_write(Status written) {
     if (written.code == Code::io_error) written.code = Code::failed;
-    if (!written.ok()) return written;
-    if (!finished || !request_.finish) return {};
-    return request_.finish(path, published_.revision);
+    return written;
   }
 
   void add_layer(OciDescriptor blob, Annotations annotations, const std::string &label) {
@@ -118,38 +126,26 @@ class Publisher {
   // Of the pack without devices' parts. It stays the same from revision to revision where the
   // programs do, and is not signed: what is made of it is.
   Status add_programs() {
-    Cut cut;
-    cut.devices.emplace();
-    const Contents programs = cut_contents(contents_, cut);
     const std::string path = scratch("programs.kiln");
-    if (Status s = write_file(programs, path, false); !s.ok()) return s;
+    if (Status s = failed_write(packs::write_pack(without_targets(), path)); !s.ok()) return s;
     const auto blob = folder_->add_file(path, kProgramsType);
     if (!blob.ok()) return blob.status();
     const std::string stored = folder_->blob_path(blob->digest);
     if (Status s = packs::Pack::open_file(stored.c_str(), &programs_); !s.ok()) return s;
     add_layer(*blob, {{kTitleAnnotation, "programs.kiln"}}, "programs");
-    return add_delta(programs, {{kTitleAnnotation, "any.kdelta"}}, "programs for any device");
-  }
-
-  Status add_delta(const Contents &slice, Annotations annotations, const std::string &label) {
-    const std::string path = scratch("slice.kiln");
-    const std::string delta = scratch("slice.kdelta");
-    if (Status s = write_file(slice, path, true); !s.ok()) return s;
-    std::shared_ptr<const packs::Pack> pack;
-    if (Status s = packs::Pack::open_file(path.c_str(), &pack); !s.ok()) return s;
-    packs::DeltaFacts facts;
-    Status made = packs::make_delta(*programs_, *pack, delta, &facts);
-    if (made.code == Code::io_error) made.code = Code::failed;
-    if (!made.ok()) return made;
-    const auto blob = folder_->add_file(delta, kDeltaType);
-    if (!blob.ok()) return blob.status();
-    annotations["vnd.kiln.pack.blake2b"] = packs::hex(facts.new_name);
-    annotations["vnd.kiln.pack.size"] = std::to_string(facts.new_size);
-    add_layer(*blob, std::move(annotations), label);
     return {};
   }
 
-  Status add_targets() {
+  Contents without_targets() const {
+    Cut cut;
+    cut.devices.emplace();
+    return cut_contents(contents_, cut);
+  }
+
+  Status each_slice(const std::function<Status(const Slice &)> &use) const {
+    Status s =
+        use({without_targets(), {{kTitleAnnotation, "any.kdelta"}}, "programs for any device"});
+    if (!s.ok()) return s;
     std::vector<const Target *> targets;
     for (const Target &target : contents_.targets) targets.push_back(&target);
     std::sort(targets.begin(), targets.end(),
@@ -160,9 +156,60 @@ class Publisher {
       Cut cut;
       cut.devices = Cut::Devices{{target->key}, {target->profile}};
       one.targets = {*target};
-      Status s = add_delta(cut_contents(one, cut), annotations_of(*target), target_label(*target));
+      s = use({cut_contents(one, cut), annotations_of(*target), target_label(*target)});
       if (!s.ok()) return s;
     }
+    return {};
+  }
+
+  // Writes the slice where the one before it was.
+  Status write_slice(const Slice &slice, std::shared_ptr<const packs::Pack> *pack) const {
+    const std::string path = scratch("slice.kiln");
+    Status s = failed_write(packs::write_pack(slice.contents, path));
+    return s.ok() ? packs::Pack::open_file(path.c_str(), pack) : s;
+  }
+
+  // Slices are written twice rather than kept, which for many targets would take much space: the
+  // same contents give the same bytes.
+  Status sign_slices() {
+    if (!request_.sign) return {};
+    std::vector<std::string> statements;
+    Status s = each_slice([&](const Slice &slice) {
+      std::shared_ptr<const packs::Pack> pack;
+      if (Status written = write_slice(slice, &pack); !written.ok()) return written;
+      statements.push_back(
+          packs::statement(pack->superblock(), packs::root_name(*pack), published_.revision));
+      return Status();
+    });
+    if (s.ok()) s = request_.sign(statements, published_.revision).move_to(&signatures_);
+    return s;
+  }
+
+  Status add_signature(std::shared_ptr<const packs::Pack> *pack) {
+    packs::Signature signature;
+    Status s = packs::read_detached(**pack, signatures_.at(next_signature_++), &signature);
+    const std::string path = scratch("signed.kiln");
+    if (s.ok()) s = failed_write(packs::write_signed(**pack, {signature}, path));
+    return s.ok() ? packs::Pack::open_file(path.c_str(), pack) : s;
+  }
+
+  Status add_delta(const Slice &slice) {
+    const std::string delta = scratch("slice.kdelta");
+    std::shared_ptr<const packs::Pack> pack;
+    if (Status s = write_slice(slice, &pack); !s.ok()) return s;
+    if (request_.sign) {
+      if (Status s = add_signature(&pack); !s.ok()) return s;
+    }
+    packs::DeltaFacts facts;
+    if (Status s = failed_write(packs::make_delta(*programs_, *pack, delta, &facts)); !s.ok()) {
+      return s;
+    }
+    const auto blob = folder_->add_file(delta, kDeltaType);
+    if (!blob.ok()) return blob.status();
+    Annotations annotations = slice.annotations;
+    annotations["vnd.kiln.pack.blake2b"] = packs::hex(facts.new_name);
+    annotations["vnd.kiln.pack.size"] = std::to_string(facts.new_size);
+    add_layer(*blob, std::move(annotations), slice.label);
     return {};
   }
 
@@ -195,6 +242,8 @@ class Publisher {
   OciFolder *folder_;
   const PublishRequest &request_;
   std::shared_ptr<const packs::Pack> programs_;
+  std::vector<packs::Detached> signatures_;  // of the slices, in their order
+  std::size_t next_signature_ = 0;
   Artifact published_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "builder/publish/oci_folder.hpp"
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/signing.hpp"
 
 namespace kiln::builder {
 
@@ -19,9 +20,11 @@ struct PublishRequest {
   std::string tag = "latest";
   // One more than the highest that the layout has, or 1, if it is not given.
   std::optional<std::uint64_t> revision{};
-  // Called with the path of each pack that a device will have, after it was written and before it
-  // becomes a delta: the place to sign it.
-  std::function<Status(const std::string &path, std::uint64_t revision)> finish{};
+  // Signs the statements of all packs that devices will have, each of which then has its signature,
+  // in one call, so that a password is asked for once; empty: they are not signed.
+  std::function<Result<std::vector<packs::Detached>>(const std::vector<std::string> &statements,
+                                                     std::uint64_t revision)>
+      sign{};
 };
 
 struct ArtifactLayer {

@@ -82,7 +82,7 @@ TEST_CASE("a reader that looks for no signatures sees the same pack", "[signatur
 
 TEST_CASE("a key's text is what minisign prints", "[signatures]") {
   CHECK(key_text(signer().id) == kSignerId);
-  CHECK(key_text(TestKey(kOtherKey).public_key().id) == kOtherId);
+  CHECK(key_text(signature_by(kOtherKey, written(sample()), 1).key) == kOtherId);
 }
 
 TEST_CASE("every changed byte of the signatures is a named fault", "[signatures]") {

@@ -23,7 +23,7 @@ inline Bytes with_signatures(const Bytes &pack, const std::vector<packs::Signatu
 }
 
 inline packs::Signature signature_by(const char *key, const Bytes &pack, std::uint64_t revision) {
-  return packs::sign(*opened(pack), TestKey(key), revision);
+  return sign(key, *opened(pack), revision);
 }
 
 inline std::vector<packs::Signature> signatures_of(const Bytes &pack) {

@@ -14,6 +14,10 @@ using namespace kiln::test;
 
 namespace {
 
+struct TestKey : SecretKey {
+  explicit TestKey(const char *text) { REQUIRE(parse_secret_key(text, "", this).ok()); }
+};
+
 std::string parse_fault(const std::string &text, const char *password = "") {
   SecretKey key;
   return parse_secret_key(text, password, &key).message;
@@ -55,6 +59,10 @@ std::string encrypted(const std::string &password) {
     bytes[54 + i] = static_cast<std::uint8_t>(bytes[54 + i] ^ stream[i]);
   }
   return encoded(bytes);
+}
+
+Detached detached_at(const Pack &pack, std::uint64_t revision) {
+  return detached_by(kSignerKey, statement(pack.superblock(), root_name(pack), revision));
 }
 
 mode_t mode_of(const std::filesystem::path &path) {
@@ -116,18 +124,6 @@ TEST_CASE("an encrypted key needs its password", "[signing]") {
   CHECK(mentions(parse_fault(encoded(bytes), "a password"), "more than minisign's limits"));
 }
 
-TEST_CASE("a new key has an id and signs", "[signing]") {
-  SecretKey one;
-  SecretKey two;
-  REQUIRE(make_secret_key(&one).ok());
-  REQUIRE(make_secret_key(&two).ok());
-  CHECK(one.public_key().id != two.public_key().id);
-  const PackPointer pack = opened(written(sample()));
-  const Signature signature = sign(*pack, one, 1);
-  CHECK(fits(one.public_key(), pack->superblock(), root_name(*pack), signature));
-  CHECK_FALSE(fits(two.public_key(), pack->superblock(), root_name(*pack), signature));
-}
-
 TEST_CASE("files of keys are their owner's and are not overwritten", "[signing]") {
   const TemporaryFolder folder;
   const std::string name = folder.path() / "release";
@@ -169,34 +165,25 @@ TEST_CASE("a secret key that others may read is refused", "[signing]") {
 }
 
 TEST_CASE("a revision only grows", "[signing]") {
-  const TestKey key(kSignerKey);
-  const TestKey other(kOtherKey);
-  const KeyId id = key.public_key().id;
-  const auto next = [&](const std::vector<Signature> &signatures,
-                        std::optional<std::uint64_t> wanted = std::nullopt) {
-    return *next_revision(signatures, id, wanted);
-  };
-  const PackPointer pack = opened(written(sample()));
-  const Signature mine = sign(*pack, key, 5);
-  const Signature others = sign(*pack, other, 8);
-  CHECK(next({}) == 1);
-  CHECK(next({mine}) == 6);
-  CHECK(next({others}) == 8);  // both vouch for one revision
-  CHECK(next({mine, others}) == 9);
-  CHECK(next({mine, others}, 5) == 5);
-  CHECK(next({mine, others}, 7) == 7);
-  const auto refused = next_revision({mine, others}, id, 4);
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.status().message == std::string("the key ") + kSignerId +
-                                        " has signed revision 5 of this pack, and a revision only "
-                                        "grows: not 4");
-  CHECK_FALSE(next_revision({sign(*pack, key, UINT64_MAX)}, id, std::nullopt).ok());
+  const Bytes pack = written(sample());
+  std::vector<Signature> signatures{signature_by(kSignerKey, pack, 5)};
+  REQUIRE(add_signature(signature_by(kOtherKey, pack, 3), &signatures).ok());  // another's
+  REQUIRE(add_signature(signature_by(kSignerKey, pack, 5), &signatures).ok());
+  REQUIRE(add_signature(signature_by(kSignerKey, pack, 7), &signatures).ok());
+  const Status refused = add_signature(signature_by(kSignerKey, pack, 6), &signatures);
+  CHECK(refused.code == Code::untrusted);
+  CHECK(refused.message == std::string("the key ") + kSignerId +
+                               " has signed revision 7 of this pack, and a revision only grows: "
+                               "not 6");
+  REQUIRE(signatures.size() == 2);
+  CHECK(signatures[0].revision == 7);
+  CHECK(signatures[1].revision == 3);
 }
 
 TEST_CASE("a detached signature is read for its pack alone", "[signing]") {
   const Bytes bytes = written(sample());
   const PackPointer pack = opened(bytes);
-  const Detached texts = sign_detached(*pack, TestKey(kSignerKey), 12);
+  const Detached texts = detached_at(*pack, 12);
   CHECK(mentions(texts.statement, "\nrevision 12\n"));
   Signature signature;
   REQUIRE(read_detached(*pack, texts, &signature).ok());
@@ -213,7 +200,7 @@ TEST_CASE("a detached signature is read for its pack alone", "[signing]") {
 
 TEST_CASE("a changed detached signature is a named fault or does not fit", "[signing]") {
   const PackPointer pack = opened(written(sample()));
-  const Detached good = sign_detached(*pack, TestKey(kSignerKey), 12);
+  const Detached good = detached_at(*pack, 12);
   const auto believed = [&](const Detached &texts) {
     Signature signature;
     return read_detached(*pack, texts, &signature).ok() &&

@@ -1,36 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two keys that `minisign -G -W` made for the tests, which are no secret.
+// Two keys that `minisign -G -W` made for the tests, which are no secret, and signatures by them:
+// what minisign would make of a statement.
 #pragma once
 
-#include "kiln/packs/keys.hpp"
+#include <cstring>
+
+#include <sodium.h>
+
+#include "kiln/packs/signing.hpp"
 #include "tests/support/catch.hpp"
 
 namespace kiln::test {
 
 // Its public key is packs/golden/signer.pub.
 inline constexpr char kSignerKey[] =
-    "untrusted comment: minisign encrypted secret key\n"
     "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAzSxYu/"
-    "qt14bAuqpxBAhdIAUb"
-    "bTVoOO4PG8YxUjcqcI84bfO20mOS6wuKPICBIH+YokJUDA2xU9FKwNnr+Xlq0/"
-    "EEtYoRqZHmAAAAAAAAAAAAAAAAAAAAAAAA"
-    "AAAAAAAAAAAAAAAAAAA=\n";
+    "qt14bAuqpxBAhdIAUbbTVoOO4PG8YxUjcqcI84bfO20mOS6wuKPICBIH+YokJUDA2xU9FKwNnr+Xlq0/"
+    "EEtYoRqZHmAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 inline constexpr char kSignerPublic[] =
     "untrusted comment: minisign public key 86D7ADFABB582CCD\n"
     "RWTNLFi7+q3XhguKPICBIH+YokJUDA2xU9FKwNnr+Xlq0/EEtYoRqZHm\n";
 inline constexpr char kSignerId[] = "86D7ADFABB582CCD";
 inline constexpr char kOtherKey[] =
-    "untrusted comment: minisign encrypted secret key\n"
     "RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAFjbuKOULjM7NuFWURg+"
-    "EqcFF"
-    "7yq7gb/yNljgh5vgnd64V0JQnDG60h/+2Q51999n7gg2p/3eeaFkLaRyICo/"
-    "o2rWWN8mCS5uAAAAAAAAAAAAAAAAAAAAAAAA"
-    "AAAAAAAAAAAAAAAAAAA=\n";
+    "EqcFF7yq7gb/yNljgh5vgnd64V0JQnDG60h/+2Q51999n7gg2p/3eeaFkLaRyICo/"
+    "o2rWWN8mCS5uAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 inline constexpr char kOtherId[] = "CE8C0BE528EE3616";
 
-// `text` is the file of a key.
-struct TestKey : packs::SecretKey {
-  explicit TestKey(const char *text) { REQUIRE(packs::parse_secret_key(text, "", this).ok()); }
-};
+// The signature of a statement in `bytes`, by the key of which that is the line.
+inline packs::Signature sign(const char *key, const std::string &statement,
+                             std::uint64_t revision) {
+  std::array<std::uint8_t, 158> secret{};  // the id lies at 54, the key at 62
+  std::size_t size = 0;
+  REQUIRE(sodium_base642bin(secret.data(), secret.size(), key, std::strlen(key), nullptr, &size,
+                            nullptr, sodium_base64_VARIANT_ORIGINAL) == 0);
+  const auto hash = packs::blake2b_512(
+      {reinterpret_cast<const std::uint8_t *>(statement.data()), statement.size()});
+  packs::Signature signature;
+  signature.revision = revision;
+  std::memcpy(signature.key.data(), secret.data() + 54, signature.key.size());
+  crypto_sign_detached(signature.bytes.data(), nullptr, hash.data(), hash.size(),
+                       secret.data() + 62);
+  return signature;
+}
+
+inline packs::Signature sign(const char *key, const packs::Pack &pack, std::uint64_t revision) {
+  return sign(key, packs::statement(pack.superblock(), packs::root_name(pack), revision), revision);
+}
+
+// The two files of a detached signature; Kiln does not look at the signature of the comment.
+inline packs::Detached detached_by(const char *key, const std::string &statement) {
+  const packs::Signature signature = sign(key, statement, 1);
+  packs::Bytes bytes{'E', 'D'};
+  bytes.insert(bytes.end(), signature.key.begin(), signature.key.end());
+  bytes.insert(bytes.end(), signature.bytes.begin(), signature.bytes.end());
+  std::array<char, 101> line{};
+  sodium_bin2base64(line.data(), line.size(), bytes.data(), bytes.size(),
+                    sodium_base64_VARIANT_ORIGINAL);
+  return {statement, std::string("untrusted comment: a test\n") + line.data() +
+                         "\ntrusted comment: a test\n" + std::string(86, 'A') + "==\n"};
+}
 
 }  // namespace kiln::test

@@ -9,7 +9,7 @@
 
 #include "builder/publish/fetch.hpp"
 #include "kiln/packs/delta.hpp"
-#include "tests/packs/sample.hpp"
+#include "tests/packs/signing_keys.hpp"
 
 using namespace kiln;
 using namespace kiln::builder;
@@ -80,31 +80,31 @@ TEST_CASE("a later revision shares the programs, and the earlier one stays", "[p
   }
 }
 
-TEST_CASE("each pack is finished before it becomes a delta", "[publish]") {
+TEST_CASE("each pack that a device fetches is signed, all of them in one call", "[publish]") {
   const TemporaryFolder folder;
   const std::string layout = (folder.path() / "layout").string();
   PublishRequest request;
   request.revision = 7;
-  std::vector<std::uint64_t> revisions;
-  request.finish = [&](const std::string &path, std::uint64_t revision) {
-    revisions.push_back(revision);
-    Bytes bytes = read_file(path);
-    bytes.insert(bytes.end(), {'s', 'i', 'g', 'n', 'e', 'd'});
-    write_file(path, bytes);
-    return Status();
+  std::size_t calls = 0;
+  request.sign = [&](const std::vector<std::string> &statements, std::uint64_t revision) {
+    ++calls;
+    CHECK(statements.size() == 3);
+    CHECK(revision == 7);
+    std::vector<packs::Detached> texts;
+    for (const std::string &text : statements) texts.push_back(detached_by(kSignerKey, text));
+    return texts;
   };
   REQUIRE(publish_to(layout, sample(), request).ok());
-  CHECK(revisions == std::vector<std::uint64_t>{7, 7, 7});
+  CHECK(calls == 1);
   const auto open = OciFolder::open(layout);
   REQUIRE(open.ok());
   const std::string out = (folder.path() / "out.kiln").string();
   for (const char *target : {"", "A100*", "B200*"}) {
     REQUIRE(fetch_pack(*open, {"r7", target, 7}, out).ok());
-    const Bytes bytes = read_file(out);
-    CHECK(std::string(bytes.end() - 6, bytes.end()) == "signed");
+    CHECK(trust_in(read_file(out), 7).ok());
   }
   request.revision.reset();
-  request.finish = [](const std::string &, std::uint64_t) {
+  request.sign = [](const std::vector<std::string> &, std::uint64_t) {
     return Status(Code::failed, "no key");
   };
   const auto before = files_of(layout);

@@ -32,7 +32,7 @@ packs::Bytes signed_by(const char *key, const packs::Bytes &bytes, std::uint64_t
   const TemporaryFolder folder;
   const std::string path = folder.path() / "signed.kiln";
   const Opened pack = open_bytes(bytes);
-  REQUIRE(packs::write_signed(*pack, {packs::sign(*pack, TestKey(key), revision)}, path).ok());
+  REQUIRE(packs::write_signed(*pack, {sign(key, *pack, revision)}, path).ok());
   return read_all(path);
 }
 
