@@ -3,7 +3,6 @@
 #include "kiln/packs/signing.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 #include <tuple>
 
@@ -11,17 +10,11 @@
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/soundness.hpp"
-#include "packs/minisign_text.hpp"
 
 namespace kiln::packs {
 namespace {
 
 constexpr std::size_t kCopied = 1u << 20;  // bytes in memory at once
-constexpr std::string_view kTrusted = "trusted comment: ";
-
-Status detached_fault(std::string_view what) {
-  return Status::error(Code::signature_corrupt, {"not a detached signature of a pack: ", what});
-}
 
 // The number in the statement's last line.
 Status read_revision(std::string_view text, std::uint64_t *out) {
@@ -36,24 +29,11 @@ Status read_revision(std::string_view text, std::uint64_t *out) {
     revision = revision * 10 + static_cast<std::uint64_t>(c - '0');
   }
   if (revision == 0 || decimal(revision) != digits) {
-    return detached_fault("the statement does not end with a revision");
+    return Status::error(Code::signature_corrupt,
+                         "not a detached signature of a pack: the statement does not end with a "
+                         "revision");
   }
   *out = revision;
-  return {};
-}
-
-Status read_minisig(std::string_view text, Signature *out) {
-  std::uint8_t bytes[2 + 8 + 64];
-  std::uint8_t whole[64];
-  const bool titled = take_line(&text).substr(0, kUntrustedComment.size()) == kUntrustedComment;
-  if (!titled || !from_base64(take_line(&text), bytes, sizeof(bytes)) ||
-      take_line(&text).substr(0, kTrusted.size()) != kTrusted ||
-      !from_base64(take_line(&text), whole, sizeof(whole))) {
-    return detached_fault("its four lines are not minisign's");
-  }
-  if (std::memcmp(bytes, "ED", 2) != 0) return detached_fault("it is not of the prehashed form");
-  std::memcpy(out->key.data(), bytes + 2, out->key.size());
-  std::memcpy(out->bytes.data(), bytes + 10, out->bytes.size());
   return {};
 }
 
@@ -163,7 +143,7 @@ Status write_signed(const Pack &pack, const std::vector<Signature> &signatures,
 
 Status read_detached(const Pack &pack, const Detached &texts, Signature *out) {
   Signature signature;
-  if (Status s = read_minisig(texts.signature, &signature); !s.ok()) return s;
+  if (Status s = parse_minisig(texts.signature, &signature); !s.ok()) return s;
   if (Status s = read_revision(texts.statement, &signature.revision); !s.ok()) return s;
   if (statement(pack.superblock(), root_name(pack), signature.revision) != texts.statement) {
     return Status::error(Code::untrusted, "the statement is of another pack");

@@ -57,7 +57,6 @@ void add_extract(CLI::App &app, Command *command);
 void add_fetch(CLI::App &app, Command *command);
 void add_harvest(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
-void add_keygen(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
 void add_plan(CLI::App &app, Command *command);

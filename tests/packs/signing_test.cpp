@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys in minisign's files, and signatures made with them.
+// Public keys in minisign's files, detached signatures, and what is believed.
 #include "kiln/packs/signing.hpp"
 
-#include <sodium.h>
-#include <sys/stat.h>
-
-#include "kiln/packs/key_files.hpp"
 #include "tests/packs/forge.hpp"
 #include "tests/packs/signing_keys.hpp"
 
@@ -14,154 +10,35 @@ using namespace kiln::test;
 
 namespace {
 
-struct TestKey : SecretKey {
-  explicit TestKey(const char *text) { REQUIRE(parse_secret_key(text, "", this).ok()); }
-};
-
-std::string parse_fault(const std::string &text, const char *password = "") {
-  SecretKey key;
-  return parse_secret_key(text, password, &key).message;
-}
-
-// The line of a secret key's file as bytes, and back.
-Bytes decoded(std::string_view file) {
-  const std::string_view line = file.substr(file.find('\n') + 1);
-  Bytes bytes(158);
-  std::size_t size = 0;
-  REQUIRE(sodium_base642bin(bytes.data(), bytes.size(), line.data(), line.size(), "\n", &size,
-                            nullptr, sodium_base64_VARIANT_ORIGINAL) == 0);
-  REQUIRE(size == bytes.size());
-  return bytes;
-}
-
-std::string encoded(const Bytes &bytes) {
-  std::string line(sodium_base64_encoded_len(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
-  sodium_bin2base64(line.data(), line.size(), bytes.data(), bytes.size(),
-                    sodium_base64_VARIANT_ORIGINAL);
-  line.back() = '\n';
-  return "untrusted comment: a key\n" + line;
-}
-
-// The test key as minisign would encrypt it, with smaller limits.
-std::string encrypted(const std::string &password) {
-  const TestKey key(kSignerKey);
-  Bytes bytes = decoded(secret_key_file(key)->view());
-  bytes[2] = 'S';
-  bytes[3] = 'c';
-  bytes[6] = 1;      // the salt
-  bytes[39] = 0x80;  // 32,768 operations
-  bytes[48] = 0x10;  // 1 MiB
-  Bytes stream(104);
-  REQUIRE(crypto_pwhash_scryptsalsa208sha256(stream.data(), stream.size(), password.data(),
-                                             password.size(), bytes.data() + 6, 32768,
-                                             1u << 20) == 0);
-  for (std::size_t i = 0; i < stream.size(); ++i) {
-    bytes[54 + i] = static_cast<std::uint8_t>(bytes[54 + i] ^ stream[i]);
-  }
-  return encoded(bytes);
-}
-
 Detached detached_at(const Pack &pack, std::uint64_t revision) {
   return detached_by(kSignerKey, statement(pack.superblock(), root_name(pack), revision));
 }
 
-mode_t mode_of(const std::filesystem::path &path) {
-  struct stat info {};
-  REQUIRE(stat(path.c_str(), &info) == 0);
-  return info.st_mode & 0777;
-}
-
 }  // namespace
 
-TEST_CASE("keys are read and written in minisign's forms", "[signing]") {
-  const TestKey key(kSignerKey);
-  CHECK(public_key_file(key.public_key()) == kSignerPublic);
-  PublicKey again;
-  CHECK(parse_public_key(public_key_line(key.public_key()), &again).ok());
-  CHECK(again.key == key.public_key().key);
-  CHECK(
-      parse_public_key(
-          "untrusted comment: of Windows\r\n" + public_key_line(key.public_key()) + "\r\n", &again)
-          .ok());
-  const auto file = secret_key_file(key);
-  const TestKey same(std::string(file->view()).c_str());
-  CHECK(same.public_key().key == key.public_key().key);
-  CHECK(decoded(file->view()).size() == 158);
-}
-
-TEST_CASE("what is no key is refused with the reason", "[signing]") {
-  PublicKey key;
-  CHECK(parse_public_key("", &key).message ==
-        "not a public key of minisign's form: its line is not 42 bytes in base64");
-  CHECK(parse_public_key(kSignerKey, &key).code == Code::bad_argument);
-  CHECK(parse_fault(kSignerPublic) ==
-        "not a secret key of minisign's form: its line is not 158 bytes in base64");
-  Bytes bytes = decoded(kSignerKey);
-  const auto with = [&](std::size_t at, std::uint8_t value) {
-    Bytes changed = bytes;
-    changed[at] = value;
-    return parse_fault(encoded(changed));
-  };
-  CHECK(mentions(with(0, 'X'), "another algorithm"));
-  CHECK(mentions(with(2, 'X'), "derived by another algorithm"));
-  CHECK(mentions(with(130, 1), "does not have its checksum"));
-  // A public half that belongs to another secret one would give this one away.
-  CHECK(mentions(with(100, 1), "halves do not belong together"));
-  bytes = decoded(secret_key_file(TestKey(kSignerKey))->view());
-  CHECK(mentions(with(54, 1), "does not have its checksum"));
-}
-
-TEST_CASE("an encrypted key needs its password", "[signing]") {
-  const std::string file = encrypted("a password");
-  CHECK(is_encrypted(file));
-  CHECK_FALSE(is_encrypted(kSignerKey));
-  SecretKey key;
-  CHECK(parse_secret_key(file, "a password", &key).ok());
-  CHECK(key.public_key().key == signer().key);
-  CHECK(parse_fault(file, "another") == "the password is wrong for this secret key");
-  Bytes bytes = decoded(file);
-  bytes[45] = 1;  // of the operations
-  CHECK(mentions(parse_fault(encoded(bytes), "a password"), "more than minisign's limits"));
-}
-
-TEST_CASE("files of keys are their owner's and are not overwritten", "[signing]") {
-  const TemporaryFolder folder;
-  const std::string name = folder.path() / "release";
-  const TestKey key(kSignerKey);
-  REQUIRE(write_key_files(key, name, false).ok());
-  CHECK(mode_of(name + ".key") == 0600);
-  CHECK(read_file(name + ".pub") == bytes_of(kSignerPublic));
-  const TestKey other(kOtherKey);
-  CHECK(mentions(write_key_files(other, name, false).message, "keys are not overwritten"));
-  CHECK(read_file(name + ".pub") == bytes_of(kSignerPublic));
-  std::filesystem::remove(name + ".pub");
-  CHECK(mentions(write_key_files(other, name, false).message, "release.key is there"));
-  CHECK_FALSE(std::filesystem::exists(name + ".pub"));
-  std::unique_ptr<SecretText> text;
-  REQUIRE(read_secret_file(name + ".key", &text).ok());
-  CHECK(text->view() == secret_key_file(key)->view());
-  REQUIRE(write_key_files(other, name, true).ok());
-  CHECK(mode_of(name + ".key") == 0600);
-  REQUIRE(read_secret_file(name + ".key", &text).ok());
-  CHECK(text->view() == secret_key_file(other)->view());
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
-}
-
-TEST_CASE("a secret key that others may read is refused", "[signing]") {
-  const TemporaryFolder folder;
-  const std::string path = folder.write("k", kSignerKey);
-  std::unique_ptr<SecretText> text;
-  for (const mode_t mode : {0640, 0604, 0620, 0610}) {
-    REQUIRE(chmod(path.c_str(), mode) == 0);
-    CHECK(mentions(read_secret_file(path, &text).message, "chmod 600 " + path));
+TEST_CASE("a public key is read in minisign's forms", "[signing]") {
+  const std::string file = kSignerPublic;
+  const std::string line = file.substr(file.find('\n') + 1, 56);
+  for (const std::string &text :
+       {file, line, line + "\n", "untrusted comment: of Windows\r\n" + line + "\r\n"}) {
+    PublicKey key;
+    REQUIRE(parse_public_key(text, &key).ok());
+    CHECK(key_text(key.id) == kSignerId);
+    CHECK(key.key == signer().key);
   }
-  REQUIRE(chmod(path.c_str(), 0400) == 0);
-  CHECK(read_secret_file(path, &text).ok());
-  CHECK(mentions(read_secret_file(folder.path(), &text).message, "not a regular file"));
-  CHECK(read_secret_file(path + "x", &text).code == Code::not_found);
-  const std::string large = folder.write("large", std::string(5000, 'x'));
-  REQUIRE(chmod(large.c_str(), 0600) == 0);
-  CHECK(mentions(read_secret_file(large, &text).message, "too large"));
+}
+
+TEST_CASE("what is no public key is refused with the reason", "[signing]") {
+  PublicKey key;
+  const auto fault = [&](const std::string &text) {
+    const Status status = parse_public_key(text, &key);
+    CHECK(status.code == Code::bad_argument);
+    return status.message;
+  };
+  const std::string form = "not a public key of minisign's form: ";
+  CHECK(fault("") == form + "its line is not 42 bytes in base64");
+  CHECK(fault(kSignerKey) == form + "its line is not 42 bytes in base64");
+  CHECK(fault("QUFB" + std::string(52, 'A')) == form + "another algorithm");
 }
 
 TEST_CASE("a revision only grows", "[signing]") {

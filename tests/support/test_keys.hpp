@@ -3,6 +3,7 @@
 // what minisign would make of a statement.
 #pragma once
 
+#include <array>
 #include <cstring>
 
 #include <sodium.h>
@@ -34,8 +35,10 @@ inline packs::Signature sign(const char *key, const std::string &statement,
   std::size_t size = 0;
   REQUIRE(sodium_base642bin(secret.data(), secret.size(), key, std::strlen(key), nullptr, &size,
                             nullptr, sodium_base64_VARIANT_ORIGINAL) == 0);
-  const auto hash = packs::blake2b_512(
-      {reinterpret_cast<const std::uint8_t *>(statement.data()), statement.size()});
+  std::array<std::uint8_t, 64> hash{};
+  crypto_generichash(hash.data(), hash.size(),
+                     reinterpret_cast<const std::uint8_t *>(statement.data()), statement.size(),
+                     nullptr, 0);
   packs::Signature signature;
   signature.revision = revision;
   std::memcpy(signature.key.data(), secret.data() + 54, signature.key.size());

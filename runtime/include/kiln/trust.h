@@ -52,7 +52,7 @@ struct kiln_trust {
   size_t size;              /**< sizeof(kiln_trust) */
   kiln_trust_policy policy; /**< An unknown one is #KILN_ERROR_ARGUMENT. */
   uint32_t reserved;        /**< Zero, else #KILN_ERROR_ARGUMENT. */
-  /** Public keys: the text of the file of `kiln keygen` or minisign, or its second line. */
+  /** Public keys: the text of the file that minisign writes, or its second line. */
   const char *const *keys;
   size_t key_count;                          /**< Of `keys`; 0 trusts nothing. */
   uint64_t smallest_revision;                /**< 0: any. */

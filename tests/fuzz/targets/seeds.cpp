@@ -100,7 +100,6 @@ void seed_signature() {
   seed("signature", "block", text_of(packs::encode_signatures({one, two})));
   const std::string title = "untrusted comment: a key\n";
   seed("signature", "public", title + "RWTNLFi7" + std::string(48, 'A') + "\n");
-  seed("signature", "secret", title + "RWQAAEIy" + std::string(203, 'A') + "=\n");
   seed("signature", "detached",
        "kiln pack 1\nversion 1\nincompat 0\nroot " + std::string(64, '0') + "\nrevision 3\n" +
            std::string(1, '\0') + title + "RUTNLFi7" + std::string(90, 'A') +

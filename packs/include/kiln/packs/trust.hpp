@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a pack is what somebody signed whose key is known.
+// Whether a pack is what somebody signed whose key is known. Keys and detached signatures are
+// minisign's.
 #pragma once
 
+#include <array>
+#include <string_view>
 #include <vector>
 
-#include "kiln/packs/keys.hpp"
+#include "kiln/packs/signatures.hpp"
 
 namespace kiln::packs {
+
+struct PublicKey {
+  KeyId id{};
+  std::array<std::uint8_t, 32> key{};
+};
+
+// Reads the file that minisign writes, or its second line alone, which is what minisign -P takes.
+// Code::bad_argument.
+Status parse_public_key(std::string_view text, PublicKey *out);
+
+// Reads the file of a detached signature, whose key and bytes it sets. Code::signature_corrupt.
+Status parse_minisig(std::string_view text, Signature *out);
 
 // Whose signature is believed, and from which revision on.
 struct Demand {
