@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
 #include "kiln/listing.h"
+#include "kiln/overlay.h"
+#include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
 

@@ -24,6 +24,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
+#include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "tests/support/temporary_folder.hpp"
 

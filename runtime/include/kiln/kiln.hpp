@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "kiln/kiln.h"
+#include "kiln/overlay.h"
+#include "kiln/prefetch.h"
 
 namespace kiln {
 

@@ -22,7 +22,8 @@ typedef struct kiln_pack_kernel {
   uint32_t arguments;  /**< How many it takes. */
 } kiln_pack_kernel;
 
-/** Given each kernel, which is gone when it returns; its strings are not. */
+/** Called once per kernel. The struct is valid during the call; its strings live as long as the
+ * pack. */
 typedef void (*kiln_pack_kernel_function)(const kiln_pack_kernel *kernel, void *user);
 
 /** Calls `each` for every kernel of every variant of every program, on the calling thread: programs

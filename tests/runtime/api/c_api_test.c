@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <kiln/listing.h>
+#include <kiln/overlay.h>
+#include <kiln/prefetch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/overlay.h"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
+#include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "tests/runtime/fake/opencl.hpp"
 #include "tests/support/catch.hpp"
