@@ -8,7 +8,7 @@
 
 #include "runtime/launch/launch_rules.hpp"
 #include "runtime/launch/suggestion.hpp"
-#include "runtime/load/loaded_program.hpp"
+#include "runtime/load/loader.hpp"
 
 namespace kiln::runtime {
 

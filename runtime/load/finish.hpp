@@ -3,7 +3,7 @@
 // the vendor's profile says, and stored in the overlay.
 #pragma once
 
-#include "runtime/load/loaded_program.hpp"
+#include "runtime/load/loader.hpp"
 
 namespace kiln::runtime {
 

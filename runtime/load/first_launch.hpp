@@ -4,7 +4,7 @@
 // which takes a lower rung.
 #pragma once
 
-#include "runtime/load/loaded_program.hpp"
+#include "runtime/load/loader.hpp"
 
 namespace kiln::runtime {
 

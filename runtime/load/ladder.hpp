@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "runtime/load/loaded_program.hpp"
+#include "runtime/load/loader.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::runtime {

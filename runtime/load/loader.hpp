@@ -1,19 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every load of an application has in common.
+// What every load of an application has in common, and what a load that succeeded gives.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
-#include "runtime/load/driver_notes.hpp"
+#include "runtime/load/build.hpp"
 #include "runtime/load/pack_trust.hpp"
 #include "runtime/overlay/overlay.hpp"
 
 namespace kiln::runtime {
+
+// What is known of a driver's mistakes: what Kiln's own notes and the application's about one
+// device come to.
+struct DriverNotes {
+  unsigned flags = 0;   // KILN_DRIVER_* bits
+  std::string options;  // each with a space before it
+};
+
+// If the note is about the device.
+void add_driver_note(const kiln_driver_note &note, const Identity &identity,
+                     const Description &description, DriverNotes *out);
+
+// Kiln's own notes about the device.
+DriverNotes known_driver_notes(const Identity &identity, const Description &description);
 
 struct LoadedProgram;
 
@@ -48,5 +63,25 @@ struct Loader {
 
 // Tells the application, if it listens.
 void notify(const Loader &loader, const kiln_notice &notice);
+
+// A variant that the ladder loaded. The kernels made to check it are kept, in the
+// variant's order, for the first that asks.
+struct LoadedProgram {
+  std::shared_ptr<const Loader> loader;
+  std::string name;
+  packs::VariantRef variant;
+  BuiltProgram built;  // guarded by `mutex`: kernels are taken out
+  std::mutex mutex;
+
+  BlobUse subject;  // what was given to the driver
+  // Bit i: the first launch of kernel i has not proven to be survived, and is to be marked. Kernels
+  // from the 64th on are not.
+  mutable std::atomic<std::uint64_t> to_prove{0};
+  mutable std::atomic<bool> launched{false};
+  std::atomic<bool> to_finish{false};  // the overlay has no final binary of it
+};
+
+// The variant's kernels as the driver must show them.
+std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant);
 
 }  // namespace kiln::runtime
