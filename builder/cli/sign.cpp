@@ -55,7 +55,7 @@ Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
   return signatures;
 }
 
-// Signs the pack: all vouch for its highest revision, unless another one is asked for.
+// Has minisign sign the pack, as its highest revision unless the command line names another.
 Result<packs::Detached> sign_statement(const packs::Pack &pack, const SignArguments &options,
                                        const std::vector<packs::Signature> &signatures) {
   std::uint64_t revision = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements go to minisign as files in a temporary folder; it writes a signature beside each.
+// Gives statements to minisign as files in a temporary folder; it writes a signature beside each.
 #include "builder/publish/minisign.hpp"
 
 #include <cerrno>

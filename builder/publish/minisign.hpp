@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is minisign's: its program, which alone reads secret keys and their passwords, and the files
-// of public keys and detached signatures.
+// Runs minisign, which alone reads secret keys and their passwords, and reads the files that it
+// writes: public keys and detached signatures.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace kiln::builder {
 
-// Signs statements of packs as this revision, in their order, by one run of minisign with the
-// secret key in the file `key`. A key with a password makes minisign ask for it once, on standard
-// error; it reads standard input, be that a terminal or not. The caller must be single-threaded.
-// Fails with Code::no_device where no minisign is in PATH, and with Code::failed.
+// Signs the statements of packs of this revision by one run of minisign, with the secret key in the
+// file `key`; returns the signatures in the same order. If the key has a password, minisign asks
+// for it once on standard error and reads it from standard input, a terminal or not. The caller
+// must be single-threaded. Fails with Code::no_device if no minisign is in PATH, and with
+// Code::failed.
 Result<std::vector<packs::Detached>> sign_by_minisign(const std::string &key,
                                                       const std::vector<std::string> &statements,
                                                       std::uint64_t revision);

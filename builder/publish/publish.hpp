@@ -20,8 +20,8 @@ struct PublishRequest {
   std::string tag = "latest";
   // One more than the highest that the layout has, or 1, if it is not given.
   std::optional<std::uint64_t> revision{};
-  // Signs the statements of all packs that devices will have, each of which then has its signature,
-  // in one call, so that a password is asked for once; empty: they are not signed.
+  // Signs the statements of all packs that devices will have, in one call, so that a password is
+  // asked for once. If it is empty, the packs are not signed.
   std::function<Result<std::vector<packs::Detached>>(const std::vector<std::string> &statements,
                                                      std::uint64_t revision)>
       sign{};

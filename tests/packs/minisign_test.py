@@ -74,9 +74,6 @@ def sign(case):
     case.kiln("verify", "signed.kiln", exit_code=4, says="No such file")
     case.kiln(*embed, text=f"{PASSWORD}\n", says="signed as revision 1")
     case.kiln("verify", "signed.kiln", "--key", "secret.pub", says="revision 1, signed by the key")
-    case.kiln_at_terminal(*embed, "--revision", "2")
-    case.kiln("verify", "signed.kiln", "--key", "secret.pub", "--revision", "2",
-              says="revision 2, signed by the key")
     case.kiln_at_terminal("sign", "p.kiln", "--key", "secret.key", "--detached", "--revision", "9")
     case.run("minisign", "-Vm", "p.kiln.statement", "-p", "secret.pub",
              says="verified\nTrusted comment: kiln pack, revision 9")
@@ -90,9 +87,8 @@ def sign(case):
 
 def publish(case):
     """Many packs, and one password."""
-    command = ["publish", "p.kiln", "--to", "oci:layout", "--key", "secret.key"]
-    case.kiln(*command, text=f"{PASSWORD}\n", says="oci:layout:latest: revision 1")
-    case.kiln_at_terminal(*command)
+    case.kiln_at_terminal("publish", "p.kiln", "--to", "oci:layout", "--key", "secret.key",
+                          "--revision", "2")
     for target in ([], ["--target", "*model 1*"], ["--target", "*model 2*"]):
         case.kiln("fetch", "oci:layout", *target, "-o", "mine.kiln", says="revision 2")
         case.kiln("verify", "mine.kiln", "--key", "secret.pub", "--revision", "2",
