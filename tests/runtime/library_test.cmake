@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the runtime's libraries look like to an application: small, without OpenCL, without
-# code that runs before main, without exceptions and type information.
+# What the runtime's libraries look like to an application: without OpenCL, without code that runs
+# before main, without exceptions and type information.
 #   cmake -DSHARED=libkiln_runtime.so -DSTATIC=libkiln_runtime.a -DPACKS=libkiln_packs.a
-#         -DLIMIT=bytes -DNM=nm -DREADELF=readelf -DSTRIP=strip -DWORK=folder -P library_test.cmake
-# LIMIT 0: the build is not one whose size counts.
-include(${CMAKE_CURRENT_LIST_DIR}/build_steps.cmake)
+#         -DNM=nm -DREADELF=readelf -P library_test.cmake
 
 function(output_of variable)
   execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE errors
@@ -66,19 +64,3 @@ foreach(line ${lines})
     message(SEND_ERROR "${SHARED} exports what is not the C API: ${line}")
   endif()
 endforeach()
-
-file(MAKE_DIRECTORY ${WORK})
-run(${STRIP} -o ${WORK}/stripped.so ${SHARED})
-file(SIZE ${WORK}/stripped.so size)
-# What is loaded: between its two parts a file for AArch64 has up to 64 KiB of nothing.
-output_of(segments ${READELF} -lW ${WORK}/stripped.so)
-string(REGEX MATCHALL "LOAD +0x[0-9a-f]+ 0x[0-9a-f]+ 0x[0-9a-f]+ 0x[0-9a-f]+" parts "${segments}")
-set(loaded 0)
-foreach(part ${parts})
-  string(REGEX MATCH "0x[0-9a-f]+$" bytes "${part}")
-  math(EXPR loaded "${loaded} + ${bytes}")
-endforeach()
-message("libkiln_runtime.so, stripped: ${size} bytes, of which ${loaded} are loaded")
-if(LIMIT AND (loaded EQUAL 0 OR loaded GREATER LIMIT))
-  message(SEND_ERROR "libkiln_runtime.so is over ${LIMIT} bytes")
-endif()
