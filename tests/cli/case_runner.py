@@ -10,7 +10,7 @@ import shutil
 import subprocess
 
 from case_file import CaseError, Result
-from damage import damage
+from damage import bad_golden_packs, damage
 from png import write_png
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -115,6 +115,9 @@ class Runner:
         data = (self.work / source).read_bytes() if source != "-" else b""
         (self.work / name).write_bytes(damage(data, changes))
 
+    def bad(self, _, name, row):
+        (self.work / name).write_bytes(bad_golden_packs()[row][0])
+
     def png(self, _, name, width, height, bits="8"):
         write_png(self.work / name, int(width), int(height), int(bits))
 
@@ -129,12 +132,12 @@ class Runner:
             raise Skip(f"{what} is not in PATH")
 
     def direct(self, step):
-        names = ("file", "copy", "folder", "bytes", "png", "needs")
+        names = ("file", "copy", "folder", "bytes", "bad", "png", "needs")
         if step.words[0] not in names:
             raise CaseError(f"unknown directive {step.words[0]}; there are: {', '.join(names)}")
         try:
             getattr(self, step.words[0])(step, *step.words[1:])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, KeyError) as error:
             raise CaseError(f"{step.lines[0]}: {error}") from error
 
 

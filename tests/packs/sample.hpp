@@ -133,8 +133,7 @@ inline Contents records_sample() {
 }
 
 // All of that, hints for a program, and a variant of two kernels that uses every field of a
-// launch: what packs were before they knew which binaries are final. The bad golden packs are
-// made of it.
+// launch: what packs were before they knew which binaries are final.
 inline Contents launch_sample() {
   Contents contents = records_sample();
   packs::Program &blur = contents.programs[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln_fuzz_seeds FOLDER: a first input for the targets whose formats no file of the tree has.
+// kiln_fuzz_seeds FOLDER: first inputs whose formats no file of the tree has, and the bad packs.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +10,7 @@
 #include "kiln/packs/signatures.hpp"
 #include "runtime/overlay/entry.hpp"
 #include "runtime/overlay/journal.hpp"
+#include "tests/packs/bad_packs.hpp"
 
 using namespace kiln;
 using namespace kiln::runtime;
@@ -129,6 +130,9 @@ int main(int argc, char **argv) {
   seed_cache();
   seed_signature();
   seed_oci();
+  for (const test::BadPack &bad : test::bad_packs(KILN_SOURCE_DIR "/packs/golden")) {
+    seed(bad.name.rfind("bad-delta", 0) == 0 ? "delta" : "pack", bad.name, text_of(bad.bytes));
+  }
   seed("key", "text", "profile=test\nmodel=A100\n");
   return 0;
 }
