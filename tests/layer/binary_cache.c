@@ -6,10 +6,7 @@
  * It loads the binary of FILE, or where there is none, or the driver refuses it, compiles and
  * writes FILE. It prints which, and the result of a launch. Exit codes: 0, 1 a call failed, 77 no
  * device. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "first_device.h"
 
 enum { ITEMS = 16 };
 
@@ -88,16 +85,12 @@ static int launch(cl_program program) {
 }
 
 int main(int count, char **words) {
-  cl_platform_id platform;
   cl_int code;
   cl_program program;
   if (count != 2) {
     return 1;
   }
-  if (clGetPlatformIDs(1, &platform, NULL) ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-    return 77;
-  }
+  device = first_device();
   context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
   program = load(words[1]);
   printf(program == NULL ? "compiled\n" : "loaded\n");

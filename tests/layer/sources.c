@@ -4,9 +4,7 @@
  *     sources OPTIONS FILE...
  *
  * Of each it prints how many kernels it has. Exit codes: 0, 1 a call failed, 77 no device. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdio.h>
+#include "first_device.h"
 
 static char text[1 << 20];
 
@@ -32,16 +30,11 @@ static int build(cl_context context, const char *options, const char *path) {
 }
 
 int main(int count, char **words) {
-  cl_platform_id platform;
   cl_device_id device;
   cl_context context;
   cl_int code;
   int failed = 0, i;
-  if (clGetPlatformIDs(1, &platform, NULL) ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-    printf("SKIP: there is no OpenCL device\n");
-    return 77;
-  }
+  device = first_device();
   context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
   for (i = 2; i < count && !failed; ++i) {
     failed = build(context, words[1], words[i]);

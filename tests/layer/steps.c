@@ -12,11 +12,9 @@
  *     arguments           prints what is told of its argument
  *
  * Exit codes: 0, 1 a call failed, 2 wrong words, 77 no device. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "first_device.h"
 
 enum { ITEMS = 8 };
 
@@ -143,14 +141,9 @@ static void take_step(const char *step) {
 }
 
 int main(int count, char **words) {
-  cl_platform_id platform;
   cl_int code = CL_SUCCESS;
   int i;
-  if (clGetPlatformIDs(1, &platform, NULL) ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-    printf("SKIP: there is no OpenCL device\n");
-    return 77;
-  }
+  device = first_device();
   context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
   must("clCreateContext", code);
   queue = clCreateCommandQueue(context, device, 0, &code);

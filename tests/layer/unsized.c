@@ -10,10 +10,7 @@
  *
  * where the first size is what `shape` saw, and results do not depend on it. At last it makes calls
  * that are wrong, and prints their codes. Exit codes: 0, 1 a call failed, 77 no device. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "first_device.h"
 
 enum { MOST = 1 << 16 };
 
@@ -115,7 +112,6 @@ static void run_wrong(cl_program program, cl_kernel shape) {
 }
 
 int main(int count, char **words) {
-  cl_platform_id platform;
   cl_device_id device;
   cl_context context;
   cl_program program;
@@ -123,11 +119,7 @@ int main(int count, char **words) {
   cl_int code;
   const char *text = source;
   int i;
-  if (clGetPlatformIDs(1, &platform, NULL) ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL)) {
-    printf("SKIP: there is no OpenCL device\n");
-    return 77;
-  }
+  device = first_device();
   context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
   queue = clCreateCommandQueue(context, device, 0, &code);
   program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
