@@ -2,6 +2,8 @@
 // Reads an open pack into values, and computes the names of blobs and variants.
 #include "kiln/packs/contents.hpp"
 
+#include <algorithm>
+
 #include <sodium.h>
 
 #include "kiln/packs/text.hpp"
@@ -211,6 +213,12 @@ Status read_contents(const std::shared_ptr<const Pack> &pack, Contents *out) {
   read_records(pack->schema(), &contents);
   *out = std::move(contents);
   return {};
+}
+
+std::size_t preference(const Program &program, const Variant &variant) {
+  const auto &order = program.preferred;
+  return static_cast<std::size_t>(std::find(order.begin(), order.end(), variant.name) -
+                                  order.begin());
 }
 
 }  // namespace kiln::packs

@@ -14,18 +14,6 @@
 namespace kiln::builder {
 namespace {
 
-const packs::Binary *find_earlier(const std::vector<packs::Target> &earlier, const std::string &key,
-                                  const packs::Digest &variant,
-                                  std::vector<packs::Binary> packs::Target::*entries) {
-  for (const packs::Target &target : earlier) {
-    if (target.key != key) continue;
-    for (const packs::Binary &binary : target.*entries) {
-      if (binary.variant == variant) return &binary;
-    }
-  }
-  return nullptr;
-}
-
 bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   return std::any_of(finish.local_sizes.begin(), finish.local_sizes.end(), [&](const auto &local) {
     return runtime::NDSize{local[0], local[1], local[2]} == size;
@@ -162,28 +150,15 @@ void keep_preferred(const packs::Program &program, const DeviceInfo &device, std
 
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device) {
-  const auto serves = [&](const packs::Variant &variant) {
-    return runtime::check_requirements(variant.requirements, device.capabilities).ok();
-  };
-  const auto &all = program.variants;
-  for (const std::string &name : program.preferred) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const packs::Variant &v) { return v.name == name; });
-    if (found != all.end() && serves(*found)) return found - all.begin();
+  std::optional<std::size_t> best;
+  for (std::size_t v = 0; v < program.variants.size(); ++v) {
+    const packs::Variant &variant = program.variants[v];
+    if (!runtime::check_requirements(variant.requirements, device.capabilities).ok()) continue;
+    if (!best || preference(program, variant) < preference(program, program.variants[*best])) {
+      best = v;
+    }
   }
-  const auto found = std::find_if(all.begin(), all.end(), serves);
-  if (found == all.end()) return std::nullopt;
-  return found - all.begin();
-}
-
-const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
-                                    const std::string &key, const packs::Digest &variant) {
-  return find_earlier(earlier, key, variant, &packs::Target::binaries);
-}
-
-const packs::Binary *earlier_intermediate(const std::vector<packs::Target> &earlier,
-                                          const std::string &key, const packs::Digest &variant) {
-  return find_earlier(earlier, key, variant, &packs::Target::intermediates);
+  return best;
 }
 
 DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability) {

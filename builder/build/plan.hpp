@@ -61,12 +61,6 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job);
 
-// The binary of `earlier` that such a job would reuse, or null; and the intermediate.
-const packs::Binary *earlier_binary(const std::vector<packs::Target> &earlier,
-                                    const std::string &key, const packs::Digest &variant);
-const packs::Binary *earlier_intermediate(const std::vector<packs::Target> &earlier,
-                                          const std::string &key, const packs::Digest &variant);
-
 // The device for which NVIDIA's linker on `here` makes code of another compute capability, 1000 for
 // 10.0: its identity is what is known of any such device.
 DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability);

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "builder/build/plan.hpp"
+#include "builder/build/earlier.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_twice.hpp"
@@ -59,13 +59,14 @@ Status read_item(const packs::Program &program, const packs::Variant &variant,
 
 Status collect_items(const packs::Contents &contents, const std::string &key, const json &chosen,
                      const std::string &only, std::vector<StartItem> *items) {
+  const EarlierBinaries built(contents.targets);
   for (const packs::Program &program : contents.programs) {
     if (!only.empty() && program.name != only) continue;
     const packs::Variant *variant = find_variant(program, chosen.value(program.name, ""));
     if (variant == nullptr || !variant->source) continue;
-    const packs::Binary *binary = earlier_binary(contents.targets, key, variant->hash);
+    const packs::Binary *binary = built.binary(key, variant->hash);
     const bool intermediate = binary == nullptr;
-    if (intermediate) binary = earlier_intermediate(contents.targets, key, variant->hash);
+    if (intermediate) binary = built.intermediate(key, variant->hash);
     if (binary == nullptr) continue;
     const std::size_t before = items->size();
     if (auto s = read_item(program, *variant, *binary, items); !s.ok()) return s;

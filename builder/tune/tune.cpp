@@ -157,12 +157,6 @@ class Tuning {
     }
   }
 
-  static std::size_t preference(const packs::Program &program, const packs::Variant &variant) {
-    const auto &order = program.preferred;
-    return static_cast<std::size_t>(std::find(order.begin(), order.end(), variant.name) -
-                                    order.begin());
-  }
-
   // Whether the device can run it.
   Status check(const packs::Program &program, const packs::Variant &variant,
                const ProblemSize &size) const {

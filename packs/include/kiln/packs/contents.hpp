@@ -110,6 +110,9 @@ struct Program {
   bool operator==(const Program &) const = default;
 };
 
+// The variant's place among the program's preferred ones; their number if it is none of them.
+std::size_t preference(const Program &program, const Variant &variant);
+
 struct KernelFacts {
   std::uint64_t max_work_group_size = 0;
   std::uint64_t preferred_multiple = 0;
