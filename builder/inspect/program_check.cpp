@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/recorded_name.hpp"
 #include "kiln/packs/soundness.hpp"
 #include "runtime/source/whole_program.hpp"
 
@@ -30,7 +29,7 @@ Status check_name(const std::string &program, const packs::Variant &variant,
 
 Status check_variant(const std::string &program, const packs::Variant &variant) {
   if (Status s = packs::check_variant_hash(program, variant); !s.ok()) return s;
-  if (!is_recorded_name(program)) return {};
+  if (!source::is_program_name(program)) return {};
   // SPIR-V that was made of a recorded source has no part in the name.
   if (variant.source) return check_name(program, variant, variant.source, "source");
   Status s = check_name(program, variant, variant.il32, "32-bit SPIR-V");

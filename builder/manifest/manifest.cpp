@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/recorded_name.hpp"
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
 #include "builder/manifest/option_matrix.hpp"
@@ -21,6 +20,7 @@
 #include "builder/manifest/variant.hpp"
 #include "builder/manifest/whole_programs.hpp"
 #include "runtime/identity/requirements.hpp"
+#include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -188,7 +188,7 @@ std::vector<ManifestProgram> read_programs(const ManifestText &document, const T
       auto found = whole ? read_whole_programs(document, table, name, taken)
                          : std::vector{read_program(document, table, name)};
       for (ManifestProgram &program : found) {
-        if (is_recorded_name(program.record.name)) {
+        if (source::is_program_name(program.record.name)) {
           table.fail(table.position(),
                      fmt::format("program {} has the name of a recorded program",
                                  in_quotes(program.record.name)),

@@ -323,6 +323,11 @@ std::string program_name(std::string_view source, std::string_view options) {
   return "cl-" + packs::hex(packs::blake2b({text.data(), text.size()})).substr(0, kDigits);
 }
 
+bool is_program_name(std::string_view name) {
+  return name.size() == 3 + kDigits && name.substr(0, 3) == "cl-" &&
+         name.find_first_not_of("0123456789abcdef", 3) == std::string_view::npos;
+}
+
 Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                    const Headers &headers) {
   if (Status s = check_variables(kOptionVariables); !s.ok()) return s;

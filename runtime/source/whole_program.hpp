@@ -37,6 +37,8 @@ bool is_put_together(std::string_view source);
 
 // "cl-" and 32 hexadecimal digits, of both byte for byte.
 std::string program_name(std::string_view source, std::string_view options);
+// Whether it has that form, in lower case.
+bool is_program_name(std::string_view name);
 
 // The headers of clCompileProgram: the source of each by the name that includes it.
 using Headers = std::map<std::string, std::string>;

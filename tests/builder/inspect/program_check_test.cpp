@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "builder/base/recorded_name.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "tests/support/catch.hpp"
 
@@ -46,11 +45,11 @@ Status check(const std::string &name, std::vector<packs::Variant> variants) {
 }  // namespace
 
 TEST_CASE("The name of a recorded program has 32 digits", "[program_check]") {
-  CHECK(is_recorded_name(source::program_name(kSource, "")));
+  CHECK(source::is_program_name(source::program_name(kSource, "")));
   const std::string digits(31, 'a');
   for (const std::string &name : {"cl-" + digits, "cl-" + digits + "aa", "cl-" + digits + "A",
                                   "cl-" + digits + "g", "xl-" + digits + "a", std::string("cl-")}) {
-    CHECK_FALSE(is_recorded_name(name));
+    CHECK_FALSE(source::is_program_name(name));
   }
 }
 
