@@ -4,7 +4,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"
-#include "builder/compile/prove_spool.hpp"
+#include "builder/compile/prove_text.hpp"
 #include "builder/inspect/program_check.hpp"
 
 namespace kiln::cli {
@@ -44,14 +44,17 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
                     count(spool->linked.size(), "program"), folder));
   }
   Input input{std::move(spool->contents), {}, {}};
-  if (Status s = builder::prove_spool(folder, tools.clang, &input.contents, &input.failures);
-      !s.ok()) {
-    const bool no_clang = s.code == Code::not_found;
-    if (no_clang) pass_on(s.message);
-    *exit_code = no_clang ? kNoDevice : fail(s);
+  const auto unproven = builder::prove_spool(folder, tools.clang, &input.contents);
+  if (!unproven.ok()) {
+    const bool no_clang = unproven.status().code == Code::not_found;
+    if (no_clang) pass_on(unproven.status().message);
+    *exit_code = no_clang ? kNoDevice : fail(unproven.status());
     return std::nullopt;
   }
-  for (const auto &failure : input.failures) complain(failure.status.message);
+  for (const Status &status : *unproven) {
+    complain(status.message);
+    input.failures.push_back({"", "", status});
+  }
   return input;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
+#include "kiln/packs/contents.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
@@ -47,5 +48,13 @@ struct SourceToProve {
 // pack's names are the manifest's, nor do includes that are left to the compilers. Code::bad_input
 // if it is not proven.
 Status prove_source(const std::filesystem::path &clang, const SourceToProve &source);
+
+// Proves the programs of the spool in `folder` that include files, or may, as many at once as there
+// are CPUs. Takes those that are not proven out of `contents`, which are the spool's, and returns
+// why, as prove_recorded(). A program whose text was put together of files, and whose files the
+// spool lacks, is not proven. `clang` as find_clang() takes it; it is looked for only if a program
+// includes files, and then Code::not_found as there.
+Result<std::vector<Status>> prove_spool(const std::string &folder, const std::string &clang,
+                                        packs::Contents *contents);
 
 }  // namespace kiln::builder
