@@ -36,18 +36,30 @@ std::string fact(const packs::Target &target, const std::string &name) {
   return {};
 }
 
+// What the entry's driver needs, by the identity that is recorded in it.
+runtime::Finishing finishing_of(const packs::Target &target) {
+  runtime::Identity identity;
+  for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
+    const auto field = static_cast<runtime::Field>(i);
+    const std::string *value = runtime::find_fact(target.identity, runtime::field_name(field));
+    if (value != nullptr) identity.set(field, *value);
+  }
+  return runtime::describe(identity).finishing;
+}
+
 // The finality of an overlay's entry as a pack states it. No fresh process proved it: a final entry
 // of PoCL holds code for the work-group sizes of one start only, and which ones is not recorded.
 packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
+  const runtime::Finishing finishing = finishing_of(target);
   packs::Finish finish;
   finish.finality = entry.finality();
-  if (finish.finality == packs::Finality::yes && target.profile == "pocl") {
+  if (finish.finality == packs::Finality::yes && finishing == runtime::Finishing::launches) {
     finish.finality = packs::Finality::not_launched;
     finish.why_not = "it has code for the launches of one application's start";
   } else if (finish.finality == packs::Finality::no) {
     finish.why_not = "it was taken before it was finished";
   }
-  if (target.profile == "nvidia") finish.driver = fact(target, "driver_version");
+  if (finishing == runtime::Finishing::linker) finish.driver = fact(target, "driver_version");
   return finish;
 }
 
