@@ -49,11 +49,17 @@ std::vector<fs::path> matching_files(const TableReader &table, const Located<std
       {pattern.has_parent_path() ? pattern.parent_path().string() : std::string("."), source.at});
   std::vector<fs::path> found;
   std::error_code error;
-  for (const auto &entry : fs::directory_iterator(folder, error)) {
-    const fs::path name = entry.path().filename();
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    const fs::path name = i->path().filename();
     const fs::path file = (folder / name).lexically_normal();
     if (fnmatch(pattern.filename().c_str(), name.c_str(), FNM_PERIOD) != 0) continue;
-    if (entry.is_regular_file(error) && taken.count(file) == 0) found.push_back(file);
+    std::error_code ignored;  // what cannot be asked, such as a dangling link, is no file
+    if (i->is_regular_file(ignored) && taken.count(file) == 0) found.push_back(file);
+  }
+  if (error) {
+    table.fail(source.at,
+               fmt::format("cannot list {}: {}", folder.generic_string(), error.message()),
+               "expected a folder that can be read");
   }
   if (found.empty()) {
     table.fail(source.at, fmt::format("no file is called {}", in_quotes(source.value)),
