@@ -252,17 +252,23 @@ std::string check_text(const builder::Comparison &comparison) {
                      comparison.different, comparison.worst);
 }
 
+// The sides of --local, those that are left out as 1; zeros without the option.
+runtime::NDSize asked_local(const RunArguments &options) {
+  runtime::NDSize local{};
+  if (!options.local.empty()) local = {1, 1, 1};
+  std::copy(options.local.begin(), options.local.end(), local.begin());
+  return local;
+}
+
 std::string stage_text(const RunArguments &options, const kiln_ndrange &range) {
-  const auto &asked = options.local;
-  const bool clamped = !asked.empty() && (asked[0] != range.local[0] || asked[1] != range.local[1]);
-  std::string text = fmt::format("{}", range.global[0]);
-  std::string local = fmt::format("{}", range.local[0]);
-  for (unsigned i = 1; i < range.dimensions; ++i) {
-    text += fmt::format("x{}", range.global[i]);
-    local += fmt::format("x{}", range.local[i]);
-  }
-  return fmt::format("{} work-items in groups of {}{}", text, local,
-                     clamped ? fmt::format(" (not {}x{}: too large)", asked[0], asked[1]) : "");
+  const auto text = [&](const std::size_t *size) {
+    return runtime::size_text(range.dimensions, {size[0], size[1], size[2]});
+  };
+  const runtime::NDSize asked = asked_local(options);
+  const bool clamped =
+      asked[0] != 0 && !std::equal(range.local, range.local + range.dimensions, asked.begin());
+  return fmt::format("{} work-items in groups of {}{}", text(range.global), text(range.local),
+                     clamped ? fmt::format(" (not {}: too large)", text(asked.data())) : "");
 }
 
 nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
@@ -336,8 +342,7 @@ Result<builder::RunRequest> make_request(const RunArguments &options, const Work
   request->inputs = work.inputs;
   request->parameters = parameters;
   request->launches = options.launches;
-  std::copy(options.local.begin(), options.local.end(), request->local.begin());
-  if (!options.local.empty()) request->local[2] = 1;
+  request->local = asked_local(options);
   return request;
 }
 
@@ -388,8 +393,8 @@ void add_run(CLI::App &app, Command *command) {
   sub->add_option("--report", options->report, "Write the load report here, as a JSON array");
   sub->add_option("--parameter", options->parameters, "NAME=VALUE, instead of the default")
       ->allow_extra_args(false);
-  sub->add_option("--local", options->local, "Work-group size: X Y")
-      ->expected(2)
+  sub->add_option("--local", options->local, "Work-group size: X [Y [Z]]")
+      ->expected(1, 3)
       ->check(CLI::Range(1, 1 << 30));
   sub->add_option("--launches", options->launches,
                   "Launch this often; the time shown is that of the last")

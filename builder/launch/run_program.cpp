@@ -61,6 +61,20 @@ Status launch(const RunRequest &request, const packs::Variant &variant, Session 
   return status;
 }
 
+// Fails if a side of the work-groups lies where no stage has more than one work-item: it would only
+// add work-items, which a kernel may take for rows that are not there.
+Status check_local(const Workload &workload, const NDSize &local) {
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    const auto takes = [&](const Stage &stage) { return local[i] <= 1 || stage.global[i] > 1; };
+    if (std::any_of(workload.stages.begin(), workload.stages.end(), takes)) continue;
+    return {Code::bad_argument,
+            fmt::format("work-groups of {} do not fit a range of {}, which has one work-item in {}",
+                        runtime::size_text(3, local),
+                        runtime::size_text(3, workload.stages.front().global), "xyz"[i])};
+  }
+  return {};
+}
+
 // Launches what was loaded and puts the results into `answer`.
 Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Program &loaded,
               json *answer) {
@@ -73,6 +87,7 @@ Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Pr
   Launched launched;
   std::vector<Plane> outputs;
   Status status = over_limits(bench.cl(), bench.child.device->id, *workload);
+  if (status.ok()) status = check_local(*workload, request.local);
   if (status.ok()) status = session.load(loaded, *variant);
   if (status.ok()) status = session.bind(*workload);
   if (status.ok()) status = launch(request, *variant, &session, &launched);
@@ -84,8 +99,14 @@ Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Pr
 }
 
 const char *unload_word(kiln_unload done) {
-  constexpr const char *words[] = {"called", "not needed", "busy", "no such call", "quarantined"};
-  return words[done];
+  switch (done) {  // without a default, so that a new value does not compile without its word
+    case KILN_UNLOAD_CALLED: return "called";
+    case KILN_UNLOAD_NOT_NEEDED: return "not needed";
+    case KILN_UNLOAD_BUSY: return "busy";
+    case KILN_UNLOAD_NO_CALL: return "no such call";
+    case KILN_UNLOAD_QUARANTINED: return "quarantined";
+  }
+  return "unknown";
 }
 
 // Asks the driver to unload its compiler, and puts into `answer` how much memory this process
