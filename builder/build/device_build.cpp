@@ -4,20 +4,24 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "builder/base/clock.hpp"
 #include "builder/build/earlier.hpp"
 #include "builder/build/job.hpp"
 #include "builder/build/job_action.hpp"
 #include "builder/build/job_runner.hpp"
-#include "builder/build/openings.hpp"
 #include "builder/build/spill.hpp"
-#include "builder/build/twins.hpp"
+#include "builder/finish/mesa_harvest.hpp"
 #include "builder/finish/proof.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
+#include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -61,6 +65,69 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   std::vector<std::string> platforms;
   for (const DeviceInfo &device : devices) platforms.push_back(platform_of(device));
   return platforms;
+}
+
+// What each driver compiles whenever it is opened, as harvest_opening() gives it, of each device
+// for which something is to be compiled and finished; empty where the driver has no cache for that.
+// A harvest that fails is seen by the jobs.
+std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &devices,
+                                           const std::vector<Job> &plan, bool finish,
+                                           std::chrono::milliseconds timeout) {
+  std::vector<packs::Bytes> openings(devices.size());
+  for (std::size_t d = 0; d < devices.size() && finish; ++d) {
+    const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
+      return job.device == d && job.need == Need::compile;
+    });
+    if (compiles && devices[d].offline == nullptr &&
+        devices[d].description.finishing == runtime::Finishing::shader_cache) {
+      (void)harvest_opening(devices[d], timeout).move_to(&openings[d]);
+    }
+  }
+  return openings;
+}
+
+// Variants with the same source, options and kernels: one binary serves them all.
+class Twins {
+ public:
+  // `base` outlives it.
+  explicit Twins(const packs::Contents &base);
+
+  // The others of that variant which the device can run and whose reference has a say of its own:
+  // they belong to another program, or are launched otherwise. `checks` are the programs'.
+  std::vector<Twin> of(const packs::Program &program, const packs::Variant &variant,
+                       const DeviceInfo &device, const std::vector<ResultCheck> &checks) const;
+
+ private:
+  struct Place {
+    std::size_t program;
+    const packs::Variant *variant;
+  };
+
+  const packs::Contents &base_;
+  std::unordered_map<packs::Digest, std::vector<Place>, HashOfDigest> places_;
+};
+
+Twins::Twins(const packs::Contents &base) : base_(base) {
+  for (std::size_t p = 0; p < base.programs.size(); ++p) {
+    for (const packs::Variant &variant : base.programs[p].variants) {
+      places_[variant.hash].push_back({p, &variant});
+    }
+  }
+}
+
+std::vector<Twin> Twins::of(const packs::Program &program, const packs::Variant &variant,
+                            const DeviceInfo &device,
+                            const std::vector<ResultCheck> &checks) const {
+  std::vector<Twin> twins;
+  for (const auto &[place, other] : places_.at(variant.hash)) {
+    const packs::Program &owner = base_.programs[place];
+    const bool alike = &owner == &program && other->arguments == variant.arguments &&
+                       other->tolerance == variant.tolerance;
+    if (other == &variant || alike || !checks[place].has_reference(owner, *other)) continue;
+    if (!runtime::check_requirements(other->requirements, device.capabilities).ok()) continue;
+    twins.push_back({&owner, other, &checks[place]});
+  }
+  return twins;
 }
 
 // In the plan's order.
@@ -440,6 +507,17 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
     ++task;
   }
   return stored;
+}
+
+std::vector<FailureGroup> group_failures(const std::vector<JobFailure> &failures) {
+  std::vector<FailureGroup> groups;
+  std::map<std::string_view, std::size_t> places;
+  for (const JobFailure &failure : failures) {
+    const auto [place, is_new] = places.emplace(failure.text, groups.size());
+    if (is_new) groups.push_back({failure.text, {}});
+    groups[place->second].jobs.push_back(failure.job);
+  }
+  return groups;
 }
 
 }  // namespace kiln::builder

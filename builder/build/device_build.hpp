@@ -78,4 +78,13 @@ Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
                                       const std::vector<packs::Tuning> &tunings,
                                       const std::vector<Job> &plan, const BuildOptions &options);
 
+// Failures with the same log together, since one fault of a source or a driver fails many jobs.
+struct FailureGroup {
+  std::string text;
+  std::vector<std::string> jobs;  // at least one
+};
+
+// In the order of the first of each; the jobs, too, keep their order. Pure.
+std::vector<FailureGroup> group_failures(const std::vector<JobFailure> &failures);
+
 }  // namespace kiln::builder

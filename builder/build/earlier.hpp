@@ -78,4 +78,8 @@ class TuningsByVariant {
   std::vector<packs::Tuning> none_;
 };
 
+// Whether packs of both would hold the same, however their blobs are stored. Sorts the parts of
+// both, as a pack does.
+bool same_contents(packs::Contents *a, packs::Contents *b);
+
 }  // namespace kiln::builder

@@ -3,10 +3,13 @@
 // that prove the binaries.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <new>
 #include <optional>
 #include <string>
 
+#include <sys/mman.h>
 #include <nlohmann/json.hpp>
 
 #include "builder/build/job.hpp"
@@ -14,9 +17,31 @@
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/process/serving_child.hpp"
-#include "builder/process/shared_number.hpp"
 
 namespace kiln::builder {
+
+// A number that a process shares with those that it forks, which may outlive it. Stays 0 where the
+// system has no memory for it.
+class SharedNumber {
+ public:
+  SharedNumber() {
+    void *page = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) value_ = new (page) std::atomic<int>(0);
+  }
+  ~SharedNumber() {
+    if (value_ != nullptr) munmap(value_, sizeof(*value_));
+  }
+  SharedNumber(const SharedNumber &) = delete;
+
+  int get() const { return value_ != nullptr ? value_->load() : 0; }
+  void set(int value) {
+    if (value_ != nullptr) value_->store(value);
+  }
+
+ private:
+  std::atomic<int> *value_ = nullptr;
+};
 
 // As ServingChild asks, the caller is single-threaded and has loaded no driver.
 class JobRunner {

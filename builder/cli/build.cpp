@@ -9,8 +9,6 @@
 #include "builder/build/build_events.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/build/earlier.hpp"
-#include "builder/build/failure_groups.hpp"
-#include "builder/build/same_contents.hpp"
 #include "builder/cli/build_progress.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/event_output.hpp"
