@@ -4,8 +4,7 @@
 
 #include <map>
 
-#include "builder/store/answer_blobs.hpp"
-#include "builder/store/blob_table.hpp"
+#include "builder/store/blobs.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/store/answer_blobs.hpp"
-#include "builder/store/blob_table.hpp"
+#include "builder/store/blobs.hpp"
 
 namespace kiln::builder {
 namespace {

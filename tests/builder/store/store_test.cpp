@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "builder/process/fork_call.hpp"
-#include "builder/store/blob_table.hpp"
+#include "builder/store/blobs.hpp"
 #include "tests/builder/store/jobs.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
