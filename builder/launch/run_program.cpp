@@ -10,11 +10,11 @@
 
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/plane_json.hpp"
-#include "builder/launch/report_text.hpp"
 #include "builder/process/children.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/driver.hpp"
+#include "runtime/load/report.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -107,6 +107,51 @@ const char *unload_word(kiln_unload done) {
     case KILN_UNLOAD_QUARANTINED: return "quarantined";
   }
   return "unknown";
+}
+
+std::string final_text(const runtime::Report &report) {
+  const std::string &why_not = report.why_not_final;
+  switch (report.final) {
+    case KILN_FINAL_YES: return "  final: its first launch compiles nothing\n";
+    case KILN_FINAL_NO: return fmt::format("  not final: {}\n", why_not);
+    case KILN_FINAL_UNKNOWN: break;
+  }
+  return why_not.empty() ? "" : fmt::format("  not known to be final: {}\n", why_not);
+}
+
+std::string value_text(const std::optional<std::string> &value) {
+  return value ? "\"" + *value + "\"" : "nothing";
+}
+
+std::string nearest_text(const runtime::Report &report) {
+  const auto nearest = report.nearest();
+  if (!nearest) return {};
+  std::string text = fmt::format("  nearest target: {}\n", nearest->target);
+  for (const runtime::Difference &d : nearest->differs) {
+    text += fmt::format("    {}: the pack has {}, the device has {}\n", d.field, value_text(d.pack),
+                        value_text(d.device));
+  }
+  return text;
+}
+
+// A load report for people: a line for each rung, then what else is known, and the nearest target
+// where no binary was exact.
+std::string report_text(const runtime::Report &report) {
+  const runtime::Identity &identity = report.device->identity;
+  const std::string device = runtime::device_label(identity.text(runtime::Field::device_name),
+                                                   identity.text(runtime::Field::driver_version));
+  std::string text = fmt::format("{}/{} on {}: {}, {:.2f} ms\n", report.program, report.variant,
+                                 device, runtime::rung_name(report.rung), report.milliseconds);
+  for (const runtime::RungResult &rung : report.rungs) {
+    text += fmt::format("  {:10} {}{}{}\n", runtime::rung_name(rung.rung),
+                        runtime::outcome_name(rung.outcome), rung.reason.empty() ? "" : ": ",
+                        rung.reason);
+    if (!rung.log.empty()) text += rung.log + "\n";
+  }
+  text += final_text(report);
+  if (report.recompiled == true) text += "  the driver silently recompiled the binary\n";
+  for (const std::string &note : report.notes) text += fmt::format("  note: {}\n", note);
+  return text + nearest_text(report);
 }
 
 // Asks the driver to unload its compiler, and puts into `answer` how much memory this process

@@ -34,7 +34,7 @@ struct RunResult {
   // and cannot be launched, or where the process died.
   Status status;
   nlohmann::json report;    // the load report's document; null when it did not come to a load
-  std::string report_text;  // the same for people (report_text.hpp)
+  std::string report_text;  // the same for people
   std::string variant;      // the one that was taken
   Launched launched;        // after a launch
   std::vector<Plane> outputs;
