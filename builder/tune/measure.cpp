@@ -15,7 +15,6 @@
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
 #include "builder/tune/seeds.hpp"
-#include "builder/tune/stop_rules.hpp"
 #include "runtime/launch/enqueue.hpp"
 
 namespace kiln::builder {

@@ -70,6 +70,14 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
+// How long tuning measures, and what it gives up (docs/tuning.md).
+inline constexpr double kSlowest = 1e9;       // nanoseconds of a launch that is worth a search
+inline constexpr double kMinLaunches = 15;    // about, without any search
+inline constexpr std::size_t kFailures = 5;   // in a row, after which a search ends
+inline constexpr std::size_t kFinalists = 3;  // that are measured again
+inline constexpr StopRule kSearchRule{3, 15, 0.02, 50e6};
+inline constexpr StopRule kFinalRule{5, 51, 0.01, 300e6};
+
 // Whether the median cannot come below `best` (nanoseconds), whatever the noise of these samples.
 bool clearly_slower(const Statistics &samples, double best);
 
