@@ -4,7 +4,6 @@
 
 #include "builder/compile/host_extensions.hpp"
 #include "builder/compile/host_options.hpp"
-#include "builder/compile/missing_requirements.hpp"
 
 #include <algorithm>
 #include <initializer_list>

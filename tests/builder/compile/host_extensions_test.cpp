@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "builder/compile/host_compile.hpp"
-#include "builder/compile/missing_requirements.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::builder;
