@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "builder/publish/sha256.hpp"
+#include "builder/publish/oci_folder.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::builder;
