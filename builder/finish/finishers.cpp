@@ -9,7 +9,7 @@
 
 #include "builder/base/build_log.hpp"
 #include "builder/base/clock.hpp"
-#include "builder/finish/launch_recorded.hpp"
+#include "builder/finish/launch_twice.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"
 #include "runtime/load/cuda_linker.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "builder/finish/launch_recorded.hpp"
+#include "builder/finish/launch_twice.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/launch/repeated_launch.hpp"
 #include "builder/launch/session.hpp"

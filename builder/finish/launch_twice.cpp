@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches the same small problem twice, and looks whether the outputs changed at all.
+// Launches the same small problem twice, and looks whether the outputs changed at all; repeats each
+// recorded launch, and compares the times of its repetitions.
 #include "builder/finish/launch_twice.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/launch/repeated_launch.hpp"
+#include "runtime/opencl/error.hpp"
+#include "runtime/opencl/handle.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -15,6 +20,44 @@ std::vector<std::vector<std::uint8_t>> pixels_of(const std::vector<Plane> &plane
   std::vector<std::vector<std::uint8_t>> all;
   for (const Plane &plane : planes) all.push_back(plane.pixels);
   return all;
+}
+
+using runtime::Device;
+using runtime::Handle;
+
+Status failure(const char *call, cl_int code) { return runtime::cl_failure(call, code); }
+
+// A range of an application's own may run long, and so hide what is compiled before it: then what
+// tells is how far the first launch is from the next two, and these from one another.
+bool compiles(double first, double second, double third) {
+  constexpr double kLong = 20;
+  const FirstLaunch rule{first, second};
+  const double noise = std::abs(second - third);
+  return rule.compiles() || (rule.remnant() > kLong && rule.remnant() > 5 * noise);
+}
+
+Status repeat(const Device &device, cl_context context, cl_command_queue queue, cl_program program,
+              const RecordedLaunch &launch, FirstLaunch *worst,
+              std::vector<std::uint64_t> *memory) {
+  RepeatedLaunch again(device, context, queue);
+  RepeatTimes first;
+  RepeatTimes second;
+  RepeatTimes third;
+  Status status = again.prepare(program, launch);
+  for (RepeatTimes *times : {&first, &second, &third}) {
+    if (status.ok()) status = again.launch(launch.local, times);
+  }
+  if (status.ok() && memory != nullptr) status = again.hash(&memory->emplace_back());
+  FirstLaunch seen{first.milliseconds, second.milliseconds};
+  seen.compiled = compiles(first.milliseconds, second.milliseconds, third.milliseconds);
+  if (!status.ok()) {
+    status.message = launch.kernel + ": " + status.message;
+    return status;
+  }
+  const bool worse =
+      seen.compiles() == worst->compiles() ? seen.remnant() > worst->remnant() : seen.compiles();
+  if (worse) *worst = seen;
+  return {};
 }
 
 }  // namespace
@@ -46,6 +89,34 @@ Status launch_twice(const packs::Program &program, const packs::Variant &variant
   out->first = first.host_nanoseconds / 1e6;
   out->second = second.host_nanoseconds / 1e6;
   out->executes = pixels_of(before) != pixels_of(after);
+  return {};
+}
+
+Status launch_recorded(const Device &device, cl_program program,
+                       const std::vector<RecordedLaunch> &launches,
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
+                       std::vector<std::uint64_t> *memory) {
+  const runtime::OpenCL &cl = *device.cl;
+  cl_context context = nullptr;
+  cl_int code =
+      cl.clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr);
+  if (code != CL_SUCCESS) return failure("clGetProgramInfo", code);
+  const Handle<cl_command_queue> queue(cl.clCreateCommandQueue(context, device.id, 0, &code),
+                                       cl.clReleaseCommandQueue);
+  if (code != CL_SUCCESS) return failure("clCreateCommandQueue", code);
+  if (cl.clEnqueueFillBuffer == nullptr) return {Code::requirement, "there is no fill command"};
+  if (launches.empty()) return {Code::requirement, "no launch was recorded"};
+  FirstLaunch worst;
+  worst.compiled = false;
+  for (const RecordedLaunch &launch : launches) {
+    Status s = repeat(device, context, queue.get(), program, launch, &worst, memory);
+    if (!s.ok()) return s;
+  }
+  for (const RecordedLaunch &launch : tuned) {
+    (void)repeat(device, context, queue.get(), program, launch, &worst, nullptr);
+  }
+  if (Status s = ask_executes(device, context, queue.get(), &worst.executes); !s.ok()) return s;
+  *out = worst;
   return {};
 }
 

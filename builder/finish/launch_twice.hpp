@@ -4,10 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "builder/launch/recorded_launch.hpp"
 #include "builder/launch/session.hpp"
+#include "runtime/device/device.hpp"
 
 namespace kiln::builder {
 
@@ -31,5 +34,18 @@ ProblemSize small_problem(const packs::Program &program);
 // Fails as the session's calls do.
 Status launch_twice(const packs::Program &program, const packs::Variant &variant, Session *session,
                     FirstLaunch *out);
+
+// Launches the kernels of an application's program as they were seen to be launched, on memory of
+// the same sizes that holds zeros: each launch three times, each to its end. `out` has the one that
+// compiles most, and whether the device executes commands at all. Fails with Code::opencl, with
+// Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if something of it was
+// not recorded. For processes that may end: what kernels do with zeros is not known.
+//
+// Those of `tuned` are launched, too; what the driver refuses of them the layer leaves to it.
+// `memory`, if it is not null, gets a hash of each launch's memory after its repetitions.
+Status launch_recorded(const runtime::Device &device, cl_program program,
+                       const std::vector<RecordedLaunch> &launches,
+                       const std::vector<RecordedLaunch> &tuned, FirstLaunch *out,
+                       std::vector<std::uint64_t> *memory = nullptr);
 
 }  // namespace kiln::builder
