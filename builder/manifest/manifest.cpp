@@ -15,8 +15,8 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
-#include "builder/manifest/option_matrix.hpp"
 #include "builder/manifest/variant.hpp"
+#include "builder/manifest/variant_options.hpp"
 #include "builder/manifest/whole_programs.hpp"
 #include "builder/problem/program_shape.hpp"
 #include "builder/problem/reference_spec.hpp"

@@ -9,8 +9,7 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/manifest/arguments.hpp"
-#include "builder/manifest/merging_options.hpp"
-#include "builder/manifest/option_matrix.hpp"
+#include "builder/manifest/variant_options.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {

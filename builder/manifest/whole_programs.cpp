@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
-#include "builder/manifest/option_matrix.hpp"
 #include "builder/manifest/variant.hpp"
+#include "builder/manifest/variant_options.hpp"
 
 namespace kiln::builder {
 namespace {
