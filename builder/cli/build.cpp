@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/cpus.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/build/build_events.hpp"
 #include "builder/build/device_build.hpp"
 #include "builder/build/earlier.hpp"

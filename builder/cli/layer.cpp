@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "builder/base/executable_folder.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
 
 namespace kiln::cli {

@@ -2,7 +2,7 @@
 // kiln merge: the union of packs.
 #include <fmt/format.h>
 
-#include "builder/base/open_files.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/inspect/merge_report.hpp"
 #include "builder/inspect/printable.hpp"

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/base/cpus.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/compile/run_compiler.hpp"
 #include "builder/compile/same_tokens.hpp"
 #include "builder/compile/toolchain.hpp"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/executable_folder.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/plane_json.hpp"
 #include "builder/launch/run_program.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/base/cpus.hpp"
+#include "builder/base/this_process.hpp"
 
 #ifdef __linux__
 #include <sched.h>

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the system. The folder of the executable is known on Linux alone.
+#include "builder/base/this_process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <thread>
+
+#include <sys/resource.h>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace kiln::builder {
+
+std::size_t usable_cpus() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+    return static_cast<std::size_t>(std::max(CPU_COUNT(&set), 1));
+  }
+#endif
+  return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+void allow_many_files() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
+std::filesystem::path executable_folder() {
+  std::error_code error;
+  const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
+  const bool is_loader = executable.filename().string().starts_with("ld-linux");
+  return (is_loader ? std::filesystem::path(program_invocation_name) : executable).parent_path();
+}
+
+}  // namespace kiln::builder
