@@ -37,9 +37,9 @@ using CrossCheckProgress =
 // Gives each device (as list_devices gave them) the binaries of all other targets of its
 // profile, each binary in a process of its own, as the runtime would: hash, create, build, every
 // kernel. One that is taken natively is launched in another process, and is wrong where its results
-// are not those of the program's reference, or of the device's own binary if there is no reference
-// (cross_results.hpp). A binary whose variant is not in the pack, or needs what the device lacks,
-// is left out; so are targets without another and those of other address bits. After a crash or a
+// are not those of the program's reference, or of the device's own binary if there is no reference.
+// A binary whose variant is not in the pack, or needs what the device lacks, is left out; so are
+// targets without another and those of other address bits. After a crash or a
 // hang the target's other binaries are not tried. Devices with one key are checked once.
 //
 // `pack` is the file that the contents were read from. A blob of the pack that cannot be read gives
