@@ -15,7 +15,7 @@
 #include "builder/build/job_action.hpp"
 #include "builder/build/job_runner.hpp"
 #include "builder/build/spill.hpp"
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/process/fork_call.hpp"

@@ -8,7 +8,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/device/device_list.hpp"
-#include "builder/finish/mesa_harvest.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/publish/minisign.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what packs have to such a folder, and waits for Mesa's own threads, which write to one.
+// Writes what packs have to such a folder, waits for Mesa's own threads, which write to one, and
+// opens a device with an empty one.
 #include "builder/finish/mesa_cache_folder.hpp"
 
 #include <chrono>
@@ -7,6 +8,9 @@
 #include <map>
 #include <thread>
 
+#include "builder/device/driver_caches.hpp"
+#include "builder/device/opened_device.hpp"
+#include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {
@@ -51,6 +55,25 @@ bool disk_threads_sleep() {
     if (concerns && thread.state != 'S') return false;
   }
   return true;
+}
+
+packs::Bytes file_bytes(const fs::path &path) {
+  std::ifstream in(path, std::ios::binary);
+  return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+}
+
+// The one database below `caches` as a blob.
+Result<packs::Bytes> take_entries(const std::string &caches) {
+  const std::vector<fs::path> found = mesa_databases(caches);
+  if (found.size() != 1) return Status(Code::failed, "Mesa wrote no shader cache");
+  const packs::Bytes foz = file_bytes(found[0]);
+  const std::string place =
+      fs::relative(found[0].parent_path(), fs::path(caches) / kMesaRoot).generic_string();
+  packs::Bytes entries;
+  Status status = runtime::split_foz(place, {foz.data(), foz.size()}, {}, &entries);
+  if (status.ok()) return entries;
+  status.message = "Mesa's shader cache: " + status.message;
+  return status;
 }
 
 }  // namespace
@@ -126,6 +149,22 @@ Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
     write_bytes(where / "kiln_idx.foz", files.index);
   }
   return {};
+}
+
+Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout) {
+  const auto caches = TemporaryFolder::make();
+  if (!caches.ok()) return caches.status();
+  const ChildResult child = fork_call(
+      [&]() -> nlohmann::json {
+        use_driver_caches(caches->path());
+        OpenedDevice opened;
+        const Status status = opened.open(device);
+        await_mesa();
+        return to_json(status);
+      },
+      timeout);
+  if (Status s = child.status(); !s.ok()) return s;
+  return take_entries(caches->path());
 }
 
 }  // namespace kiln::builder

@@ -2,11 +2,15 @@
 // Mesa's shader cache as a folder: what a process wrote to one, and one filled for a process.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "builder/base/builder_status.hpp"
+#include "builder/device/device_info.hpp"
 #include "builder/process/fork_call.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
@@ -39,5 +43,10 @@ class MesaCache {
   Status fill(const std::vector<packs::BlobSource> &blobs);
   TemporaryFolder folder_;
 };
+
+// The cache entries that Mesa makes when it opens the device, as an auxiliary blob of the target,
+// which may have no entries. Fails with Code::process if the driver died, and with Code::failed if
+// Mesa made no cache at all.
+Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout);
 
 }  // namespace kiln::builder
