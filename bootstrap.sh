@@ -45,7 +45,7 @@ delivery="skopeo docker-registry curl jq"
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck"
 # Compilers for devices that are not there.
-offline="libclc-15 lld-15 rocm-device-libs"
+virtual="libclc-15 lld-15 rocm-device-libs"
 
 installed() { dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
@@ -218,7 +218,7 @@ case "${1:-}" in
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
     ;;
   test)
-    install_packages $libraries $drivers $laboratory $applications $delivery $offline
+    install_packages $libraries $drivers $laboratory $applications $delivery $virtual
     install_engines
     say "Fetching the laboratory (cached)"
     python3 tests/lab/lab.py fetch
@@ -234,7 +234,7 @@ case "${1:-}" in
     run_all_tests || { took test $SECONDS; die "tests failed"; }
     ;;
   check)
-    install_packages $libraries $drivers $laboratory $applications $delivery $offline
+    install_packages $libraries $drivers $laboratory $applications $delivery $virtual
     install_engines
     install_packages $(clang_runtime_packages)
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file

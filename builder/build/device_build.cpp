@@ -78,7 +78,7 @@ std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &device
     const bool compiles = std::any_of(plan.begin(), plan.end(), [&](const Job &job) {
       return job.device == d && job.need == Need::compile;
     });
-    if (compiles && devices[d].offline == nullptr &&
+    if (compiles && devices[d].virtual_device == nullptr &&
         devices[d].description.finishing == runtime::Finishing::shader_cache) {
       (void)harvest_opening(devices[d], timeout).move_to(&openings[d]);
     }
@@ -245,7 +245,7 @@ class TaskRun {
       case Code::no_opencl: return false;
       default: break;
     }
-    const bool links = options_.finish && task.device.offline == nullptr &&
+    const bool links = options_.finish && task.device.virtual_device == nullptr &&
                        task.device.description.finishing == runtime::Finishing::linker;
     return !links || answer.contains("error") || answer.contains("binary");
   }
@@ -337,7 +337,8 @@ Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const Bu
   const auto checks = set_checks(base, options, sources, &tasks);
   std::set<std::string> missing;
   for (const Task &task : tasks) {
-    if (!task.check->missing.empty()) missing.insert(task.check->missing);
+    const bool launches = task.device.virtual_device == nullptr;
+    if (launches && !task.check->missing.empty()) missing.insert(task.check->missing);
   }
   result->missing_references.assign(missing.begin(), missing.end());
   result->store_status = TaskRun(tasks, options, observer, folder->path()).run();

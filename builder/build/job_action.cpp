@@ -58,7 +58,7 @@ json command_of(const JobRequest &request, bool is_source) {
 json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
   json inputs{{"variant", packs::hex(request.variant.hash)}};
   if (input != nullptr) inputs["program"] = packs::hex(input->name());
-  if (request.device.offline != nullptr) {  // which may take either
+  if (request.device.virtual_device != nullptr) {  // which may take either
     if (request.variant.il32) inputs["il32"] = packs::hex(request.variant.il32->name());
     if (request.variant.il64) inputs["il64"] = packs::hex(request.variant.il64->name());
   }
@@ -92,7 +92,7 @@ json launch_of(const JobRequest &request) {
 }
 
 // Whether a compiler says it of the program, not of the machine's state: by OpenCL's codes, or
-// those of OfflineCompiler::compile().
+// those of VirtualDevice::compile().
 bool is_refusal(const Status &status) {
   if (status.code == Code::requirement || status.code == Code::bad_input) return true;
   constexpr int kRefusals[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
@@ -111,7 +111,9 @@ std::string platform_of(const DeviceInfo &device) {
   json platform{{"binary_key", text(device.description.key.text())},
                 {"compiler", text(device.description.compiler)},
                 {"identity", std::move(identity)}};
-  if (device.offline != nullptr) platform["offline"] = text(device.offline->recipe());
+  if (device.virtual_device != nullptr) {
+    platform["virtual"] = text(device.virtual_device->recipe());
+  }
   return platform.dump();
 }
 

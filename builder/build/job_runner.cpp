@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "builder/build/offline_job.hpp"
+#include "builder/base/clock.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/prove_binaries.hpp"
@@ -39,6 +39,33 @@ void add_deaths(const JobRequest &request, const std::string &also_died, json *a
     also["compute_capability"] = compute_capability;
     (*answer)["also"].push_back(std::move(also));
   }
+}
+
+// The answer that JobRunner::run() gives, for a device that is not there. What a compiler made is
+// marked as never loaded: nothing here could.
+json make_virtually(const JobRequest &request) {
+  const VirtualDevice &device = *request.device.virtual_device;
+  const auto start = Clock::now();
+  auto made = device.compile(request.variant, request.limits, request.finish);
+  if (!made.ok()) return to_json(made.status());
+  packs::Binary binary{request.variant.hash, packs::BlobSource(std::move(made->binary)), {}};
+  binary.finish = std::move(made->finish);
+  if (packs::Finish &finish = binary.finish; finish.finisher.empty()) {
+    finish.why_not = "no device of this kind has loaded it";
+    finish.finisher = device.recipe();
+    finish.driver = device.driver();
+    finish.microseconds = static_cast<std::uint64_t>(milliseconds_since(start) * 1000);
+  }
+  json kernels = json::array();
+  for (const packs::KernelFacts &k : made->kernels) {
+    kernels.push_back(
+        {k.max_work_group_size, k.preferred_multiple, k.private_bytes, k.local_bytes});
+  }
+  return {{"binary", to_json(binary)},
+          {"log", made->log},
+          {"kernels", std::move(kernels)},
+          {"build_microseconds", made->build_microseconds},
+          {"load_microseconds", made->load_microseconds}};
 }
 
 }  // namespace
@@ -124,7 +151,7 @@ bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *wha
 
 json JobRunner::run(std::size_t job) {
   const JobRequest request = requests_(job);
-  if (request.device.offline != nullptr) return run_offline_job(request);
+  if (request.device.virtual_device != nullptr) return make_virtually(request);
   if (!stage_) stage_.emplace();
   JobRequest how = request;
   LeftOut left_out;

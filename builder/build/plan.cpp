@@ -7,7 +7,6 @@
 #include <set>
 
 #include "builder/build/earlier.hpp"
-#include "builder/device/virtual_device.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "kiln/packs/text.hpp"
 
@@ -63,12 +62,12 @@ struct Known {
   TuningsByVariant tunings;
 };
 
-// The same for a device that is not there: what a device has loaded is kept, whoever made it.
-std::optional<std::string> left_to_make(const packs::Binary *binary,
-                                        const OfflineCompiler &compiler) {
+// The same for a device that is not there: what a driver has loaded is kept, whoever made it.
+std::optional<std::string> left_to_make(const packs::Binary *binary, const VirtualDevice &device) {
   if (binary == nullptr) return "no binary for this source and these options yet";
   const packs::Finish &finish = binary->finish;
-  if (!is_offline(finish) || finish.finisher == compiler.recipe()) return std::nullopt;
+  const bool is_loaded = !is_virtual(finish) || is_by_neo(finish);
+  if (is_loaded || finish.finisher == device.recipe()) return std::nullopt;
   return "other tools made the earlier binary";
 }
 
@@ -80,12 +79,12 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   const std::string &key = d.key.text();
   const packs::Binary *binary = known.earlier.binary(key, variant.hash);
   const packs::Binary *intermediate = known.earlier.intermediate(key, variant.hash);
-  if (device.offline != nullptr) return left_to_make(binary, *device.offline);
+  if (device.virtual_device != nullptr) return left_to_make(binary, *device.virtual_device);
   if (binary == nullptr && intermediate == nullptr) {
     return "no binary for this source, these options and this driver yet";
   }
-  if (binary != nullptr && is_offline(binary->finish)) {
-    return "no device has loaded the earlier binary";
+  if (binary != nullptr && is_virtual(binary->finish)) {
+    return "no device of this kind has launched the earlier binary";
   }
   const bool accuracy = runtime::requires_word(variant.requirements, runtime::kProof);
   const auto is_proven = [&](const packs::Binary *b) {
@@ -93,9 +92,6 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   };
   if ((options.require_proof || accuracy) && !is_proven(binary) && !is_proven(intermediate)) {
     return "nothing proves the earlier binary's results";
-  }
-  if (binary != nullptr && is_virtual(binary->finish)) {
-    return "no device of this kind has launched the earlier binary";
   }
   const bool any_driver = d.finishing == runtime::Finishing::linker;
   if (any_driver && binary != nullptr &&
@@ -128,7 +124,7 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
   if (!met.ok()) {
     job.need = Need::skip;
     job.reason = "the variant " + met.message + ", which the " +
-                 (device.offline != nullptr ? "offline compiler" : "device") + " lacks";
+                 (device.virtual_device != nullptr ? "virtual device" : "device") + " lacks";
     return job;
   }
   const auto reason = left_to_do(program, variant, device, known, options);

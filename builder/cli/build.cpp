@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln build: the on-device build, and the one for devices that are not there.
+// kiln build: plan, jobs, and what came of them.
 #include <algorithm>
 #include <filesystem>
 
@@ -12,13 +12,11 @@
 #include "builder/cli/build_progress.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/event_output.hpp"
-#include "builder/cli/offline_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "builder/cli/store_options.hpp"
 #include "builder/cli/supervised.hpp"
-#include "builder/cli/virtual_build.hpp"
+#include "builder/cli/virtual_options.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/offline/nvptx_compiler.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -28,7 +26,6 @@ constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
 struct BuildArguments {
   std::string input;
   std::string selector;
-  OfflineOptions offline;
   VirtualOptions virtual_devices;
   std::string output;
   HostTools tools;
@@ -39,18 +36,11 @@ struct BuildArguments {
   StoreChoice store;
   bool retry = false;
   JobChoice how;
-  std::vector<std::string> also;  // "sm_100", ...
   builder::Shard shard;
   packs::WriteOptions write;
   bool json = false;
   std::string events;  // file
 };
-
-Status check_architecture(const std::string &text) {
-  if (builder::parse_architecture(text)) return {};
-  return {Code::bad_argument,
-          "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
-}
 
 // The pack that stands at the output's place; empty if there is no file. Fails as open_pack()
 // does for any other file: it may hold what cannot be made again.
@@ -61,12 +51,6 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   Status status = open.status();
   status.message += "\nkiln: it is not replaced; give another output, or --fresh";
   return status;
-}
-
-bool any_linker(const std::vector<builder::DeviceInfo> &devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const builder::DeviceInfo &device) {
-    return device.offline == nullptr && device.description.finishing == runtime::Finishing::linker;
-  });
 }
 
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
@@ -125,65 +109,11 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.references = options.how.references;
   build.input = options.input;
   build.require_proof = options.how.require_proof;
-  for (const std::string &architecture : options.also) {
-    build.also.push_back(*builder::parse_architecture(architecture));
-  }
+  build.also = options.how.also;
   build.store = {store_file(options.store), options.fresh, options.retry};
   make_store_folder(build.store.file);
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
-}
-
-// Of this command, for a build of one device.
-std::vector<std::string> build_flags(const BuildArguments &options) {
-  const builder::BuildOptions build = build_options(options);
-  std::vector<std::string> flags = {
-      "--timeout", fmt::format("{}", options.timeout_seconds),
-      "--memory",  std::to_string(build.memory),
-      "--jobs",    std::to_string(build.jobs),
-      "--shard",   fmt::format("{}/{}", build.shard.index, build.shard.count)};
-  if (build.store.file.empty()) {
-    flags.emplace_back("--no-store");
-  } else {
-    flags.insert(flags.end(), {"--store", build.store.file});
-  }
-  if (options.fresh) flags.emplace_back("--fresh");
-  if (options.retry) flags.emplace_back("--retry");
-  if (options.how.no_finish) flags.emplace_back("--no-finish");
-  if (options.how.preferred) flags.emplace_back("--preferred");
-  if (options.how.references.no_check) flags.emplace_back("--no-check");
-  if (options.how.require_proof) flags.emplace_back("--require-proof");
-  const std::string &references = options.how.references.folder;
-  if (!references.empty()) flags.insert(flags.end(), {"--references", references});
-  return flags;
-}
-
-// The devices that are built for here. Where there are only those of --virtual, none.
-Result<std::vector<builder::DeviceInfo>> devices_here(const BuildArguments &options,
-                                                      int *exit_code) {
-  const bool alone = !options.virtual_devices.specs.empty();
-  if (alone && options.selector.empty() && options.offline.specs.empty()) {
-    return std::vector<builder::DeviceInfo>();
-  }
-  auto devices =
-      find_all_devices(options.selector, options.offline, options.tools.clang, exit_code);
-  if (devices.ok() || !alone) return devices;
-  *exit_code = fail(devices.status());  // the rest is done
-  return std::vector<builder::DeviceInfo>();
-}
-
-// Adds the devices of --virtual to what was built. Fails where nothing was built for at all.
-Status build_virtual(const BuildArguments &options, const packs::Contents &base,
-                     const packs::Contents &earlier, bool is_alone, builder::BuildResult *result,
-                     int *exit_code) {
-  if (options.virtual_devices.specs.empty()) return {};
-  const auto built = build_virtual_devices(
-      {options.virtual_devices, base, earlier, build_flags(options)}, result, exit_code);
-  if (is_alone && !built.ok()) return built.status();
-  if (is_alone && *built == 0) return {Code::no_device, "no device to build for"};
-  if (!built.ok()) complain(built.status().message);
-  if (!built.ok() || *exit_code == kNoDevice || !result->failures.empty()) *exit_code = kSomeFailed;
-  return {};
 }
 
 // With what stands at the output's place now, to which another command may have added.
@@ -250,12 +180,9 @@ int run(const BuildArguments &options) {
   if (!base) return exit_code;
   exit_code = base->exit_code();
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // told
-  const auto devices = devices_here(options, &exit_code);
+  const auto devices = find_all_devices(options.selector, options.virtual_devices,
+                                        options.tools.clang, options.how.also, &exit_code);
   if (!devices.ok()) return fail(devices.status());
-  if (!options.also.empty() && !any_linker(*devices)) {
-    return fail({Code::bad_argument,
-                 "--also needs a device of NVIDIA's that tells its compute capability"});
-  }
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});
@@ -274,11 +201,6 @@ int run(const BuildArguments &options) {
   }
   for (const builder::JobFailure &one : result.unfinished) {
     complain(fmt::format("{}: not final: {}", builder::printable_line(one.job), one.text));
-  }
-  if (Status s =
-          build_virtual(options, base->contents, *earlier, devices->empty(), &result, &exit_code);
-      !s.ok()) {
-    return fail(s);
   }
   for (const builder::VariantFailure &failure : base->failures) {  // already printed
     result.failures.push_back({failure.program + "/" + failure.variant, failure.status.message});
@@ -299,7 +221,6 @@ void add_build(CLI::App &app, Command *command) {
       "build", "Compile every variant with the drivers of this machine and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
-  add_offline_options(*sub, &options->offline);
   add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("-o,--output", options->output,
                   "Pack to write; a pack that stands there keeps its binaries and targets")
@@ -315,12 +236,6 @@ void add_build(CLI::App &app, Command *command) {
       ->default_str("4G");
   add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
-  sub->add_option(
-         "--also", options->also,
-         "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "
-         "never run")
-      ->delimiter(',')
-      ->check(as_validator(check_architecture, "sm_NN"));
   sub->add_flag("--fresh", options->fresh,
                 "Compile everything again, whatever stands there or is in the store");
   add_store_options(*sub, &options->store);

@@ -4,7 +4,19 @@
 
 #include <fmt/format.h>
 
+#include "builder/cli/parse.hpp"
+#include "builder/virtual/nvptx_compiler.hpp"
+
 namespace kiln::cli {
+namespace {
+
+Status check_architecture(const std::string &text) {
+  if (builder::parse_architecture(text)) return {};
+  return {Code::bad_argument,
+          "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
+}
+
+}  // namespace
 
 void add_device_option(CLI::App &command, std::string *selector, const char *otherwise) {
   command.add_option(
@@ -35,6 +47,18 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
       .add_flag("--require-proof", choice->require_proof,
                 "Pack no new binary whose results were compared with nothing")
       ->excludes("--no-check");
+  const auto set_also = [choice](const std::vector<std::string> &architectures) {
+    for (const std::string &text : architectures) {
+      choice->also.push_back(*builder::parse_architecture(text));
+    }
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--also", set_also,
+          "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "
+          "never run")
+      ->delimiter(',')
+      ->check(as_validator(check_architecture, "sm_NN"));
 }
 
 void add_shard_option(CLI::App &command, builder::Shard *shard) {

@@ -23,9 +23,10 @@ struct JobChoice {
   bool no_finish = false;
   bool require_proof = false;
   builder::ReferenceOptions references;
+  std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
 };
 
-// --preferred, --no-finish, --require-proof, --references and --no-check.
+// --preferred, --no-finish, --require-proof, --references, --no-check and --also.
 void add_job_options(CLI::App &command, JobChoice *choice);
 
 // --shard, of which a build does the jobs and a plan shows them.

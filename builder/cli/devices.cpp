@@ -29,9 +29,6 @@ std::vector<std::string> rungs(const builder::DeviceInfo &device) {
 }
 
 json device_json(const builder::DeviceInfo &device) {
-  json capabilities = device.capabilities;
-  capabilities.erase("max_work_item_sizes");  // schema 1 has neither
-  capabilities.erase("non_uniform_work_groups");
   return {{"index", device.index},
           {"label", device.label()},
           {"profile", device.description.profile},
@@ -41,7 +38,7 @@ json device_json(const builder::DeviceInfo &device) {
           {"key", device.description.key.text()},
           {"key_hash", packs::hex64(packs::xxh3(device.description.key.text()))},
           {"identity", builder::to_json(device.identity)},
-          {"capabilities", capabilities},
+          {"capabilities", device.capabilities},
           {"rungs", rungs(device)}};
 }
 

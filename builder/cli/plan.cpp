@@ -6,8 +6,8 @@
 
 #include "builder/build/device_build.hpp"
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/offline_options.hpp"
 #include "builder/cli/store_options.hpp"
+#include "builder/cli/virtual_options.hpp"
 #include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
@@ -16,7 +16,7 @@ namespace {
 struct PlanArguments {
   std::string input;
   std::string selector;
-  OfflineOptions offline;
+  VirtualOptions virtual_devices;
   std::string output;
   StoreChoice store;
   HostTools tools;
@@ -43,6 +43,7 @@ std::vector<bool> in_store(const PlanArguments &options, const packs::Contents &
   builder::BuildOptions build;
   build.finish = !options.how.no_finish;
   build.preferred = options.how.preferred;
+  build.also = options.how.also;
   build.references = options.how.references;
   build.input = options.input;
   build.store.file = store_file(options.store);
@@ -58,8 +59,8 @@ int run(const PlanArguments &options) {
   if (!input) return exit_code;
   const packs::Contents &base = input->contents;
   exit_code = input->exit_code();
-  const auto devices =
-      find_all_devices(options.selector, options.offline, options.tools.clang, &exit_code);
+  const auto devices = find_all_devices(options.selector, options.virtual_devices,
+                                        options.tools.clang, options.how.also, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   packs::Contents earlier;
   if (!options.output.empty()) {
@@ -71,13 +72,10 @@ int run(const PlanArguments &options) {
   packs::Contents records;
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan = builder::make_plan(base, *devices, earlier.targets,
-                                       {!options.how.no_finish,
-                                        records.tunings,
-                                        {},
-                                        options.how.preferred,
-                                        options.shard,
-                                        options.how.require_proof});
+  const auto plan =
+      builder::make_plan(base, *devices, earlier.targets,
+                         {!options.how.no_finish, records.tunings, options.how.also,
+                          options.how.preferred, options.shard, options.how.require_proof});
   const std::vector<bool> stored = in_store(options, base, *devices, records.tunings, plan);
   std::size_t other_shards = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -116,7 +114,7 @@ void add_plan(CLI::App &app, Command *command) {
       app.add_subcommand("plan", "Show the jobs that a build would run, and why each is needed");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
-  add_offline_options(*sub, &options->offline);
+  add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("--have", options->output, "A pack that was built before");
   add_store_options(*sub, &options->store);
   add_host_tools(*sub, &options->tools);

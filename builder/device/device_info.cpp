@@ -50,7 +50,7 @@ using nlohmann::json;
 using runtime::Field;
 
 std::string DeviceInfo::label() const {
-  if (offline != nullptr) return offline->name();
+  if (virtual_device != nullptr) return virtual_device->name();
   return identity.text(Field::platform_name) + ": " +
          runtime::device_label(identity.text(Field::device_name),
                                identity.text(Field::driver_version));
@@ -60,6 +60,14 @@ json to_json(const runtime::Identity &identity) {
   json facts = json::object();
   for (const auto &[name, value] : identity.facts()) facts[name] = value;
   return facts;
+}
+
+runtime::Identity identity_from(const json &facts) {
+  runtime::Identity identity;
+  for (const auto &[name, value] : facts.items()) {
+    if (const auto field = runtime::field_from_name(name)) identity.set(*field, value);
+  }
+  return identity;
 }
 
 }  // namespace kiln::builder

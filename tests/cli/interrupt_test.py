@@ -96,7 +96,7 @@ class Place:
         compiler = self.folder / "compiler"
         compiler.write_text(SCRIPT_THAT_HANGS.format(folder=self.folder))
         compiler.chmod(0o755)
-        return ("--offline", "compiler.toml")
+        return ("--virtual", "compiler.toml")
 
     def compiled(self):
         """How many programs were built from source, or began to be, by any process."""
@@ -191,7 +191,7 @@ class Interrupts(unittest.TestCase):
             alive.send_signal(signal.SIGTERM)
             self.check_end(place, alive, signal.SIGTERM)
 
-    def test_offline_tools_and_what_they_started_are_ended(self):
+    def test_compilers_and_what_they_started_are_ended(self):
         for number in SIGNALS:
             place = Place(jobs=1)
             with place.start_build(*place.add_compiler()) as process:

@@ -29,7 +29,7 @@ def many_targets(suite, fleet, amd_example):
     with suite.phase("devices that are not there"):
         suite.check_each([f"NEO {version}" for version in NEO],
                          "{} as GPUs that are not there", lambda name: _virtual(fleet, name))
-        suite.check("ocloc, ptxas and AMD's clang, without a driver", _offline, fleet)
+        suite.check("ocloc, ptxas and AMD's clang, without a driver", _compilers, fleet)
         suite.check(f"one pack has {TARGETS} targets of {DRIVERS} driver versions or more, "
                     f"{CAPABILITIES} compute capabilities of NVIDIA's among them", _merge, fleet)
         suite.check("of each binary the pack says that it was launched, or that no device did that",
@@ -50,10 +50,10 @@ def _virtual(fleet, name):
                   len(products.split(",")))
 
 
-def _offline(fleet):
+def _compilers(fleet):
     """The small base pack by compilers alone."""
     ptxas = registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas"
-    words = ["--offline", f"ocloc:{OCLOC}", "--offline", f"nvidia:{','.join(NVIDIA)}",
+    words = ["--virtual", f"ocloc:{OCLOC}", "--virtual", f"nvidia:{','.join(NVIDIA)}",
              "--ptxas", ptxas]
     folder = fleet.work / "amd"
     folder.mkdir()
@@ -62,8 +62,8 @@ def _offline(fleet):
         path = folder / f"gfx{model}.toml"
         text = example.replace(AMD_MODEL, f"gfx{model}").replace("amd-gfx908", f"amd-gfx{model}")
         path.write_text(text, encoding="utf-8")
-        words += ["--offline", path]
-    return _build(fleet, "offline", words, 1 + len(NVIDIA) + len(AMD))
+        words += ["--virtual", path]
+    return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD))
 
 
 def _build(fleet, name, words, targets):
@@ -84,7 +84,7 @@ def _merge(fleet):
         0, "kiln merge")
     fleet.host("verify", fleet.all).expect_code(0, "kiln verify")
     targets = _inspected(fleet)
-    # By profile: offline compilers and drivers of one version name the platform in two ways.
+    # By profile: compilers and drivers of one version name the platform in two ways.
     drivers = {(target["profile"], _driver(target)) for target in targets}
     capabilities = {target["identity"]["compute_capability"] for target in targets
                     if "compute_capability" in target["identity"]}

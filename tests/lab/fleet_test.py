@@ -26,7 +26,7 @@ from suite import Suite
 EXIT_FAILED, EXIT_SKIPPED = 1, 77
 HERE = Path(__file__).resolve().parent
 PHOTO = HERE.parent / "data" / "raccoon.png"
-AMD_EXAMPLE = HERE.parents[1] / "manifests" / "offline" / "amd-gfx908.toml"
+AMD_EXAMPLE = HERE.parents[1] / "manifests" / "virtual" / "amd-gfx908.toml"
 
 
 def main(arguments):

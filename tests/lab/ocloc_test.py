@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Binaries of `kiln build --offline ocloc:...` beside those of the driver as the same GPUs.
+"""Binaries of `kiln build --virtual ocloc:...` beside those of the driver as the same GPUs.
 
 For each model the driver of this machine builds a base pack, told to be that GPU, and ocloc builds
 it with no driver. Every binary must be the same, byte for byte, and the driver must load the
-offline pack as exact.
+pack of ocloc's as exact.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 
 DRIVER = Path("/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so")
 # The driver as Tiger Lake takes stepping 0 unless told, which was never sold: there it adds a
-# workaround to every program, which the offline compiler for tgllp leaves out.
+# workaround to every program, which ocloc for tgllp leaves out.
 MODELS = {"skl": {}, "tgllp": {"OverrideRevision": "1"}, "dg2": {}}
 SKIP = 77
 
@@ -53,23 +53,23 @@ def binaries(kiln, pack, work):
 
 def compare(kiln, base, model, work):
     """Faults of one model."""
-    driver, offline = work / f"{model}.kiln", work / f"{model}-offline.kiln"
+    driver, without = work / f"{model}.kiln", work / f"{model}-ocloc.kiln"
     environment = as_model(model, work)
     build = [kiln, "build", base, "--preferred", "--fresh", "-o"]
     run([*build, driver], env=environment, cwd=work)
-    run([*build, offline, "--offline", f"ocloc:{model}"],
+    run([*build, without, "--virtual", f"ocloc:{model}"],
         env=dict(os.environ, OCL_ICD_VENDORS="/nonexistent"), cwd=work)
-    theirs, ours = binaries(kiln, driver, work), binaries(kiln, offline, work)
+    theirs, ours = binaries(kiln, driver, work), binaries(kiln, without, work)
     # As dg2 the driver reports work-groups of no work-item, and prefers other variants.
     both = [name for name in theirs if name in ours]
     faults = [f"{model}: {name} differs from the driver's" for name in both
               if ours[name] != theirs[name]]
     if 2 * len(both) < len(theirs):
         faults.append(f"{model}: of {len(theirs)} binaries only {len(both)} were compared")
-    report = json.loads(run([kiln, "explain", "--pack", offline, "--json", "laplace"],
+    report = json.loads(run([kiln, "explain", "--pack", without, "--json", "laplace"],
                             env=environment, cwd=work))
     if report["rung"] != "exact" or report["recompiled"]:
-        faults.append(f"{model}: the driver loads the offline pack by the rung {report['rung']}")
+        faults.append(f"{model}: the driver loads the pack of ocloc's by the rung {report['rung']}")
     for trace in work.glob("*.aub"):
         trace.unlink()
     print(f"{model}: {len(both)} binaries compared, {len(faults)} faults", flush=True)

@@ -297,44 +297,48 @@ TEST_CASE("a size that no recorded launch takes is no reason to finish a binary 
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
 }
 
-TEST_CASE("an offline binary is made anew by other tools, and by a device that is there") {
-  class Compiler final : public builder::OfflineCompiler {
+TEST_CASE("a virtual device's binary is made anew by other tools, and by a device that is there") {
+  class Backend final : public builder::VirtualDevice {
    public:
     const std::string &name() const override { return name_; }
     const std::string &recipe() const override { return recipe_; }
     const std::string &driver() const override { return name_; }
     builder::Result<Made> compile(const packs::Variant & /*variant*/,
-                                  const builder::CallLimits & /*limits*/) const override {
+                                  const builder::CallLimits & /*limits*/,
+                                  bool /*finish*/) const override {
       return Made{};
     }
 
-   private:
     std::string name_ = "nvidia:sm_90";
-    std::string recipe_ = "offline-nvptx 1, ptxas 13";
+    std::string recipe_ = "virtual-nvptx 1, ptxas 13";
   };
   const packs::Contents base = two_variants();
   const DeviceInfo present = nvidia("580");
-  DeviceInfo offline = present;
-  offline.capabilities.images = false;
-  offline.offline = std::make_shared<Compiler>();
-  packs::Target target = target_of(offline);
+  DeviceInfo absent = present;
+  absent.capabilities.images = false;
+  const auto backend = std::make_shared<Backend>();
+  absent.virtual_device = backend;
+  packs::Target target = target_of(absent);
   const auto plan_for = [&](const DeviceInfo &device) {
     return builder::make_plan(base, {device}, {target});
   };
-  CHECK(plan_for(offline)[0].reason ==
-        "the variant needs images, which the offline compiler lacks");
-  CHECK(plan_for(offline)[1].reason == "no binary for this source and these options yet");
-  CHECK(job_name(base, {offline}, plan_for(offline)[1]) == "blur/plain for nvidia:sm_90");
-  target.binaries = {earlier_of(base, "offline-nvptx 1, ptxas 12", "525")};
-  CHECK(plan_for(offline)[1].reason == "other tools made the earlier binary");
-  target.binaries = {earlier_of(base, "offline-nvptx 1, ptxas 13", "580")};
-  CHECK(plan_for(offline)[1].need == Need::reuse);
-  CHECK(plan_for(present)[1].reason == "no device has loaded the earlier binary");
-  target.binaries = {earlier_of(base, "virtual-neo 1 as skl", "580")};
-  CHECK(plan_for(offline)[1].need == Need::reuse);
+  CHECK(plan_for(absent)[0].reason == "the variant needs images, which the virtual device lacks");
+  CHECK(plan_for(absent)[1].reason == "no binary for this source and these options yet");
+  CHECK(job_name(base, {absent}, plan_for(absent)[1]) == "blur/plain for nvidia:sm_90");
+  target.binaries = {earlier_of(base, "virtual-nvptx 1, ptxas 12", "525")};
+  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
+  target.binaries = {earlier_of(base, "virtual-nvptx 1, ptxas 13", "580")};
+  CHECK(plan_for(absent)[1].need == Need::reuse);
+  CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
+  backend->recipe_ = builder::kNeoRecipe;
+  CHECK(plan_for(absent)[1].reason == "other tools made the earlier binary");
+  target.binaries = {earlier_of(base, "virtual-neo 1 as kbl", "580")};
+  CHECK(plan_for(absent)[1].need == Need::reuse);
+  backend->recipe_ = "virtual-nvptx 1, ptxas 13";
+  CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].reason == "no device of this kind has launched the earlier binary");
   target.binaries = {earlier_of(base, "nvidia-linker 1", "580")};
-  CHECK(plan_for(offline)[1].need == Need::reuse);
+  CHECK(plan_for(absent)[1].need == Need::reuse);
   CHECK(plan_for(present)[1].need == Need::reuse);
 }
 

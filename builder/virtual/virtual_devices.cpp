@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the user's words apart, and opens the backend of each.
+#include "builder/virtual/virtual_devices.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "builder/base/suggest.hpp"
+#include "builder/virtual/described_compiler.hpp"
+#include "builder/virtual/neo.hpp"
+#include "builder/virtual/nvptx_compiler.hpp"
+#include "builder/virtual/ocloc_compiler.hpp"
+
+namespace kiln::builder {
+namespace {
+
+class Finder {
+ public:
+  Finder(const VirtualTools &tools, const std::vector<DeviceInfo> &present)
+      : tools_(tools), present_(present) {}
+
+  void find(const VirtualSpec &spec) {
+    if (spec.backend == "neo") {
+      find_each(spec, find_neo_drivers(tools_.root), neo_device);
+    } else if (spec.backend == "nvidia") {
+      find_each(spec, shared(find_nvptx_tools({tools_.clang, tools_.libclc, tools_.ptxas})),
+                nvptx_device);
+    } else if (spec.backend == "ocloc") {
+      find_each(spec, shared(find_ocloc(tools_.ocloc)), ocloc_device);
+    } else {
+      add(spec.backend, [&] { return described_device(spec.backend); });
+    }
+  }
+
+  VirtualDevices take() { return std::move(found_); }
+
+ private:
+  template <typename T>
+  static Result<std::shared_ptr<const T>> shared(Result<T> tools) {
+    if (!tools.ok()) return tools.status();
+    return std::make_shared<const T>(*std::move(tools));
+  }
+
+  template <typename Tools, typename Open>
+  void find_each(const VirtualSpec &spec, const Result<Tools> &tools, Open open) {
+    if (!tools.ok()) return fail(spec.backend, tools.status());
+    for (const std::string &model : spec.models) {
+      add(spec.backend + ":" + model, [&] { return open(*tools, model); });
+    }
+  }
+
+  template <typename Open>
+  void add(const std::string &name, Open open) {
+    if (!named_.insert(name).second) {
+      found_.notes.push_back(name + ": named twice, built for once");
+      return;
+    }
+    Result<DeviceInfo> device = open();
+    if (!device.ok()) return fail(name, device.status());
+    using List = const std::vector<DeviceInfo>;
+    for (List *list : {&present_, static_cast<List *>(&found_.devices)}) {
+      for (const DeviceInfo &one : *list) {
+        if (one.description.key.text() != device->description.key.text()) continue;
+        found_.notes.push_back(
+            fmt::format("{}: has the binary key of {}, whose binaries it gets", name, one.label()));
+        return;
+      }
+    }
+    found_.devices.push_back(*std::move(device));
+  }
+
+  void fail(const std::string &name, const Status &status) {
+    found_.failures.emplace_back(status.code, name + ": " + status.message);
+  }
+
+  const VirtualTools &tools_;
+  const std::vector<DeviceInfo> &present_;
+  std::set<std::string> named_;
+  VirtualDevices found_;
+};
+
+Status check_products(const VirtualSpec &spec) {
+  for (const std::string &product : spec.models) {
+    const auto &all = neo_products();
+    if (std::find(all.begin(), all.end(), product) != all.end()) continue;
+    return {Code::bad_argument,
+            fmt::format("\"{}\" is no product of neo; {}", product, expected_one_of(product, all))};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<VirtualSpec> parse_virtual_spec(const std::string &text) {
+  static const std::vector<std::string> backends = {"neo", "nvidia", "ocloc"};
+  if (text.ends_with(".toml")) return VirtualSpec{text, {}};
+  std::size_t end = text.find(':');
+  VirtualSpec spec{text.substr(0, end), {}};
+  if (std::find(backends.begin(), backends.end(), spec.backend) == backends.end()) {
+    return Status(Code::bad_argument,
+                  fmt::format("\"{}\" is neither a backend nor FILE.toml; {}", spec.backend,
+                              expected_one_of(spec.backend, backends)));
+  }
+  while (end != std::string::npos) {
+    const std::size_t begin = end + 1;
+    end = text.find(',', begin);
+    spec.models.push_back(text.substr(begin, end - begin));
+  }
+  const auto &models = spec.models;
+  if (models.empty() || std::find(models.begin(), models.end(), "") != models.end()) {
+    return Status(Code::bad_argument,
+                  fmt::format("\"{}\" lacks a model: expected {}:MODEL,...", text, spec.backend));
+  }
+  if (spec.backend == "neo") {
+    if (Status s = check_products(spec); !s.ok()) return s;
+  }
+  return spec;
+}
+
+VirtualDevices find_virtual_devices(const std::vector<VirtualSpec> &specs,
+                                    const VirtualTools &tools,
+                                    const std::vector<DeviceInfo> &present) {
+  Finder finder(tools, present);
+  for (const VirtualSpec &spec : specs) finder.find(spec);
+  return finder.take();
+}
+
+}  // namespace kiln::builder
