@@ -38,6 +38,7 @@ if(TARGET kiln)
   install(FILES ${PROJECT_SOURCE_DIR}/builder/include/kiln/reference.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
   install(TARGETS kiln EXPORT kiln_targets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/virtual DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln)
   if(TARGET kiln_layer)
     install(TARGETS kiln_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "builder/base/executable_folder.hpp"
 #include "builder/cli/parse.hpp"
 
 namespace kiln::cli {
@@ -30,8 +31,8 @@ void add_virtual_options(CLI::App &command, VirtualOptions *options) {
       command
           .add_option("--virtual", options->specs,
                       "Make binaries for devices that are not here, such as neo:skl,tgllp or "
-                      "nvidia:sm_80,sm_90 or ocloc:dg2 or mali.toml; without --device for these "
-                      "alone; may be repeated")
+                      "nvidia:sm_80,sm_90 or ocloc.toml:dg2 or mali.toml; without --device for "
+                      "these alone; may be repeated")
           ->expected(1)
           ->take_all()
           ->check(as_validator(check_spec, "SPEC"));
@@ -45,8 +46,6 @@ void add_virtual_options(CLI::App &command, VirtualOptions *options) {
                      "--virtual nvidia: ptxas of a CUDA toolkit, instead of searching");
   command.add_option("--libclc", options->tools.libclc,
                      "--virtual nvidia: libclc's nvptx64--nvidiacl.bc, instead of searching");
-  command.add_option("--ocloc", options->tools.ocloc,
-                     "--virtual ocloc: Intel's compiler, instead of searching");
 }
 
 Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &selector,
@@ -66,6 +65,8 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &sel
   for (const std::string &text : options.specs) specs.push_back(*builder::parse_virtual_spec(text));
   builder::VirtualTools tools = options.tools;
   tools.clang = clang;
+  const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
+  tools.descriptions = (data / "virtual").lexically_normal();
   builder::VirtualDevices found = builder::find_virtual_devices(specs, tools, devices);
   for (const std::string &note : found.notes) complain(note);
   for (builder::DeviceInfo &device : found.devices) devices.push_back(std::move(device));

@@ -12,6 +12,13 @@ constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
 }  // namespace
 
+decltype(ProcessRequest::environment) compiler_environment() {
+  return {{"CCC_OVERRIDE_OPTIONS", std::nullopt},
+          {"CPATH", std::nullopt},
+          {"C_INCLUDE_PATH", std::nullopt},
+          {"LC_ALL", "C"}};
+}
+
 ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
                            std::string_view input, const CallLimits &limits,
                            const std::filesystem::path &folder) {
@@ -20,11 +27,7 @@ ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::s
   request.arguments = std::move(arguments);
   request.input = input;
   request.working_directory = folder;
-  // The caller's variables are not to change what the tools do.
-  request.environment = {{"CCC_OVERRIDE_OPTIONS", std::nullopt},
-                         {"CPATH", std::nullopt},
-                         {"C_INCLUDE_PATH", std::nullopt},
-                         {"LC_ALL", "C"}};
+  request.environment = compiler_environment();
   request.limits = limits;
   request.output_limit = kMaxOutput;
   return run_tool(request);

@@ -11,8 +11,10 @@
 
 namespace kiln::builder {
 
-// run_tool() without the caller's variables that change what compilers do, in `folder` if that is
-// not empty.
+// What keeps the caller's variables from changing what compilers do.
+decltype(ProcessRequest::environment) compiler_environment();
+
+// run_tool() in that environment, in `folder` if that is not empty.
 ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
                            std::string_view input, const CallLimits &limits,
                            const std::filesystem::path &folder = {});

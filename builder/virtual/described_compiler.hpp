@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler that the user describes in a file: its command, and the device that it serves.
+// A compiler that a file describes: its command, and the devices that it serves.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,18 +23,28 @@ struct CompilerDescription {
   DeviceInfo info;  // without a compiler
 };
 
-// docs/virtual.md has the keys. Fails with Code::bad_input; the message has file, line and column.
-Result<CompilerDescription> parse_description(std::string_view text,
-                                              const std::filesystem::path &path);
+// What a command of [ask] prints.
+using Ask = std::function<Result<std::string>(const std::vector<std::string> &command)>;
 
+// docs/virtual.md has the keys. `model` is empty for a file that describes one device. Fails with
+// Code::bad_input; the message has file, line and column. Fails as `ask` does.
+Result<CompilerDescription> parse_description(std::string_view text,
+                                              const std::filesystem::path &path,
+                                              const std::string &model, const Ask &ask);
+
+// The words of a variant's build options, and the whole text.
+struct DescribedOptions {
+  std::vector<std::string> words;
+  std::string text;
+};
 // The arguments of one compilation: {input} and {output} are the files' names, an argument that is
-// {options} becomes the words of the build options.
+// {options} becomes the words of the build options, {option_text} is their text.
 std::vector<std::string> described_arguments(const std::vector<std::string> &command,
                                              std::string_view input, std::string_view output,
-                                             const std::vector<std::string> &options);
+                                             const DescribedOptions &options);
 
-// The device that the file describes. Fails as parse_description() does, and with Code::not_found
-// where the file or the program is not there.
-Result<DeviceInfo> described_device(const std::filesystem::path &path);
+// The device that the file describes. Fails as parse_description() does, with Code::not_found where
+// the file or a program is not there, and with Code::process where a command of [ask] fails.
+Result<DeviceInfo> described_device(const std::filesystem::path &path, const std::string &model);
 
 }  // namespace kiln::builder

@@ -11,7 +11,6 @@
 #include "builder/virtual/described_compiler.hpp"
 #include "builder/virtual/neo.hpp"
 #include "builder/virtual/nvptx_compiler.hpp"
-#include "builder/virtual/ocloc_compiler.hpp"
 
 namespace kiln::builder {
 namespace {
@@ -27,20 +26,27 @@ class Finder {
     } else if (spec.backend == "nvidia") {
       find_each(spec, shared(find_nvptx_tools({tools_.clang, tools_.libclc, tools_.ptxas})),
                 nvptx_device);
-    } else if (spec.backend == "ocloc") {
-      find_each(spec, shared(find_ocloc(tools_.ocloc)), ocloc_device);
+    } else if (spec.models.empty()) {
+      add(spec.backend, [&] { return described_device(description(spec.backend), ""); });
     } else {
-      add(spec.backend, [&] { return described_device(spec.backend); });
+      find_each(spec, Result(description(spec.backend)), described_device);
     }
   }
 
   VirtualDevices take() { return std::move(found_); }
 
  private:
-  template <typename T>
-  static Result<std::shared_ptr<const T>> shared(Result<T> tools) {
+  static Result<std::shared_ptr<const NvptxTools>> shared(Result<NvptxTools> tools) {
     if (!tools.ok()) return tools.status();
-    return std::make_shared<const T>(*std::move(tools));
+    return std::make_shared<const NvptxTools>(*std::move(tools));
+  }
+
+  // One that ships with Kiln is known by its name alone, unless there is a file of that name here.
+  std::filesystem::path description(const std::filesystem::path &named) const {
+    std::error_code error;
+    if (named.has_parent_path() || std::filesystem::exists(named, error)) return named;
+    const std::filesystem::path shipped = tools_.descriptions / named;
+    return std::filesystem::exists(shipped, error) ? shipped : named;
   }
 
   template <typename Tools, typename Open>
@@ -94,11 +100,13 @@ Status check_products(const VirtualSpec &spec) {
 }  // namespace
 
 Result<VirtualSpec> parse_virtual_spec(const std::string &text) {
-  static const std::vector<std::string> backends = {"neo", "nvidia", "ocloc"};
+  static const std::vector<std::string> backends = {"neo", "nvidia"};
   if (text.ends_with(".toml")) return VirtualSpec{text, {}};
-  std::size_t end = text.find(':');
+  const std::size_t file = text.find(".toml:");
+  const bool is_file = file != std::string::npos;
+  std::size_t end = is_file ? text.find(':', file) : text.find(':');
   VirtualSpec spec{text.substr(0, end), {}};
-  if (std::find(backends.begin(), backends.end(), spec.backend) == backends.end()) {
+  if (!is_file && std::find(backends.begin(), backends.end(), spec.backend) == backends.end()) {
     return Status(Code::bad_argument,
                   fmt::format("\"{}\" is neither a backend nor FILE.toml; {}", spec.backend,
                               expected_one_of(spec.backend, backends)));

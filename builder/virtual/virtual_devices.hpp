@@ -2,6 +2,7 @@
 // The devices that are not there, of what the user asks for.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,10 @@
 
 namespace kiln::builder {
 
-// "nvidia:sm_75,sm_90" taken apart, or "mali.toml".
+// "nvidia:sm_75,sm_90", "amd.toml:gfx900" or "mali.toml" taken apart.
 struct VirtualSpec {
   std::string backend;              // "nvidia", or the path of a description
-  std::vector<std::string> models;  // at least one, none empty; none of a description's one device
+  std::vector<std::string> models;  // none is empty; there are none for a description's one device
 };
 // Fails with Code::bad_argument unless it is BACKEND:MODEL,... with a known backend, or the name of
 // a description, and where Intel has no product of a model's name.
@@ -24,8 +25,8 @@ struct VirtualTools {
   std::string clang{};
   std::string libclc{};
   std::string ptxas{};
-  std::string ocloc{};
-  std::string root{};  // of Intel's driver, as find_neo_drivers() takes it
+  std::string root{};                    // of Intel's driver, as find_neo_drivers() takes it
+  std::filesystem::path descriptions{};  // folder with those that ship with Kiln
 };
 
 struct VirtualDevices {

@@ -15,16 +15,14 @@ NVIDIA = ("sm_35", "sm_37", "sm_50", "sm_52", "sm_53", "sm_60", "sm_61", "sm_62"
           "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90")
 AMD = ("700", "701", "702", "703", "704", "705", "801", "803", "810", "900", "902", "904", "906",
        "908", "90a", "90c", "1010", "1011", "1012", "1013", "1030", "1031", "1032", "1034")
-AMD_MODEL = "gfx908:sramecc+:xnack-"  # of the example
 # Why a binary was not launched, where no device was there to do it.
 NOBODY = ("no device of this kind has loaded it",
           "no device of this kind has launched it; its driver has loaded it without one",
           "the device does nothing here when a kernel is launched")
 
 
-def many_targets(suite, fleet, amd_example):
+def many_targets(suite, fleet):
     """Builds for devices that are not there, merges that with the fleet's pack, and looks."""
-    fleet.amd_example = amd_example
     fleet.absent = []
     with suite.phase("devices that are not there"):
         suite.check_each([f"NEO {version}" for version in NEO],
@@ -53,16 +51,8 @@ def _virtual(fleet, name):
 def _compilers(fleet):
     """The small base pack by compilers alone."""
     ptxas = registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas"
-    words = ["--virtual", f"ocloc:{OCLOC}", "--virtual", f"nvidia:{','.join(NVIDIA)}",
-             "--ptxas", ptxas]
-    folder = fleet.work / "amd"
-    folder.mkdir()
-    example = fleet.amd_example.read_text(encoding="utf-8")
-    for model in AMD:
-        path = folder / f"gfx{model}.toml"
-        text = example.replace(AMD_MODEL, f"gfx{model}").replace("amd-gfx908", f"amd-gfx{model}")
-        path.write_text(text, encoding="utf-8")
-        words += ["--virtual", path]
+    words = ["--virtual", f"ocloc-22.43.toml:{OCLOC}", "--virtual", f"nvidia:{','.join(NVIDIA)}",
+             "--ptxas", ptxas, "--virtual", f"amd.toml:{','.join(f'gfx{model}' for model in AMD)}"]
     return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD))
 
 

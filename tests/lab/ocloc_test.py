@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Binaries of `kiln build --virtual ocloc:...` beside those of the driver as the same GPUs.
+"""Binaries of `kiln build --virtual ocloc-22.43.toml:...` beside those of the driver as the same GPUs.
 
 For each model the driver of this machine builds a base pack, told to be that GPU, and ocloc builds
 it with no driver. Every binary must be the same, byte for byte, and the driver must load the
@@ -57,7 +57,7 @@ def compare(kiln, base, model, work):
     environment = as_model(model, work)
     build = [kiln, "build", base, "--preferred", "--fresh", "-o"]
     run([*build, driver], env=environment, cwd=work)
-    run([*build, without, "--virtual", f"ocloc:{model}"],
+    run([*build, without, "--virtual", f"ocloc-22.43.toml:{model}"],
         env=dict(os.environ, OCL_ICD_VENDORS="/nonexistent"), cwd=work)
     theirs, ours = binaries(kiln, driver, work), binaries(kiln, without, work)
     # As dg2 the driver reports work-groups of no work-item, and prefers other variants.

@@ -118,7 +118,7 @@ def same_as_ocloc(comparison):
     """What the compiler of the same version makes for that product."""
     if not shutil.which("ocloc"):
         raise Skipped("ocloc is not installed")
-    comparison.build_elsewhere("ocloc.kiln", "--virtual", f"ocloc:{comparison.product}")
+    comparison.build_elsewhere("ocloc.kiln", "--virtual", f"ocloc-22.43.toml:{comparison.product}")
     count, _ = comparison.compare("ocloc.kiln")
     expect(count > 0, "nothing was compared")
     return f"{count} binaries"

@@ -26,8 +26,17 @@ std::string described(const std::string &command, const std::string &more = "") 
          "\n" + kIdentity;
 }
 
-std::string fault_of(const std::string &text) {
-  const auto description = parse_description(text, "mali.toml");
+// Answers every command with its last word.
+Result<std::string> last_word(const std::vector<std::string> &command) {
+  return command.back() + " \n";
+}
+
+Result<CompilerDescription> parsed(const std::string &text, const std::string &model = "") {
+  return parse_description(text, "mali.toml", model, last_word);
+}
+
+std::string fault_of(const std::string &text, const std::string &model = "") {
+  const auto description = parsed(text, model);
   return description.ok() ? "none" : description.status().message;
 }
 
@@ -49,7 +58,7 @@ Result<VirtualDevice::Made> made_by(const std::string &does, const std::string &
   const auto path = folder.write(
       "mali.toml",
       described("[\"" + tool.string() + "\", \"{output}\", \"{options}\", \"-f={input}\"]", more));
-  const auto device = described_device(path);
+  const auto device = described_device(path, "");
   if (!device.ok()) FAIL(device.status().message);
   return device->virtual_device->compile(plain_variant(), limits, true);
 }
@@ -59,11 +68,10 @@ std::string ending(const std::string &does) { return made_by(does).status().mess
 }  // namespace
 
 TEST_CASE("a description tells the command, the device and what the compiler makes code for") {
-  const auto description = parse_description(
+  const auto description = parsed(
       described("[\"clcc\", \"{input}\", \"{output}\"]", "input = \"il\"\ndriver = \"51\"\n") +
-          "[capabilities]\nimages = true\nextensions = [\"cl_b\", \"cl_a\"]\n"
-          "max_work_group_size = 1024\n[environment]\nLICENCE = \"none\"\n",
-      "mali.toml");
+      "[capabilities]\nimages = true\nextensions = [\"cl_b\", \"cl_a\"]\n"
+      "max_work_group_size = 1024\n[environment]\nLICENCE = \"none\"\n");
   if (!description.ok()) FAIL(description.status().message);
   CHECK(description->name == "mali");
   CHECK(description->recipe.starts_with("virtual-described 1, mali_clcc 9, description "));
@@ -80,9 +88,12 @@ TEST_CASE("a description tells the command, the device and what the compiler mak
 }
 
 TEST_CASE("arguments have the files' names and the words of the options") {
+  const DescribedOptions options{{"-DA", "-DB=x y"}, "-DA \"-DB=x y\""};
   CHECK(described_arguments({"cc", "-x", "{options}", "-o{output}", "{input}"}, "in.cl", "out",
-                            {"-DA", "-DB=x y"}) ==
+                            options) ==
         std::vector<std::string>{"-x", "-DA", "-DB=x y", "-oout", "in.cl"});
+  CHECK(described_arguments({"cc", "-options", "{option_text}"}, "a", "b", options) ==
+        std::vector<std::string>{"-options", "-DA \"-DB=x y\""});
   CHECK(described_arguments({"cc", "{options}"}, "a", "b", {}).empty());
 }
 
@@ -91,7 +102,8 @@ TEST_CASE("a fault in a description shows its place") {
         "mali.toml:4:18: error: unknown placeholder in \"{inptu}\"\n"
         "command = [\"cc\", \"{inptu}\"]\n"
         "                 ^\n"
-        "expected {input}, {output}, or {options} as an argument of its own\n");
+        "expected {input}, {output}, {option_text}, {model}, a name of [ask], or {options} or "
+        "{arguments} as an argument of its own\n");
   CHECK(fault_of(described("[\"cc\", \"-o={options}\"]")).find("unknown placeholder") !=
         std::string::npos);
   CHECK(fault_of(described("[\"cc\", \"{input}\"]")).find("with {output}") != std::string::npos);
@@ -106,6 +118,44 @@ TEST_CASE("a fault in a description shows its place") {
   CHECK(fault_of("schema = 2").find("schema") != std::string::npos);
 }
 
+TEST_CASE("a description of several models has what each of them adds") {
+  const std::string text =
+      "schema = 1\nname = \"cc\"\ntools = \"cc {version}\"\ndriver = \"{version}\"\n"
+      "command = [\"cc\", \"-m{model}\", \"{arguments}\", \"{input}\", \"{output}\"]\n"
+      "[ask]\nversion = [\"cc\", \"7\"]\nextensions = [\"cc\", \"cl_{model} cl_b\"]\n"
+      "[identity]\ndevice_vendor = \"ARM\"\ndevice_name = \"{model} of {version}\"\n"
+      "[capabilities]\nfp64 = \"cl_b\"\nimages = \"cl_c\"\nlocal_memory = 1024\n"
+      "extensions = [\"cl_a\", \"{extensions}\"]\n"
+      "[[models]]\nnames = [\"g*\", \"old\"]\narguments = [\"-x\"]\n"
+      "capabilities = { local_memory = 2048 }\n"
+      "[[models]]\nnames = [\"g2\"]\narguments = [\"-y\"]\n"
+      "[models.identity]\naddress_bits = \"32\"\n"
+      "[models.capabilities]\nextensions = [\"cl_c\"]\n";
+  const auto one = parsed(text, "g1"), two = parsed(text, "g2");
+  if (!one.ok()) FAIL(one.status().message);
+  if (!two.ok()) FAIL(two.status().message);
+  CHECK((one->name == "cc:g1" && one->driver == "7"));
+  CHECK(one->recipe.starts_with("virtual-described 1, cc 7, description "));
+  CHECK(one->recipe == two->recipe);
+  using Words = std::vector<std::string>;
+  CHECK(one->command == Words{"cc", "-mg1", "-x", "{input}", "{output}"});
+  CHECK(two->command == Words{"cc", "-mg2", "-x", "-y", "{input}", "{output}"});
+  CHECK(one->info.identity.text(runtime::Field::device_name) == "g1 of 7");
+  const auto &can = one->info.capabilities, &more = two->info.capabilities;
+  CHECK(can.extensions == Words{"cl_a", "cl_b", "cl_g1"});
+  CHECK((can.fp64 && !can.images && can.local_memory == 2048 && can.address_bits == 64));
+  CHECK((more.images && more.address_bits == 32));
+  CHECK(fault_of(text, "h1").find("no model \"h1\"\n") != std::string::npos);
+  CHECK(fault_of(text, "h1").find("expected one of: g*, old, g2") != std::string::npos);
+  CHECK(fault_of(text).find("no model is named") != std::string::npos);
+  CHECK(fault_of(described("[\"cc\", \"{input}\", \"{output}\"]"), "g1").find("a model is named") !=
+        std::string::npos);
+  const auto broken = parse_description(text, "mali.toml", "g1", [](const auto &) {
+    return Result<std::string>(Status(Code::process, "cc: exit status 1"));
+  });
+  CHECK(broken.status().message == "cc: exit status 1");
+}
+
 TEST_CASE("a described compiler gets files, options and its environment, and no shell") {
   const auto made = made_by(
       "for word in \"$@\"; do echo \"<$word>\" >> $out; done; cat program.cl >> $out; "
@@ -118,10 +168,9 @@ TEST_CASE("a described compiler gets files, options and its environment, and no 
 }
 
 TEST_CASE("a described compiler that lies, fails, dies or hangs is named with what it did") {
-  CHECK(ending("exit 0") ==
-        "mali_clcc says that all went well, but it wrote no file program.bin\n");
+  CHECK(ending("exit 0") == "mali_clcc says that all went well, but it wrote no file program\n");
   CHECK(ending(": > $out") ==
-        "mali_clcc says that all went well, but it wrote an empty file program.bin\n");
+        "mali_clcc says that all went well, but it wrote an empty file program\n");
   CHECK(ending("echo code > $out; echo 'no licence' >&2; exit 3") ==
         "mali_clcc: exit status 3\nno licence\n");
   CHECK(ending("kill -SEGV $$").starts_with("mali_clcc: signal 11"));

@@ -14,9 +14,12 @@ TEST_CASE("a device that is not there is asked for as BACKEND:MODEL,...") {
   CHECK(parse_virtual_spec("neo:skl,dg2,skl")->models ==
         std::vector<std::string>{"skl", "dg2", "skl"});
   CHECK(parse_virtual_spec("folder/mali.toml")->backend == "folder/mali.toml");
-  for (const char *text :
-       {"", "nvidia", "nvidia:", "nvidia:,", "nvidia:sm_90,", "cuda:sm_90", "neo",
-        "neo:", "neo:skl,", "neo:,skl", "Neo:skl", "neo:SKL", "neo:skl;dg2"}) {
+  const auto described = parse_virtual_spec("amd.toml:gfx908:xnack-,gfx1030");
+  CHECK(described->backend == "amd.toml");
+  CHECK(described->models == std::vector<std::string>{"gfx908:xnack-", "gfx1030"});
+  for (const char *text : {"", "nvidia", "nvidia:", "nvidia:,", "nvidia:sm_90,", "cuda:sm_90",
+                           "neo", "neo:", "neo:skl,", "neo:,skl", "Neo:skl", "neo:SKL",
+                           "neo:skl;dg2", "ocloc:skl", "mali.toml:"}) {
     CAPTURE(text);
     CHECK(parse_virtual_spec(text).status().code == Code::bad_argument);
   }
