@@ -11,7 +11,7 @@ namespace kiln::builder {
 
 // Raised whenever the builder makes other answers of the same inputs: another finisher, another
 // proof, other members of JobRunner::run()'s answer.
-inline constexpr int kRecipe = 2;
+inline constexpr int kRecipe = 3;
 
 // Everything that is known of device and driver, as canonical JSON: every identity string but the
 // device's UUID, which names one board, the binary key and the driver's compiler library.
