@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "builder/build/job.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/caches/export.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"

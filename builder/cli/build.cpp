@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/build/build_events.hpp"
-#include "builder/build/device_build.hpp"
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/build_events.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/cli/build_progress.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/event_output.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "builder/base/clock.hpp"
-#include "builder/build/build_observer.hpp"
+#include "builder/jobs/build_observer.hpp"
 
 namespace kiln::cli {
 

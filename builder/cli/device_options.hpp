@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/build/shard.hpp"
+#include "builder/jobs/shard.hpp"
 #include "builder/cli/common.hpp"
 
 namespace kiln::cli {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/build/device_build.hpp"
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/supervised.hpp"

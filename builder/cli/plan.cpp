@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln plan: what a build would do.
-#include "builder/build/plan.hpp"
+#include "builder/jobs/plan.hpp"
 
 #include <fmt/format.h>
 
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/store_options.hpp"
 #include "builder/cli/virtual_options.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_twice.hpp"

@@ -16,7 +16,7 @@
 #include <ctime>
 
 #include "builder/base/clock.hpp"
-#include "builder/build/job_action.hpp"
+#include "builder/jobs/job_action.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"

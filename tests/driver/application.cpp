@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/writer.hpp"

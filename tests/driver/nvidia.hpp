@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "tests/driver/ladder.hpp"
 #include "tests/support/cuda/shapes.hpp"
 

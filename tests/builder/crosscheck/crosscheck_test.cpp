@@ -6,7 +6,7 @@
 #include <iostream>
 #include <map>
 
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "kiln/packs/hash.hpp"

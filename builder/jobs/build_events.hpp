@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/clock.hpp"
-#include "builder/build/build_observer.hpp"
+#include "builder/jobs/build_observer.hpp"
 
 namespace kiln::builder {
 

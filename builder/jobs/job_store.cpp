@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the store of a build and decides what of it serves.
-#include "builder/build/job_store.hpp"
+#include "builder/jobs/job_store.hpp"
 
 #include <ctime>
 
 #include <fmt/format.h>
 
-#include "builder/build/job_action.hpp"
+#include "builder/jobs/job_action.hpp"
 
 namespace kiln::builder {
 

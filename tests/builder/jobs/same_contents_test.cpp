@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/earlier.hpp"
 
 #include <functional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appends blobs to a file that has no name any more, and reads them back by place and size.
-#include "builder/build/spill.hpp"
+#include "builder/jobs/spill.hpp"
 
 #include <cstdlib>
 #include <cstring>

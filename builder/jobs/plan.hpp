@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "builder/build/shard.hpp"
+#include "builder/jobs/shard.hpp"
 #include "builder/device/device_info.hpp"
 #include "kiln/packs/contents.hpp"
 

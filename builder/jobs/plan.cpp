@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides for each variant and device whether to compile, to reuse or to skip, and why.
-#include "builder/build/plan.hpp"
+#include "builder/jobs/plan.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "kiln/packs/text.hpp"
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/build/job.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/finish/job_request.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"

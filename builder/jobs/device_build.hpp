@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "builder/build/build_observer.hpp"
-#include "builder/build/earlier.hpp"
-#include "builder/build/job_store.hpp"
-#include "builder/build/plan.hpp"
+#include "builder/jobs/build_observer.hpp"
+#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/job_store.hpp"
+#include "builder/jobs/plan.hpp"
 #include "builder/launch/reference.hpp"
 
 namespace kiln::builder {

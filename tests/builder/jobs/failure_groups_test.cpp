@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 
 #include "tests/support/catch.hpp"
 

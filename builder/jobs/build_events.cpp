@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes events as JSON, and a heartbeat now and then.
-#include "builder/build/build_events.hpp"
+#include "builder/jobs/build_events.hpp"
 
 #include <utility>
 

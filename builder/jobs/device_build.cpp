@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the plan's jobs in parallel, and collects their results with what earlier builds left.
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,11 +10,11 @@
 #include <unordered_map>
 
 #include "builder/base/clock.hpp"
-#include "builder/build/earlier.hpp"
-#include "builder/build/job.hpp"
-#include "builder/build/job_action.hpp"
-#include "builder/build/job_runner.hpp"
-#include "builder/build/spill.hpp"
+#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/job.hpp"
+#include "builder/jobs/job_action.hpp"
+#include "builder/jobs/job_runner.hpp"
+#include "builder/jobs/spill.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"

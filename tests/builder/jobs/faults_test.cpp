@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
-#include "builder/build/device_build.hpp"
-#include "builder/build/job.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "tests/support/catch.hpp"

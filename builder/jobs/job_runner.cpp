@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders to the process that compiles, what is tried after a death, and the proof.
-#include "builder/build/job_runner.hpp"
+#include "builder/jobs/job_runner.hpp"
 
 #include <filesystem>
 

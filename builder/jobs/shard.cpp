@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the words of --shard, and hashes jobs to shards.
-#include "builder/build/shard.hpp"
+#include "builder/jobs/shard.hpp"
 
 #include <charconv>
 

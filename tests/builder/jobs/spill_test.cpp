@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/build/spill.hpp"
+#include "builder/jobs/spill.hpp"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes an action's canonical JSON: members sorted by name, no spaces.
-#include "builder/build/job_action.hpp"
+#include "builder/jobs/job_action.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "builder/build/job.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/finish/result_check.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/identity/requirements.hpp"

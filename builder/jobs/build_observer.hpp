@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/build/plan.hpp"
+#include "builder/jobs/plan.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/build/plan.hpp"
+#include "builder/jobs/plan.hpp"
 
-#include "builder/build/device_build.hpp"
-#include "builder/build/earlier.hpp"
-#include "builder/build/job.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/earlier.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/finish/launch_sizes.hpp"
 #include "tests/support/catch.hpp"

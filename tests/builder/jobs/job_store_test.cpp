@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds with a store, on PoCL behind the scripted driver.
-#include "builder/build/job_store.hpp"
+#include "builder/jobs/job_store.hpp"
 
 #include <fstream>
 #include <thread>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/build/device_build.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/device/device_list.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"

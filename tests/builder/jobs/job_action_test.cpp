@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/build/job_action.hpp"
+#include "builder/jobs/job_action.hpp"
 
 #include <functional>
 #include <set>
 
-#include "builder/build/job_store.hpp"
+#include "builder/jobs/job_store.hpp"
 #include "builder/process/status_json.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles one variant with the driver, and reads back what was made.
-#include "builder/build/job.hpp"
+#include "builder/jobs/job.hpp"
 
 #include <optional>
 

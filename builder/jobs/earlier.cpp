@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables by hash: the plan of a fleet has a job for each of ten thousand binaries.
-#include "builder/build/earlier.hpp"
+#include "builder/jobs/earlier.hpp"
 
 #include <algorithm>
 #include <tuple>
