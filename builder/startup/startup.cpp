@@ -12,7 +12,7 @@
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/startup/timed_starts.hpp"

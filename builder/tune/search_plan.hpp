@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "builder/problem/problem_size.hpp"
 #include "runtime/launch/work_group.hpp"
 

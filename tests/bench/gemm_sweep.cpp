@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/clock.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "runtime/opencl/error.hpp"
 
 namespace kiln::test {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/clock.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 
 namespace kiln::test {
 namespace {

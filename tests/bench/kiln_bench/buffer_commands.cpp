@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 
 #include "builder/device/opened_device.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/opencl/handle.hpp"

@@ -7,7 +7,7 @@
 
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 

@@ -11,7 +11,7 @@
 #include "builder/device/device_info.hpp"
 #include "builder/launch/check.hpp"
 #include "builder/launch/session.hpp"
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 
 #include "tests/support/catch.hpp"
 

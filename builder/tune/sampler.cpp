@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stops when the standard error of the median, by the spread of the samples, is small enough.
-#include "builder/measure/sampler.hpp"
+#include "builder/tune/sampler.hpp"
 
 #include <algorithm>
 #include <cmath>
