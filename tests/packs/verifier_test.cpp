@@ -3,7 +3,7 @@
 #include <random>
 #include <sstream>
 
-#include "packs/verifier.hpp"
+#include "packs/read/verifier.hpp"
 #include "tests/packs/forge.hpp"
 
 using namespace kiln::packs;

@@ -80,7 +80,8 @@ def read_arrows(files, root):
 
 def unit_of(path):
     """A source and the header of its name, which packs keeps in a folder of its own."""
-    return path.replace("packs/include/kiln/packs/", "packs/").rsplit(".", 1)[0]
+    path = re.sub("^packs/(include/kiln/packs|base|read|write|delta|sign)/", "packs/", path)
+    return path.rsplit(".", 1)[0]
 
 
 def read_units(files):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where a document names a file or folder of this repository that is not there.
 
-A name is what stands in back quotes and begins with a top folder, up to a blank: `packs/pack.cpp`.
+A name is what stands in back quotes and begins with a top folder, up to a blank: `packs/read/pack.cpp`.
 Of `{cpp,hpp}` each must be there; `*`, and a word such as NAME, must match something.
 """
 

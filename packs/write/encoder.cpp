@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tries the forms that a purpose allows, and keeps frames that other packs have already.
-#include "packs/encoder.hpp"
+#include "packs/write/encoder.hpp"
 
 #include <algorithm>
 #include <bit>

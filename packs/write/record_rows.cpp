@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts the records, and puts each text that they share into the root once.
-#include "packs/record_rows.hpp"
+#include "packs/write/record_rows.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes and decodes a delta's header and parts, field by field.
-#include "packs/delta_format.hpp"
+#include "packs/delta/delta_format.hpp"
 
 #include <algorithm>
 #include <cstring>

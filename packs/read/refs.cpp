@@ -2,7 +2,7 @@
 // The look-ups that are more than a field: by binary search in the entries of a section.
 #include "kiln/packs/refs.hpp"
 
-#include "packs/partition_point.hpp"
+#include "packs/read/partition_point.hpp"
 
 namespace kiln::packs {
 namespace {

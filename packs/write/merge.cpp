@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "kiln/packs/text.hpp"
-#include "packs/record_rows.hpp"
+#include "packs/write/record_rows.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks order, places, indices and sizes in roots and sections that verifier.cpp has passed.
-#include "packs/validate.hpp"
+#include "packs/read/validate.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 
 #include "kiln/packs/argument.hpp"
 #include "kiln/packs/hash.hpp"
-#include "packs/verifier.hpp"
+#include "packs/read/verifier.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/hash.hpp"
-#include "packs/partition_point.hpp"
-#include "packs/validate.hpp"
+#include "packs/read/partition_point.hpp"
+#include "packs/read/validate.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds NEW's blobs and sections in OLD, and for others what OLD has in their place.
-#include "packs/delta_plan.hpp"
+#include "packs/delta/delta_plan.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
 
-#include "packs/delta_format.hpp"
+#include "packs/delta/delta_format.hpp"
 
 namespace kiln::packs {
 namespace {

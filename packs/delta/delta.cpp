@@ -11,8 +11,8 @@
 
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
-#include "packs/delta_format.hpp"
-#include "packs/delta_plan.hpp"
+#include "packs/delta/delta_format.hpp"
+#include "packs/delta/delta_plan.hpp"
 
 namespace kiln::packs {
 namespace {

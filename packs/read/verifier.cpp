@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of the schema's fields, and the walk over a buffer by it.
-#include "packs/verifier.hpp"
+#include "packs/read/verifier.hpp"
 
 #include <type_traits>
 

@@ -11,7 +11,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/write_options.hpp"
-#include "packs/similar.hpp"
+#include "packs/delta/similar.hpp"
 
 struct ZSTD_CCtx_s;
 

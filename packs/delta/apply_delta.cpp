@@ -14,7 +14,7 @@
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/text.hpp"
-#include "packs/delta_format.hpp"
+#include "packs/delta/delta_format.hpp"
 
 namespace kiln::packs {
 namespace {

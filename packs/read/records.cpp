@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "packs/partition_point.hpp"
+#include "packs/read/partition_point.hpp"
 
 namespace kiln::packs {
 namespace {
