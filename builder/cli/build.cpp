@@ -6,17 +6,15 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/cli/build_output.hpp"
+#include "builder/cli/device_options.hpp"
+#include "builder/cli/parse.hpp"
+#include "builder/cli/store_options.hpp"
+#include "builder/cli/virtual_options.hpp"
+#include "builder/inspect/printable.hpp"
 #include "builder/jobs/build_events.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
-#include "builder/cli/build_progress.hpp"
-#include "builder/cli/device_options.hpp"
-#include "builder/cli/event_output.hpp"
-#include "builder/cli/parse.hpp"
-#include "builder/cli/store_options.hpp"
-#include "builder/cli/supervised.hpp"
-#include "builder/cli/virtual_options.hpp"
-#include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {
 namespace {

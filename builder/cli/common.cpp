@@ -12,6 +12,7 @@
 
 #include "builder/inspect/printable.hpp"
 #include "builder/inspect/program_check.hpp"
+#include "builder/process/supervise.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
@@ -302,6 +303,13 @@ Status write_output(const packs::Contents &contents, const std::string &path,
   return {Code::blob_corrupt, fmt::format("{}: not written: an input's {}\n"
                                           "kiln: 'kiln verify' says which blob it is",
                                           path, with_code(status))};
+}
+
+void supervise_command(const std::string &text) {
+  builder::supervise([text] {
+    clear_progress();
+    if (!text.empty()) complain(text);
+  });
 }
 
 }  // namespace kiln::cli

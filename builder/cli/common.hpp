@@ -13,7 +13,6 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/cli/progress.hpp"
-#include "builder/cli/tool_name.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/inspect/spool.hpp"
@@ -176,5 +175,9 @@ Status as_failed(const Status &written);
 void add_write_options(CLI::App &command, packs::WriteOptions *options);
 // --for alone, which is one of those.
 void add_purpose_option(CLI::App &command, packs::WriteOptions *options);
+
+// builder::supervise(). An interrupt takes the progress line from the terminal, and tells `text`
+// if there is one.
+void supervise_command(const std::string &text = "");
 
 }  // namespace kiln::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/supervised.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/inspect/program_check.hpp"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/supervised.hpp"
 #include "builder/crosscheck/crosscheck.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"

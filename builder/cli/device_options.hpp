@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "builder/jobs/shard.hpp"
 #include "builder/cli/common.hpp"
+#include "builder/jobs/shard.hpp"
 
 namespace kiln::cli {
 

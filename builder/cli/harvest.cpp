@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "builder/jobs/device_build.hpp"
-#include "builder/jobs/earlier.hpp"
 #include "builder/cli/cache_options.hpp"
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/supervised.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/earlier.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -2,10 +2,36 @@
 // kiln: one executable, one file a subcommand.
 #include <string_view>
 
-#include "builder/cli/fixed_addresses.hpp"
+#ifdef __linux__
+#include <sys/personality.h>
+#include <unistd.h>
+#endif
+
 #include "builder/cli/parse.hpp"
 
 const char *const kiln::cli::kToolName = "kiln";
+
+namespace {
+
+// Starts this program again with the same arguments and without address randomisation, if
+// it runs with it: a driver's compiler may order by address (Intel's of NEO 20.44 does), and
+// the same inputs are to give the same pack. Returns where that is not possible or not
+// needed.
+void restart_with_fixed_addresses(char **argv) {
+#ifdef __linux__
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int now = personality(kAsk);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
+  if (personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) == -1) return;
+  const int then = personality(kAsk);
+  if (then != -1 && (then & ADDR_NO_RANDOMIZE) != 0) execv("/proc/self/exe", argv);
+  personality(static_cast<unsigned long>(now));
+#else
+  (void)argv;
+#endif
+}
+
+}  // namespace
 
 int main(int argc, char **argv) {
   using namespace kiln::cli;

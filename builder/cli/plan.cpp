@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "builder/jobs/device_build.hpp"
 #include "builder/cli/device_options.hpp"
 #include "builder/cli/store_options.hpp"
 #include "builder/cli/virtual_options.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/jobs/device_build.hpp"
 
 namespace kiln::cli {
 namespace {

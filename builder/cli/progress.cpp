@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "builder/base/clock.hpp"
-#include "builder/cli/tool_name.hpp"
 #include "builder/inspect/printable.hpp"
 
 namespace kiln::cli {

@@ -9,6 +9,9 @@
 
 namespace kiln::cli {
 
+// The executable's name, which each main() defines.
+extern const char *const kToolName;
+
 void show_progress(const builder::ProgressState &progress);
 
 // The same of something that is done one after another: rate and remaining time are estimated from

@@ -7,7 +7,6 @@
 
 #include "builder/base/suggest.hpp"
 #include "builder/cli/device_options.hpp"
-#include "builder/cli/supervised.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "builder/base/executable_folder.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/cli/parse.hpp"
 
 namespace kiln::cli {
