@@ -388,9 +388,11 @@ class Flattener {
     if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
     }
-    const bool is_whole = name.text.size() + 2 == operand.find_last_not_of(kBlanks) + 1;
-    if (name.text.find('\\') != std::string_view::npos ||
-        (is_made && !(is_whole && is_plain_name(name.text)))) {
+    // A compiler may make an error of it, and the one text would not have it.
+    if (name.text.size() + 2 != operand.find_last_not_of(kBlanks) + 1) {
+      return fail("something behind the name of a file", "expected nothing but a comment");
+    }
+    if (name.text.find('\\') != std::string_view::npos || (is_made && !is_plain_name(name.text))) {
       return fail("the name of a file that compilers may read in different ways", "");
     }
     if (!request_.as_compiled && name.in_quotes && std::filesystem::path(name.text).is_absolute()) {
