@@ -171,7 +171,7 @@ class Ladder {
       }
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
-    if (result->rung == KILN_RUNG_COMPATIBLE && before == Verdict::recompiled) {
+    if (attempt.rung.foreign && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
     }
     if (foresee_) {
@@ -227,7 +227,7 @@ class Ladder {
     if (attempt.rung.form == Form::binary) {
       *after = fate_of_binary(attempt, before, guarded, program->built.program.get());
     }
-    if (result->rung == KILN_RUNG_COMPATIBLE && !serves(*after, before, program, result, after)) {
+    if (attempt.rung.foreign && !serves(*after, before, program, result, after)) {
       return false;
     }
     if (*after == Verdict::recompiled) {
@@ -265,8 +265,8 @@ class Ladder {
   Verdict fate_of_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
                          cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
-    const bool asked = (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 ||
-                       attempt.subject.rung == KILN_RUNG_COMPATIBLE || overlay_ != nullptr;
+    const bool asked =
+        (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || attempt.rung.foreign || overlay_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
       report_.recompiled = before == Verdict::recompiled;
       return before;

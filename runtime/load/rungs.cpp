@@ -178,18 +178,20 @@ Offers offer_source(const Wanted &wanted) {
                          "source")};
 }
 
+constexpr unsigned kNoBinary = KILN_LOAD_NO_BINARY;
+
+// id, name, title, form, compiles, off, offers, foreign, nvidia_only
 constexpr Rung kLadder[kRungs] = {
-    {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false,
-     KILN_LOAD_NO_BINARY | KILN_LOAD_NO_OVERLAY, offer_overlay, false},
-    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, KILN_LOAD_NO_BINARY, offer_exact,
-     false},
-    {KILN_RUNG_COMPATIBLE, "compatible", "compatible", Form::binary, false, KILN_LOAD_NO_BINARY,
-     offer_compatible, false},
-    {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true,
-     KILN_LOAD_NO_BINARY, offer_intermediate, true},
-    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false},
+    {KILN_RUNG_OVERLAY, "overlay", "overlay", Form::binary, false, kNoBinary | KILN_LOAD_NO_OVERLAY,
+     offer_overlay, false, false},
+    {KILN_RUNG_EXACT, "exact", "exact", Form::binary, false, kNoBinary, offer_exact, false, false},
+    {KILN_RUNG_COMPATIBLE, "compatible", "compatible", Form::binary, false, kNoBinary,
+     offer_compatible, true, false},
+    {KILN_RUNG_INTERMEDIATE, "intermediate", "intermediate", Form::binary, true, kNoBinary,
+     offer_intermediate, false, true},
+    {KILN_RUNG_IL, "il", "IL", Form::il, true, KILN_LOAD_NO_IL, offer_il, false, false},
     {KILN_RUNG_SOURCE, "source", "source", Form::source, true, KILN_LOAD_NO_SOURCE, offer_source,
-     false}};
+     false, false}};
 
 // The journal knows rungs by their numbers alone.
 constexpr bool agrees_with_the_journal() {
@@ -199,7 +201,7 @@ constexpr bool agrees_with_the_journal() {
   }
   return true;
 }
-static_assert(agrees_with_the_journal(), "is_rung() and is_slow() of journal.hpp");
+static_assert(agrees_with_the_journal(), "kHighestRung and is_slow() of journal.hpp");
 
 const Rung *find_rung(kiln_rung id) {
   for (const Rung &rung : kLadder) {

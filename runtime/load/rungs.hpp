@@ -44,6 +44,7 @@ struct Rung {
   unsigned off;       // the KILN_LOAD_* bits, any of which leaves it out
   // What it has to offer, best first; never empty.
   std::vector<Offer> (*offers)(const Wanted &wanted);
+  bool foreign;      // another target's binaries: used only if they are not recompiled and proven
   bool nvidia_only;  // no rung of other vendors' reports
 };
 

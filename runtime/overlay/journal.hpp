@@ -25,6 +25,8 @@ enum class Verdict : std::uint8_t {
   refused = 10       // its compiler refused it in good order
 };
 
+inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
+
 // A rung's number as it is on disk, or kNoLoad.
 class RungByte {
  public:
@@ -37,7 +39,7 @@ class RungByte {
   constexpr kiln_rung rung() const {
     return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
   }
-  constexpr bool is_rung() const { return value_ <= KILN_RUNG_INTERMEDIATE; }
+  constexpr bool is_rung() const { return value_ <= kHighestRung; }
   // Compiling takes so long that the application is often ended meanwhile.
   constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
 

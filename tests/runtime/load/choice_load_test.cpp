@@ -144,7 +144,7 @@ TEST_CASE("flags that name two size classes, or unknown ones, are refused", "[ch
   CHECK(kiln_prefetch(load.loader, nullptr, 0, both, nullptr, nullptr, &error) ==
         KILN_ERROR_ARGUMENT);
   CHECK(error.message == std::string("kiln_prefetch: flags name two size classes"));
-  CHECK(kiln_load(load.loader, "p", nullptr, 512, &program, nullptr, &error) ==
+  CHECK(kiln_load(load.loader, "p", nullptr, 1u << 30, &program, nullptr, &error) ==
         KILN_ERROR_ARGUMENT);
   CHECK(error.message == std::string("kiln_load: unknown bits in flags"));
   CHECK(program == nullptr);
