@@ -4,11 +4,11 @@
 
 #include <set>
 
-#include "builder/jobs/job.hpp"
 #include "builder/caches/export.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/prove_binaries.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/load/cuda_linker.hpp"
 

@@ -10,14 +10,14 @@
 #include <unordered_map>
 
 #include "builder/base/clock.hpp"
+#include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/finish/proof.hpp"
+#include "builder/finish/result_check.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/jobs/job_action.hpp"
 #include "builder/jobs/job_runner.hpp"
 #include "builder/jobs/spill.hpp"
-#include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"

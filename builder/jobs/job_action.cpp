@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "builder/jobs/job.hpp"
 #include "builder/finish/result_check.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "runtime/opencl/library.hpp"

@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/jobs/job.hpp"
 #include "builder/finish/job_request.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"
+#include "builder/jobs/job.hpp"
 #include "builder/process/serving_child.hpp"
 
 namespace kiln::builder {

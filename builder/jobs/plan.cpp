@@ -6,8 +6,8 @@
 #include <optional>
 #include <set>
 
-#include "builder/jobs/earlier.hpp"
 #include "builder/finish/launch_sizes.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {

@@ -7,8 +7,8 @@
 
 #include <optional>
 
-#include "builder/jobs/shard.hpp"
 #include "builder/device/device_info.hpp"
+#include "builder/jobs/shard.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {

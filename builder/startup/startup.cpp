@@ -6,16 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "builder/jobs/earlier.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
+#include "builder/jobs/earlier.hpp"
 #include "builder/launch/opened_pack.hpp"
-#include "builder/tune/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/startup/timed_starts.hpp"
+#include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/build.hpp"
 #include "runtime/load/choice.hpp"

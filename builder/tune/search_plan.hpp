@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "builder/tune/sampler.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "builder/tune/sampler.hpp"
 #include "runtime/launch/work_group.hpp"
 
 namespace kiln::builder {

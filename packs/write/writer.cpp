@@ -7,9 +7,9 @@
 
 #include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "packs/read/validate.hpp"
 #include "packs/write/encoder.hpp"
 #include "packs/write/record_rows.hpp"
-#include "packs/read/validate.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -16,11 +16,11 @@
 #include <ctime>
 
 #include "builder/base/clock.hpp"
-#include "builder/jobs/job_action.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/proof.hpp"
 #include "builder/finish/result_check.hpp"
+#include "builder/jobs/job_action.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/scripted_driver.hpp"
 

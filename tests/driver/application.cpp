@@ -8,8 +8,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "builder/jobs/device_build.hpp"
 #include "builder/compile/base_pack.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"

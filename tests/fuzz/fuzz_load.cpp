@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/jobs/device_build.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
 #include "builder/launch/runtime_status.hpp"

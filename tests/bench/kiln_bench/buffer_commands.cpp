@@ -11,9 +11,9 @@
 #include <dlfcn.h>
 
 #include "builder/device/opened_device.hpp"
-#include "builder/tune/sampler.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/tune/sampler.hpp"
 #include "runtime/opencl/handle.hpp"
 
 namespace kiln::builder {

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <map>
 
-#include "builder/jobs/device_build.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "kiln/packs/hash.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"

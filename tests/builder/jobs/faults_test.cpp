@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
-#include "builder/jobs/device_build.hpp"
-#include "builder/jobs/job.hpp"
 #include "builder/compile/base_pack.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/jobs/device_build.hpp"
+#include "builder/jobs/job.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/jobs/device_build.hpp"
 #include "builder/device/device_list.hpp"
+#include "builder/jobs/device_build.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"

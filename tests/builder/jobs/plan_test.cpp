@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/jobs/plan.hpp"
 
+#include "builder/compile/base_pack.hpp"
+#include "builder/finish/launch_sizes.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
-#include "builder/compile/base_pack.hpp"
-#include "builder/finish/launch_sizes.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;
