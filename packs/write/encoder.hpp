@@ -11,7 +11,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/write_options.hpp"
-#include "packs/delta/similar.hpp"
+#include "packs/write/similar.hpp"
 
 struct ZSTD_CCtx_s;
 

@@ -18,6 +18,9 @@ import sys
 SOURCES = {".cpp", ".hpp", ".c", ".h"}
 TOPS = ("packs", "runtime", "builder", "kernels")
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+PACKS_HEADER = re.compile(r"packs/include/kiln/packs/(\w+)\.hpp")
+# Headers of packs that have no source of their name.
+HEADERS_ALONE = {"argument": "base", "bytes": "base", "result": "base", "write_options": "write"}
 PUBLIC = ("", "packs/include", "runtime/include", "builder/include")  # what includes begin at
 # Includes that may close a cycle of files, without the suffixes.
 CLOSING = {
@@ -38,11 +41,16 @@ def read_table(text):
     return table
 
 
-def room_of(path):
-    """The room of a source file, by its path from the root."""
+def room_of(path, root):
+    """The room of a source file, by its path from the root. A public header of packs is of the room
+    that has its source."""
     parts = path.split("/")
-    if parts[0] in ("packs", "kernels"):
+    if parts[0] == "kernels":
         return parts[0]
+    header = PACKS_HEADER.fullmatch(path)
+    if header:
+        source = next((root / "packs").glob(f"*/{header[1]}.cpp"), None)
+        return "packs/" + (source.parent.name if source else HEADERS_ALONE[header[1]])
     if parts[:2] == ["runtime", "include"]:
         return "runtime/include"
     return "/".join(parts[:2])
@@ -50,13 +58,15 @@ def room_of(path):
 
 def target_of(include, root):
     """The room that an include names, or None for a header from outside."""
-    if include.startswith("kiln/packs/") or include == "pack_generated.h":
-        return "packs"
+    if include == "pack_generated.h":
+        return "packs/read"
+    if include.startswith("kiln/packs/"):
+        return room_of("packs/include/" + include, root)
     if include.startswith("kiln/"):
         own = (root / "builder/include" / include).is_file()
         return "builder/include" if own else "runtime/include"
     known = include.startswith((*TOPS, "tests"))
-    return room_of(include) if known and (root / include).is_file() else None
+    return room_of(include, root) if known and (root / include).is_file() else None
 
 
 def read_includes(root):
@@ -69,7 +79,7 @@ def read_includes(root):
 def read_arrows(files, root):
     arrows = collections.defaultdict(dict)
     for name, includes in files.items():
-        own = room_of(name)
+        own = room_of(name, root)
         arrows[own]
         for include in includes:
             other = target_of(include, root)

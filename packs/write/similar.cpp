@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples the hashes of all runs of 16 bytes, the same ones wherever they stand.
-#include "packs/delta/similar.hpp"
+#include "packs/write/similar.hpp"
 
 #include <algorithm>
 #include <cstring>
