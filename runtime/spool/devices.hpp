@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/api/api.hpp"
+#include "runtime/opencl/handle.hpp"
 #include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
@@ -29,5 +30,15 @@ bool contains_all(const Devices &devices, const Devices &others);
 
 // Of those with one binary key, which take each other's binaries, the first alone.
 Devices different(const Devices &devices);
+
+struct Part {
+  cl_device_id device;
+  runtime::Handle<cl_program> program;
+};
+
+// Returns one program per device kind, built for the first device of that kind: where a source asks
+// what the device is, kinds have different kernels. That is `built` itself if all devices are of
+// one kind, or if the driver does not take its own binary.
+std::vector<Part> parts_of(cl_program built, const Devices &devices);
 
 }  // namespace kiln::layer

@@ -9,7 +9,7 @@
 #include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/source/whole_program.hpp"
-#include "runtime/spool/parts.hpp"
+#include "runtime/spool/devices.hpp"
 
 namespace kiln::layer {
 

@@ -14,7 +14,7 @@
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/source/recorded_files.hpp"
-#include "runtime/spool/parts.hpp"
+#include "runtime/spool/devices.hpp"
 #include "runtime/spool/settings.hpp"
 #include "runtime/spool/starts.hpp"
 
