@@ -8,7 +8,7 @@
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
-#include "kiln/kiln.h"
+#include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::cli {

@@ -13,7 +13,7 @@ namespace kiln::builder {
 
 // "nvidia:sm_75,sm_90", "amd.toml:gfx900" or "mali.toml" taken apart.
 struct VirtualSpec {
-  std::string backend;              // "nvidia", or the path of a description
+  std::string backend;              // "neo", "nvidia", or the path of a description
   std::vector<std::string> models;  // none is empty; there are none for a description's one device
 };
 // Fails with Code::bad_argument unless it is BACKEND:MODEL,... with a known backend, or the name of

@@ -152,8 +152,10 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
     const cl_int code = first.error.cl_error;
     if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return first;
     BuildOutcome second = build_program(device, context, form, bytes, options, expected);
-    // A genuine error is the source's: the log of the first compilation has it as the second does.
-    return !second.error.ok() && second.log.empty() ? std::move(first) : std::move(second);
+    // A genuine error is the source's, and the first compilation has said it as well.
+    const bool is_silent = !second.error.ok() && second.log.empty();
+    if (is_silent && code == CL_BUILD_PROGRAM_FAILURE) second.log = std::move(first.log);
+    return second;
   }
   const UsingCompiler using_compiler;
   BuildOutcome outcome;

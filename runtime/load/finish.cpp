@@ -24,7 +24,8 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
   Guarded guarded(&guard, given, loader.deadline_milliseconds);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
-  if (outcome.error.ok()) guarded.end(Verdict::proven);
+  // A binary that the driver is known to recompile stays known for that.
+  if (outcome.error.ok() && !is_known(guard.fate(given.id))) guarded.end(Verdict::proven);
   return std::move(outcome.error);
 }
 

@@ -50,8 +50,8 @@ class RungByte {
   std::uint8_t value_;
 };
 
-// In place of a rung, for what is no load: linking for the overlay, first launches. No rung will
-// ever have the number.
+// In place of a rung, for what is no load: linking for the overlay, first launches, unloading the
+// compiler, asking for work-group sizes. No rung will ever have the number.
 inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
 
 // Counts against a subject until it is proven.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs that were committed: they are read for ever, and the present writer still makes them.
 // KILN_REGENERATE=1 in the environment writes them anew.
+#include <zstd.h>
+
 #include <cstdlib>
 
 #include "kiln/packs/delta.hpp"

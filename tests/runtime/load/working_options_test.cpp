@@ -42,6 +42,34 @@ TEST_CASE("a driver that does not know the option is asked without it", "[load]"
   }
 }
 
+TEST_CASE("what the driver says of the second compilation counts, with the first one's log",
+          "[load]") {
+  const struct {
+    cl_int first, second;
+    const char *reason;
+    bool has_log;
+  } rows[] = {
+      {CL_INVALID_BUILD_OPTIONS, CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY", false},
+      {CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE", true},
+  };
+  for (const auto &row : rows) {
+    CAPTURE(row.reason);
+    const Healthy healthy;
+    fake().device_name = "Mali-T628";
+    fake().source.build_code = row.first;
+    fake().source.log = "k.cl:1: no";
+    fake().source.on_build = [&row] {
+      if (fake().source.built_with != std::string(kOwn)) return;
+      fake().source.build_code = row.second;
+      fake().source.log.clear();
+    };
+    const FakeLoad load(written(fake_contents()), kFromSource);
+    CHECK(load.status == KILN_ERROR_NO_RUNG);
+    CHECK(mentions(load.reason(KILN_RUNG_SOURCE), row.reason));
+    CHECK(mentions(load.json(), "k.cl:1: no") == row.has_log);
+  }
+}
+
 TEST_CASE("programs of several kernels, IL, binaries and other vendors get no such option",
           "[load]") {
   const Healthy healthy;
