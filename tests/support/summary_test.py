@@ -31,7 +31,7 @@ class Summary(unittest.TestCase):
             pathlib.Path(folder, "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
             build = pathlib.Path(folder, "b")
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
-            subprocess.run([CMAKE, "-S", folder, "-B", str(build)], **quiet)
+            subprocess.run([CMAKE, "-G", "Ninja", "-S", folder, "-B", str(build)], **quiet)
             subprocess.run([CTEST, "--test-dir", str(build), "-R", tests, "--output-junit",
                             "tests/results/some.xml"], **quiet)
             done = subprocess.run([sys.executable, str(SUMMARY), *options, str(build)],
