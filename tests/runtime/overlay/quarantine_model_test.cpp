@@ -197,7 +197,9 @@ TEST_CASE("no order of starts and interruptions leaves a machine without its pro
   unsigned worst = 0;
   bool counted_right = true;
   while (!open.empty()) {
-    const auto [state, steps] = open.front();
+    // Clang before 16 takes no name of a structured binding into a lambda.
+    const State state = open.front().first;
+    const unsigned steps = open.front().second;
     open.pop();
     const Journal journal = journal_of(state.journal);
     for (const Offer &offer : kProgram) {
