@@ -10,7 +10,7 @@
 #include "builder/finish/prove_binaries.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/process/fork_call.hpp"
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {

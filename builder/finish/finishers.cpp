@@ -12,7 +12,7 @@
 #include "builder/finish/launch_twice.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {

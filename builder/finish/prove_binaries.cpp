@@ -4,7 +4,7 @@
 
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/launch_sizes.hpp"
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {
 namespace {

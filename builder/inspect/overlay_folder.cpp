@@ -10,7 +10,7 @@
 
 #include "builder/inspect/pack_json.hpp"
 #include "runtime/device/device.hpp"
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 #include "runtime/overlay/overlay.hpp"
 
 namespace kiln::builder {

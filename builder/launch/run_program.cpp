@@ -177,7 +177,7 @@ Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
 json run_in_child(const RunRequest &request) {
   OpenedPack bench;
   kiln::LoaderOptions options;
-  if (!request.overlay.empty()) options.overlay = request.overlay.c_str();
+  if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
   options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
   if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
   const std::uint64_t before = resident_bytes(getpid());

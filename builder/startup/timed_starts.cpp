@@ -209,7 +209,7 @@ class KilnApplication {
   Status open() {
     kiln::LoaderOptions options;
     options.context = child_.context.get();
-    if (!how_.overlay.empty()) options.overlay = how_.overlay.c_str();
+    if (!how_.overlay.empty()) options.use_overlay(how_.overlay.c_str());
     Status status = take(opencl_.device_from_cl(child_.device->id), &device_);
     if (status.ok()) status = take(kiln::Pack::open_file(how_.pack_path), &pack_);
     if (status.ok()) status = take(kiln::Loader::create(device_, pack_, options), &loader_);

@@ -18,7 +18,7 @@ using nlohmann::json;
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
   OpenedPack bench;
   kiln::LoaderOptions with;
-  if (!options.overlay.empty()) with.overlay = options.overlay.c_str();
+  if (!options.overlay.empty()) with.use_overlay(options.overlay.c_str());
   Status status = bench.open(device, options.pack_path, with);
   if (!status.ok()) return to_json(status);
   const auto begin = Clock::now();

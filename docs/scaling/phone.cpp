@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   const auto pack = kiln::Pack::open_file(argv[1]);
   if (!pack) return fail(pack.error());
   kiln::LoaderOptions options;
-  options.overlay = argv[2];
+  options.use_overlay(argv[2]);
   const auto loader = kiln::Loader::create(*device, *pack, options);
   if (!loader) return fail(loader.error());
   int failed = 0;

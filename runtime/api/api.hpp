@@ -50,6 +50,14 @@ struct kiln_sequence {
   kiln::runtime::Sequence sequence;
 };
 
+// Gives a loader that is being made its persistence, and its trust.
+struct kiln_overlay_part {
+  void (*open)(const kiln_loader_options &options, kiln::runtime::Loader *loader);
+};
+struct kiln_trust_part {
+  kiln::runtime::Status (*take)(const kiln_trust &trust, kiln::runtime::Loader *loader);
+};
+
 namespace kiln::runtime {
 
 // Copies the error out, if the caller wants it, and returns its status.

@@ -13,7 +13,7 @@ namespace {
 // Names the call in journals; no hash of anything is likely to be the same.
 constexpr BlobUse kUnloading{0x756e6c6f6164434cu, kNoLoad};
 
-Status call_driver(const Loader &loader, Quarantine *guard) {
+Status call_driver(const Loader &loader, Guard *guard) {
   const Device &device = *loader.device;
   Guarded guarded(guard, kUnloading, loader.deadline_milliseconds);
   const cl_int code = device.cl->clUnloadPlatformCompiler(device.platform);
@@ -23,7 +23,7 @@ Status call_driver(const Loader &loader, Quarantine *guard) {
 }
 
 // What keeps from asking, before anything is locked.
-kiln_unload obstacle(const Device &device, const Quarantine *guard) {
+kiln_unload obstacle(const Device &device, const Guard *guard) {
   if (device.cl->clUnloadPlatformCompiler == nullptr ||
       parse_opencl_version(device.identity.text(Field::device_version)) < 102) {
     return KILN_UNLOAD_NO_CALL;
@@ -36,7 +36,7 @@ kiln_unload obstacle(const Device &device, const Quarantine *guard) {
 
 // Asks the driver, unless somebody is using the compiler, behind a marker until it has survived it.
 Status unload_compiler(const Loader &loader, kiln_unload *out) {
-  Quarantine *guard = loader.overlay == nullptr ? nullptr : &loader.overlay->quarantine();
+  Guard *guard = guard_of(loader);
   *out = obstacle(*loader.device, guard);
   if (*out != KILN_UNLOAD_CALLED) return {};
   Status status;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: packs, loaders, programs and reports.
 #include "kiln/listing.h"
-#include "kiln/overlay.h"
 #include "kiln/prefetch.h"
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
@@ -51,25 +50,6 @@ const char *read_notes(const kiln_loader_options &options, Loader *loader) {
     at += note.size;
   }
   return nullptr;
-}
-
-// An overlay that cannot be used is no error; the report and a notice say why.
-void open_overlay(const kiln_loader_options &options, Loader *loader) {
-  loader->no_overlay = "no overlay";
-  if (options.overlay == nullptr) return;
-  std::vector<Death> deaths;
-  const Status status = Overlay::open(options.overlay, options.overlay_limit, *loader->device,
-                                      loader->notes.options, &loader->overlay, &deaths);
-  if (!status.ok()) {
-    loader->no_overlay += ": " + status.message;
-    notify(*loader, {KILN_NOTICE_NO_OVERLAY, KILN_RUNG_OVERLAY, KILN_OUTCOME_SKIPPED, "", "",
-                     loader->no_overlay.c_str(), 0});
-  }
-  if (status.ok() && loader->trust) loader->overlay->keep_apart(loader->trust->number());
-  for (const Death &death : deaths) {
-    notify(*loader,
-           {KILN_NOTICE_DEATH, death.rung, KILN_OUTCOME_QUARANTINED, "", "", death.text, 0});
-  }
 }
 
 Status check_flags(const char *function, unsigned flags) {
@@ -156,6 +136,12 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
     const char *wrong = read_options(options, sizeof(given), &given);
     if (!known_levels(given.performance, given.priority)) wrong = "unknown level";
     if (given.reserved != 0) wrong = "reserved is not zero";
+    if (given.overlay != nullptr && given.overlay_part == nullptr) {
+      wrong = "overlay without kiln_loader_use_overlay()";
+    }
+    if (given.trust != nullptr && given.trust_part == nullptr) {
+      wrong = "trust without kiln_loader_use_trust()";
+    }
     if (wrong != nullptr) return refuse_options("kiln_loader_options", wrong, error);
   }
   auto loader = std::make_shared<Loader>();
@@ -171,17 +157,12 @@ kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
     return refuse_options("kiln_driver_note", wrong, error);
   }
   if (given.trust != nullptr) {
-    kiln_trust trust = {};
-    if (const char *wrong = read_options(given.trust, sizeof(trust), &trust); wrong != nullptr) {
-      return refuse_options("kiln_trust", wrong, error);
-    }
-    if (trust.policy != KILN_TRUST_NONE) {
-      Status e = take_trust(trust, &loader->pack, &loader->scratch, &loader->trust);
-      if (!e.ok()) return report_error(e, error);
+    if (Status e = given.trust_part->take(*given.trust, loader.get()); !e.ok()) {
+      return report_error(e, error);
     }
   }
   if (Status e = take_context(given, loader.get()); !e.ok()) return report_error(e, error);
-  open_overlay(given, loader.get());
+  if (given.overlay_part != nullptr) given.overlay_part->open(given, loader.get());
   *out = new kiln_loader{loader, Programs(loader)};
   return KILN_OK;
 }
@@ -228,8 +209,6 @@ kiln_status kiln_loader_verdict(kiln_loader *loader, const char *program, const 
   return report_error(result.error, error);
 }
 
-void kiln_process_ending(void) { clear_live_markers(false); }
-
 kiln_status kiln_prefetch(kiln_loader *loader, const char *const *programs, size_t count,
                           unsigned flags, kiln_progress_function progress, void *user,
                           kiln_error *error) {
@@ -262,12 +241,6 @@ const char *kiln_program_name(const kiln_program *program) {
 
 const char *kiln_program_variant(const kiln_program *program) {
   return program == nullptr ? nullptr : program->program->variant.name().data();
-}
-
-kiln_status kiln_overlay_clear(const char *folder, kiln_error *error) {
-  KILN_REQUIRE(folder != nullptr, error);
-  const int code = clear_overlay(folder);
-  return code == 0 ? KILN_OK : report_error(file_failure(folder, code), error);
 }
 
 void kiln_report_release(kiln_report *report) { delete report; }

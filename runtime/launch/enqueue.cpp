@@ -2,7 +2,7 @@
 // Creates kernels and queues, plans a launch, and enqueues it behind its marker if it has one.
 #include "runtime/launch/enqueue.hpp"
 
-#include "runtime/load/first_launch.hpp"
+#include "runtime/launch/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::runtime {
@@ -221,7 +221,7 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
 Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
   constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // in journals
   const Loader &loader = *kernel.program->loader;
-  Quarantine *guard = loader.overlay == nullptr ? nullptr : &loader.overlay->quarantine();
+  Guard *guard = guard_of(loader);
   if (guard == nullptr || guard->fate(kSuggesting.id) == Verdict::proven) {
     return ask_suggestion(kernel.suggest, query, kernel.limits, local);
   }

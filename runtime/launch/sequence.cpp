@@ -2,8 +2,8 @@
 // Collects the steps, has the driver record them if it can, and else enqueues one by one.
 #include "runtime/launch/sequence.hpp"
 
+#include "runtime/launch/first_launch.hpp"
 #include "runtime/launch/recorded_changes.hpp"
-#include "runtime/load/first_launch.hpp"
 
 namespace kiln::runtime {
 namespace {

@@ -7,9 +7,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "kiln/packs/hash.hpp"
-#include "runtime/load/finish.hpp"
-#include "runtime/load/first_launch.hpp"
 #include "runtime/load/rungs.hpp"
 
 namespace kiln::runtime {
@@ -21,12 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-// Names "a new binary of this variant was made for the overlay, because the driver recompiled
-// the one that was there".
-std::uint64_t healing_id(VariantRef variant) {
-  return packs::xxh3(variant.hash().data(), packs::kDigestSize) ^ 1;
 }
 
 // What is given to the driver on a rung.
@@ -51,7 +42,8 @@ class Ladder {
         variant_(variant),
         flags_(flags),
         report_(*report),
-        overlay_(loader->overlay.get()),
+        persistence_(loader->persistence.get()),
+        guard_(guard_of(*loader)),
         foresee_((flags & kForesee) != 0),
         proven_alone_((flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(variant)) {}
 
@@ -62,8 +54,8 @@ class Ladder {
     const bool loaded = std::any_of(std::begin(kLadder), std::end(kLadder),
                                     [&](const Rung &rung) { return try_rung(rung, out); });
     tell_distrust();
-    const bool with_overlay = overlay_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
-    if (loaded && with_overlay && !foresee_) keep(**out);
+    const bool keeps = persistence_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
+    if (loaded && keeps && !foresee_) persistence_->keep(out->get(), &report_);
     return loaded;
   }
 
@@ -150,7 +142,7 @@ class Ladder {
       return give_up(result, KILN_OUTCOME_MISSED, "the vendor's rule is not for its format");
     }
     if (!rule.needs_proof || loader_->passes_check != nullptr ||
-        (overlay_ != nullptr && overlay_->quarantine().fate(offer.id) == Verdict::proven)) {
+        (guard_ != nullptr && guard_->fate(offer.id) == Verdict::proven)) {
       return true;
     }
     return give_up(
@@ -161,13 +153,12 @@ class Ladder {
 
   // Gives the driver the bytes, behind a marker unless it has proven to survive them.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
-    Quarantine *guard = overlay_ == nullptr ? nullptr : &overlay_->quarantine();
-    const Verdict before = guard == nullptr ? Verdict::untried : guard->fate(attempt.subject.id);
-    if (guard != nullptr) {
+    const Verdict before = guard_ == nullptr ? Verdict::untried : guard_->fate(attempt.subject.id);
+    if (guard_ != nullptr) {
       const bool last = is_last({*loader_, variant_, flags_}, result->rung);
-      Status s = guard->check(attempt.subject, last, foresee_);
+      Status s = guard_->check(attempt.subject, last, foresee_);
       if (s.ok()) {
-        s = check_launches(*guard, attempt.subject, variant_.kernels().size(), last, foresee_);
+        s = check_launches(guard_, attempt.subject, variant_.kernels().size(), last, foresee_);
       }
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
@@ -178,11 +169,11 @@ class Ladder {
       finish_report(attempt, before, result);
       return true;
     }
-    Guarded guarded(guard, attempt.subject, loader_->deadline_milliseconds);
-    if (guarded.error() != 0) {
+    Guarded guarded(guard_, attempt.subject, loader_->deadline_milliseconds);
+    if (!guarded.no_marker().empty()) {
       note(KILN_NOTICE_NO_GUARD, *result,
            concat({"no marker could be written, a death of the driver would not be seen: ",
-                   system_error_text(guarded.error())}));
+                   guarded.no_marker()}));
     }
     Verdict after = Verdict::untried;
     const bool loaded = build(attempt, before, result, &guarded, &after, out);
@@ -192,11 +183,11 @@ class Ladder {
 
   // What the compiler refused at an earlier start has failed, and its log is still there.
   bool pass_over(const Attempt &attempt, RungResult *result, std::string why) {
-    const History history = overlay_->quarantine().history(attempt.subject.id);
+    const History history = guard_->history(attempt.subject.id);
     if (history.deaths != 0 || history.refusals == 0) {
       return give_up(result, KILN_OUTCOME_QUARANTINED, std::move(why));
     }
-    result->log = overlay_->refusal(attempt.subject.id, &why);
+    result->log = persistence_->refusal(attempt.subject.id, &why);
     return give_up(result, KILN_OUTCOME_FAILED,
                    concat({"the driver refused it at an earlier start: ", why}));
   }
@@ -211,9 +202,10 @@ class Ladder {
                       expected.size() == 1 ? device.description.deferring
                                            : "");  // of the others none is asked for
     if (!outcome.error.ok()) {
-      if (overlay_ != nullptr && attempt.rung.form != Form::binary && was_refused(outcome.error)) {
+      if (persistence_ != nullptr && attempt.rung.form != Form::binary &&
+          was_refused(outcome.error)) {
         guarded->end(Verdict::refused);  // a process that is ended from here on has not died of it
-        overlay_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
+        persistence_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
       }
       result->log = std::move(outcome.log);
       return give_up(result, KILN_OUTCOME_FAILED, std::move(outcome.error.message));
@@ -236,7 +228,7 @@ class Ladder {
     }
     finish_report(attempt, *after, result);
     program->subject = attempt.subject;
-    if (overlay_ != nullptr) expect_first_launches(program.get());
+    if (guard_ != nullptr) expect_first_launches(program.get());
     *out = std::move(program);
     return true;
   }
@@ -266,7 +258,7 @@ class Ladder {
                          cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
     const bool asked =
-        (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || attempt.rung.foreign || overlay_ != nullptr;
+        (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || attempt.rung.foreign || guard_ != nullptr;
     if (known && (flags_ & KILN_LOAD_CHECK_RECOMPILED) == 0) {
       report_.recompiled = before == Verdict::recompiled;
       return before;
@@ -302,39 +294,21 @@ class Ladder {
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
-  // Puts the driver's own binary into the overlay if that saves the next start a compilation.
-  void keep(LoadedProgram &program) {
-    const RungResult &used = report_.rungs.back();
-    const Finishing finishing = loader_->device->description.finishing;
-    program.to_finish = report_.final != KILN_FINAL_YES &&
-                        (finishing == Finishing::linker || finishing == Finishing::launches);
-    const bool compiled = find_rung(used.rung)->form != Form::binary;
-    if (!compiled && !report_.recompiled.value_or(false)) return;
-    const Record healed{healing_id(variant_), Verdict::binary_read, KILN_RUNG_OVERLAY};
-    if (used.rung == KILN_RUNG_OVERLAY) {
-      // Once: some drivers recompile their own binary, too, and would do so at every start.
-      if (overlay_->quarantine().fate(healed.id) == Verdict::binary_read) return;
-      overlay_->quarantine().record(healed);
+  // By what the guard knows: bit i is set where kernel i is to be marked.
+  void expect_first_launches(LoadedProgram *program) const {
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < variant_.kernels().size() && i < kMarkedKernels; ++i) {
+      if (!is_known(guard_->fate(launch_id(program->subject, i)))) bits |= std::uint64_t{1} << i;
     }
-    packs::Bytes binary;
-    Status status = own_binary(*loader_, variant_, program.built.program.get(), &binary);
-    if (status.ok()) {
-      status = overlay_->store(variant_.hash(), {binary.data(), binary.size()}, report_.program,
-                               report_.variant, stored_finality(*loader_->device));
-    }
-    if (status.ok()) {
-      note(KILN_NOTICE_STORED, used, "the driver's binary was stored in the overlay");
-    } else {
-      note(KILN_NOTICE_NOT_STORED, used,
-           concat({"the driver's binary was not stored in the overlay: ", status.message}));
-    }
+    program->to_prove = bits;
   }
 
   const std::shared_ptr<const Loader> &loader_;
   VariantRef variant_;
   unsigned flags_;
   Report &report_;
-  Overlay *overlay_;
+  Persistence *persistence_;
+  Guard *guard_;
   bool foresee_;
   bool proven_alone_;  // the exact rung alone
   packs::Bytes *scratch_ = nullptr;

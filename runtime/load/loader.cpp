@@ -41,6 +41,27 @@ void notify(const Loader &loader, const kiln_notice &notice) {
   if (loader.notice != nullptr) loader.notice(&notice, loader.notice_user);
 }
 
+Guard *guard_of(const Loader &loader) {
+  return loader.persistence == nullptr ? nullptr : &loader.persistence->guard();
+}
+
+Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                      packs::Bytes *out) {
+  if ((loader.notes.flags & KILN_DRIVER_NEVER_ASK) != 0) {
+    return Status::error(Code::failed, "a driver note: never ask it for binaries");
+  }
+  Guard *guard = guard_of(loader);
+  if (guard == nullptr) return program_binary(*loader.device, program, out);
+  const BlobUse asking{work_id(variant, Work::ask), KILN_RUNG_ERROR};
+  if (!guard->check(asking).ok()) {
+    return Status::error(Code::failed, "the driver died or hung when it was asked for a binary");
+  }
+  Guarded guarded(guard, asking, loader.deadline_milliseconds);
+  Status status = program_binary(*loader.device, program, out);
+  guarded.end(Verdict::binary_read);
+  return status;
+}
+
 std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant) {
   std::vector<ExpectedKernel> kernels;
   for (const packs::KernelRef kernel : variant.kernels()) {

@@ -11,8 +11,7 @@
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/load/build.hpp"
-#include "runtime/load/pack_trust.hpp"
-#include "runtime/overlay/overlay.hpp"
+#include "runtime/load/persistence.hpp"
 
 namespace kiln::runtime {
 
@@ -30,20 +29,30 @@ void add_driver_note(const kiln_driver_note &note, const Identity &identity,
 // Kiln's own notes about the device.
 DriverNotes known_driver_notes(const Identity &identity, const Description &description);
 
+// What a pack is checked by, a plug point: runtime/trust implements it. The pack shares it, which
+// may live longer than the loader.
+class Trust : public packs::NameCheck {
+ public:
+  // What would have been refused, where that is only to be told: Code::untrusted.
+  virtual Status told() const = 0;
+  // A number that stands for the keys where they are required; else 0.
+  virtual std::uint64_t number() const = 0;
+};
+
 struct LoadedProgram;
 
 // A device, a context that holds it, a pack, and what the application asked for. Immutable
-// but for the overlay, which guards itself, and a flag; shared between threads.
+// but for what it remembers, which guards itself, and a flag; shared between threads.
 struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
-  std::shared_ptr<const PackTrust> trust;  // what `pack` is checked by; null: nothing is demanded
+  std::shared_ptr<const Trust> trust;  // what `pack` is checked by; null: nothing is demanded
   Handle<cl_context> context;
   DriverNotes notes;
   unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own
 
-  std::shared_ptr<Overlay> overlay;  // null: none
-  std::string no_overlay;            // then why, for people: "no overlay"
+  std::shared_ptr<Persistence> persistence;  // null: none
+  std::string no_overlay = "no overlay";     // then why, for people
   std::uint32_t deadline_milliseconds = 0;
   kiln_notice_function notice = nullptr;
   void *notice_user = nullptr;
@@ -63,6 +72,14 @@ struct Loader {
 
 // Tells the application, if it listens.
 void notify(const Loader &loader, const kiln_notice &notice);
+
+// The loader's guard; null without persistence.
+Guard *guard_of(const Loader &loader);
+
+// Asks the driver for its binary of `program`, which some do not survive: behind a marker, where
+// the loader has a guard. Code::failed if an earlier start did not survive it.
+Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                      packs::Bytes *out);
 
 // A variant that the ladder loaded. The kernels made to check it are kept, in the
 // variant's order, for the first that asks.

@@ -2,8 +2,6 @@
 // One slot for each variant, whose lock makes other threads wait for the one that loads.
 #include "runtime/load/programs.hpp"
 
-#include "runtime/load/finish.hpp"
-
 namespace kiln::runtime {
 namespace {
 
@@ -131,7 +129,7 @@ std::optional<bool> Programs::has_compiled() {
 }
 
 void Programs::finish() {
-  if (loader_->overlay == nullptr) return;
+  if (loader_->persistence == nullptr) return;
   std::vector<Slot *> slots;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -143,7 +141,7 @@ void Programs::finish() {
       const std::lock_guard<std::mutex> lock(slot->mutex);
       program = slot->last.program;
     }
-    if (program != nullptr) finish_program(program.get());
+    if (program != nullptr) loader_->persistence->finish(program.get());
   }
 }
 

@@ -48,7 +48,7 @@ class Programs {
   // do the same, and returns when all of them are done, or when `progress` says so.
   void prefetch(const std::vector<std::string> &programs, unsigned flags, Progress *progress);
 
-  // finish_program() for all that are loaded.
+  // Persistence::finish() for all that are loaded.
   void finish();
 
   // Whether the driver compiled any of them; absent while one is being loaded.

@@ -84,16 +84,17 @@ Offers offer_exact(const Wanted &wanted) { return {exact_offer(wanted)}; }
 // goes before it.
 Offers offer_overlay(const Wanted &wanted) {
   const Loader &loader = wanted.loader;
-  if (loader.overlay == nullptr) return {no_offer(KILN_OUTCOME_SKIPPED, loader.no_overlay)};
-  OverlayEntry entry;
-  if (Status s = loader.overlay->find(wanted.variant.hash(), wanted.scratch, &entry); !s.ok()) {
+  if (loader.persistence == nullptr) return {no_offer(KILN_OUTCOME_SKIPPED, loader.no_overlay)};
+  Persistence::Stored stored;
+  if (Status s = loader.persistence->find(wanted.variant.hash(), wanted.scratch, &stored);
+      !s.ok()) {
     const bool missed = s.code == Code::not_found;
     return {no_offer(missed ? KILN_OUTCOME_MISSED : KILN_OUTCOME_FAILED, std::move(s.message))};
   }
   Offer offer;
-  offer.bytes = entry.binary;
-  offer.id = entry.binary_xxh3;
-  offer.finality = entry.finality();
+  offer.bytes = stored.binary;
+  offer.id = stored.id;
+  offer.finality = stored.finality;
   if (offer.finality == packs::Finality::no) {
     const Offer exact = exact_offer(wanted);
     if (exact && exact.finality == packs::Finality::yes) {
@@ -201,7 +202,7 @@ constexpr bool agrees_with_the_journal() {
   }
   return true;
 }
-static_assert(agrees_with_the_journal(), "kHighestRung and is_slow() of journal.hpp");
+static_assert(agrees_with_the_journal(), "kHighestRung and is_slow() of persistence.hpp");
 
 const Rung *find_rung(kiln_rung id) {
   for (const Rung &rung : kLadder) {

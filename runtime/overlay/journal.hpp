@@ -7,73 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "kiln/kiln.h"
-#include "kiln/packs/pack.hpp"
+#include "runtime/load/persistence.hpp"
 
 namespace kiln::runtime {
-
-enum class Verdict : std::uint8_t {
-  untried = 0,
-  proven = 1,        // loaded as it is (a binary: the driver gave back the same bytes)
-  recompiled = 2,    // loaded, after the driver compiled it anew
-  crashed = 3,       // a process ended inside the driver
-  binary_read = 5,   // asked for its own binary for the overlay, it answered
-  stuck = 6,         // in memory alone: another living process is in the driver past its deadline
-  wrong_result = 7,  // the application's check found wrong results
-  passed_over = 8,   // not given to the driver at one start, because of what happened before
-  taken = 9,         // loaded; the driver was not asked whether it took a binary as it is
-  refused = 10       // its compiler refused it in good order
-};
-
-inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
-
-// A rung's number as it is on disk, or kNoLoad.
-class RungByte {
- public:
-  constexpr RungByte(kiln_rung rung = KILN_RUNG_ERROR)  // NOLINT(google-explicit-constructor)
-      : value_(static_cast<std::uint8_t>(rung)) {}
-  constexpr explicit RungByte(std::uint8_t value) : value_(value) {}
-
-  constexpr std::uint8_t value() const { return value_; }
-  // For people: what is no load has no rung.
-  constexpr kiln_rung rung() const {
-    return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
-  }
-  constexpr bool is_rung() const { return value_ <= kHighestRung; }
-  // Compiling takes so long that the application is often ended meanwhile.
-  constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
-
-  friend constexpr bool operator==(RungByte a, RungByte b) { return a.value_ == b.value_; }
-  friend constexpr bool operator!=(RungByte a, RungByte b) { return !(a == b); }
-
- private:
-  std::uint8_t value_;
-};
-
-// In place of a rung, for what is no load: linking for the overlay, first launches, unloading the
-// compiler, asking for work-group sizes. No rung will ever have the number.
-inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
 
 // Counts against a subject until it is proven.
 inline bool is_final(Verdict fate) {
   return fate == Verdict::crashed || fate == Verdict::wrong_result;
 }
-
-// The driver did it and lived: what follows needs no marker.
-inline bool is_known(Verdict fate) {
-  return fate == Verdict::proven || fate == Verdict::recompiled || fate == Verdict::binary_read ||
-         fate == Verdict::taken;
-}
-
-// What is known of one subject.
-struct History {
-  Verdict last = Verdict::untried;  // without passed_over
-  unsigned deaths = 0;              // since it was last proven; one for each process
-  unsigned passed_over = 0;         // starts since the last death or refusal
-  unsigned refusals = 0;            // since it was last proven
-  std::uint16_t marker = 0;         // that recorded the last death
-  bool stuck = false;               // as Verdict::stuck
-};
 
 inline constexpr unsigned kForGood = ~0u;
 

@@ -63,12 +63,12 @@ Status Overlay::open(const char *path, std::uint64_t limit, const Device &device
   return {};
 }
 
-Status Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry) const {
+Status Overlay::find(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const {
   const std::string name = entry_name(key_hash_, variant);
   struct stat info {};
   Descriptor descriptor;
   const int error =
-      folder_.read_file(name, std::min(limit_, kMaxEntrySize), file, &info, &descriptor);
+      folder_.read_file(name, std::min(limit_, kMaxEntrySize), bytes, &info, &descriptor);
   if (error == ENOENT) {
     return Status::error(Code::not_found, "the overlay has no binary of this variant");
   }
@@ -76,24 +76,26 @@ Status Overlay::find(const packs::Digest &variant, packs::Bytes *file, OverlayEn
     return Status::error(Code::io_error,
                          {"the overlay's file ", name, ": ", system_error_text(error)});
   }
-  if (const Status s = parse_entry({file->data(), file->size()}, entry); !s.ok()) {
+  OverlayEntry entry;
+  if (const Status s = parse_entry({bytes->data(), bytes->size()}, &entry); !s.ok()) {
     return Status::error(s.code, {"the overlay's file ", name, " is damaged: ", s.message});
   }
-  if (entry->key != key_ || entry->variant != variant) {
+  if (entry.key != key_ || entry.variant != variant) {
     return Status::error(Code::conflict,
                          {"the overlay's file ", name, " is another device's or variant's"});
   }
-  const std::string_view made_by = entry->fact("driver_version");
+  const std::string_view made_by = entry.fact("driver_version");
   if (made_for_any_driver_ && packs::compare_versions(made_by, driver_) > 0) {
     return Status::error(Code::not_found, {"the overlay's binary was made by the later driver ",
                                            made_by, ", and this one is ", driver_});
   }
   // What an earlier driver made is the last thing that this one is to be given.
-  if (!made_for_any_driver_ && entry->fact("driver_number") != driver_number_) {
+  if (!made_for_any_driver_ && entry.fact("driver_number") != driver_number_) {
     return Status::error(Code::not_found,
                          "the overlay's binary was made before the driver or the system changed");
   }
   note_use(descriptor, info);
+  *out = {entry.binary, entry.binary_xxh3, entry.finality()};
   return {};
 }
 

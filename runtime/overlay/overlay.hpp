@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kDefaultOverlayLimit = std::uint64_t{64} << 20;
 inline constexpr char kRefusalPrefix[] = "l-";  // "l-<driver number>-<subject>"
 inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
-class Overlay {
+class Overlay final : public Persistence {
  public:
   // Opens or makes the folder, and reads what is known of the device's driver. `options` are build
   // options that every program gets besides its own: with others the driver counts as another one,
@@ -27,25 +27,24 @@ class Overlay {
                      std::string_view options, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths);
 
+  Guard &guard() override { return quarantine_; }
+
   // Finds from here on what was stored for the same number, and stores for it; 0 is all others.
   void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
 
-  // This device's binary of the variant. `*file` owns the bytes that the entry's views point into.
-  // Code::not_found if the overlay has none that this driver takes; another code if its file is
-  // damaged or cannot be read.
-  Status find(const packs::Digest &variant, packs::Bytes *file, OverlayEntry *entry) const;
+  Status find(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const override;
 
   // Writes one; on success it is on disk, and what was used least recently is gone if the limit
   // demands it. `program` and `variant_name` are for people.
   Status store(const packs::Digest &variant, packs::View binary, const std::string &program,
                const std::string &variant_name, packs::Finality finality) const;
 
-  // Remembers what the compiler said when it refused a subject, and gives the log, and in `why` the
-  // reason, of an earlier start; "" and `why` as it was if they are gone.
-  void keep_refusal(std::uint64_t id, const std::string &why, const std::string &log) const;
-  std::string refusal(std::uint64_t id, std::string *why) const;
+  void keep_refusal(std::uint64_t id, const std::string &why,
+                    const std::string &log) const override;
+  std::string refusal(std::uint64_t id, std::string *why) const override;
 
-  Quarantine &quarantine() { return quarantine_; }
+  void keep(LoadedProgram *program, Report *report) override;
+  void finish(LoadedProgram *program) override;
 
  private:
   void evict(std::uint64_t room) const;

@@ -264,35 +264,40 @@ int Quarantine::open_marker() {
   return 0;
 }
 
-int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *error) {
+int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  int slot = -1;
+  const int error = take_slot(subject, deadline, &slot);
+  if (error != 0) *why = system_error_text(error);
+  return slot;
+}
+
+// Only on success is there a slot.
+int Quarantine::take_slot(const BlobUse &subject, std::uint32_t deadline, int *slot) {
   const bool first = !marker_ || owner_ != getpid();
-  *error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
-  if (first && *error == 0) {
+  int error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
+  if (first && error == 0) {
     constexpr int kTries = 8;
-    *error = EAGAIN;
-    for (int i = 0; i < kTries && *error == EAGAIN; ++i) *error = open_marker();
+    error = EAGAIN;
+    for (int i = 0; i < kTries && error == EAGAIN; ++i) error = open_marker();
   }
-  if (*error != 0) return -1;
+  if (error != 0) return error;
   const auto free = std::find(busy_.begin(), busy_.end(), false);
-  if (free == busy_.end()) {
-    *error = EAGAIN;
-    return -1;
-  }
-  const Slot slot{driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, subject};
+  if (free == busy_.end()) return EAGAIN;
   std::uint8_t bytes[kSlotSize];
-  encode_slot(slot, bytes);
+  encode_slot({driver_, deadline == 0 ? 0 : now_milliseconds() + deadline, subject}, bytes);
   const auto index = static_cast<int>(free - busy_.begin());
-  *error = write_slot(index, bytes);
-  if (*error == 0 && first && fsync(marker_.get()) != 0) *error = errno;
-  if (process_is_ending()) *error = ECANCELED;  // and has cleared the slots before this one
-  if (*error != 0) {
+  error = write_slot(index, bytes);
+  if (error == 0 && first && fsync(marker_.get()) != 0) error = errno;
+  if (process_is_ending()) error = ECANCELED;  // and has cleared the slots before this one
+  if (error != 0) {
     clear_slot(index);
-    return -1;
+    return error;
   }
   *free = true;
   enter_driver(marker_.get(), static_cast<unsigned>(index));
-  return index;
+  *slot = index;
+  return 0;
 }
 
 void Quarantine::leave(int slot) { leave_driver(marker_.get(), static_cast<unsigned>(slot)); }
@@ -369,17 +374,6 @@ int Quarantine::rewrite(std::uint64_t driver, const std::string &label, const Re
   add_record(last, &bytes);
   const packs::View whole{bytes.data(), bytes.size()};
   return folder_->write_file(journal_name(driver), &whole, 1);
-}
-
-Guarded::Guarded(Quarantine *guard, const BlobUse &subject, std::uint32_t deadline)
-    : guard_(guard), subject_(subject) {
-  if (guard == nullptr || is_known(guard->fate(subject.id))) return;
-  slot_ = guard->begin(subject, deadline, &error_);
-}
-
-void Guarded::end(Verdict fate) {
-  if (guard_ != nullptr) guard_->end(slot_, subject_, fate);
-  slot_ = -1;
 }
 
 }  // namespace kiln::runtime

@@ -21,12 +21,6 @@
 
 namespace kiln::runtime {
 
-// What an attempt works on. The id names the bytes together with the way they are built.
-struct BlobUse {
-  std::uint64_t id = 0;
-  RungByte rung;
-};
-
 // What a marker says of one attempt. `deadline` is in milliseconds of the monotonic clock; 0:
 // none.
 struct MarkerSlot {
@@ -42,7 +36,7 @@ struct Death {
 };
 
 // Of the loads of one loader. Any thread may call.
-class Quarantine {
+class Quarantine final : public Guard {
  public:
   static constexpr unsigned kSlots = kMarkerSlots;  // attempts at once; more go unguarded
 
@@ -58,27 +52,19 @@ class Quarantine {
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
-  // Ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is left to
-  // try (journal.hpp has the rule). What is passed over is recorded, once for this object.
-  // With `foresee` nothing is.
-  packs::Status check(const BlobUse &subject, bool last = false, bool foresee = false);
-  // The same for what happened to the subject alone, whatever others did on its rung.
-  bool passes_over(const BlobUse &subject, bool last, bool foresee);
-  History history(std::uint64_t id) const;
-  Verdict fate(std::uint64_t id) const { return history(id).last; }
-
-  // Before the driver sees an unproven subject, on the thread that calls it. `deadline` in
-  // milliseconds, 0 for none. Returns the slot, or -1 with `*error` set if no marker could be
-  // written.
-  int begin(const BlobUse &subject, std::uint32_t deadline, int *error);
-  // This thread has left the driver, whose work goes on.
-  void leave(int slot);
-  // After it. A fate other than none is recorded; none is for what failed in good order.
-  void end(int slot, const BlobUse &subject, Verdict fate);
+  History history(std::uint64_t id) const override;
+  // journal.hpp has the rule.
+  using Guard::check;
+  packs::Status check(const BlobUse &subject, bool last, bool foresee) override;
+  bool passes_over(const BlobUse &subject, bool last, bool foresee) override;
+  int begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) override;
+  void leave(int slot) override;
+  void end(int slot, const BlobUse &subject, Verdict fate) override;
   // Records a fate without an attempt.
   void record(const Record &record);
 
  private:
+  int take_slot(const BlobUse &subject, std::uint32_t deadline, int *slot);
   int open_marker();
   int write_slot(int slot, const std::uint8_t *bytes);
   void clear_slot(int slot);
@@ -106,28 +92,6 @@ class Quarantine {
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
   std::array<bool, kSlots> busy_{};
   bool broken_ = false;  // the marker's file could not be written to, and is gone
-};
-
-// What the driver is asked to do with one subject, behind a marker. For one thread.
-class Guarded {
- public:
-  // Writes the marker, unless `guard` is null or the driver is known to survive the subject. The
-  // subject's deadline is in milliseconds, 0 for none.
-  Guarded(Quarantine *guard, const BlobUse &subject, std::uint32_t deadline);
-  Guarded(const Guarded &) = delete;
-  Guarded &operator=(const Guarded &) = delete;
-  ~Guarded() { end(Verdict::untried); }
-
-  // Why there is no marker, a number of errno; 0 if there is one or none is needed.
-  int error() const { return error_; }
-  // The driver has come back; may be called again with what was found out later.
-  void end(Verdict fate);
-
- private:
-  Quarantine *guard_;
-  BlobUse subject_;
-  int slot_ = -1;
-  int error_ = 0;
 };
 
 // "d-<driver>", a journal's name; "a-<number>", a marker's.

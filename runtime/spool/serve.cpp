@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/text.hpp"
-#include "runtime/load/finish.hpp"
 #include "runtime/spool/build_report.hpp"
 #include "runtime/spool/launches.hpp"
 #include "runtime/spool/record.hpp"
@@ -113,7 +113,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   kiln_loader_options options = {};
   options.size = sizeof(options);
   options.context = context;
-  if (!settings().overlay.empty()) options.overlay = settings().overlay.c_str();
+  if (!settings().overlay.empty()) kiln_loader_use_overlay(&options, settings().overlay.c_str(), 0);
   kiln_loader *loader = nullptr;
   if (kiln_loader_create(device, found.pack, &options, &loader, &error) != KILN_OK) {
     served.reason = error.message;

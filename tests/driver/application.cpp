@@ -61,7 +61,7 @@ int check(kiln_program *, void *user) {
 
 LoaderOptions options_of(const Wishes &wishes, Telemetry *telemetry) {
   LoaderOptions options;
-  if (!wishes.overlay.empty()) options.overlay = wishes.overlay.c_str();
+  if (!wishes.overlay.empty()) options.use_overlay(wishes.overlay.c_str());
   options.deadline_milliseconds = wishes.deadline;
   options.notice = collect;
   options.notice_user = telemetry;

@@ -176,7 +176,7 @@ json prefetch(const std::string &pack, const std::string &overlay) {
   auto opencl = OpenCL::open();
   auto device = opencl->device(0);
   LoaderOptions options;
-  options.overlay = overlay.c_str();
+  options.use_overlay(overlay.c_str());
   auto opened = Pack::open_file(pack);
   auto loader = Loader::create(*device, *opened, options);
   json programs = json::object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's linker as Kiln calls it, against the fake libcuda, which ctest puts on LD_LIBRARY_PATH;
 // and what the scripted driver makes of PTX and of the cubins that the linker makes of it.
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 #include <atomic>
 #include <csignal>

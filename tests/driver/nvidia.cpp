@@ -57,7 +57,7 @@ json run_here(const std::string &pack, const How &how) {
   auto opencl = take(OpenCL::open());
   const Device device = take(opencl.device(0));
   LoaderOptions options;
-  if (!how.overlay.empty()) options.overlay = how.overlay.c_str();
+  if (!how.overlay.empty()) options.use_overlay(how.overlay.c_str());
   options.notice = collect;
   options.notice_user = telemetry;
   if (how.check) options.check = check;

@@ -148,7 +148,7 @@ class Fuzzer {
 
   kiln::LoaderOptions overlay_options() const {
     kiln::LoaderOptions options;
-    options.overlay = overlay_.c_str();
+    options.use_overlay(overlay_.c_str());
     return options;
   }
 

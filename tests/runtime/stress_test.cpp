@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "kiln/overlay.h"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 #include "kiln/prefetch.h"
@@ -263,7 +264,7 @@ void launch(kiln_loader *loader, kiln_queue *queue, Launch *out) {
 Loader overlay_loader(const Shared &shared, std::size_t thread) {
   kiln_loader_options options = {};
   options.size = sizeof(options);
-  options.overlay = shared.overlay.c_str();
+  kiln_loader_use_overlay(&options, shared.overlay.c_str(), 0);
   options.notice = [](const kiln_notice *notice, void *user) {
     require(notice->text != nullptr, "a notice has a text");
     ++*static_cast<std::atomic<unsigned> *>(user);

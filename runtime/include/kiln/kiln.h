@@ -17,9 +17,9 @@
  *     kiln_queue_finish(queue, NULL);
  *
  * An application with code of its own for OpenCL takes kiln_program_cl() and needs no more.
- * launch.h has kernels, queues and memory; loader_options.h an overlay, notices and hints;
- * prefetch.h many programs at once; overlay.h, trust.h, driver.h, import.h, provision.h and
- * listing.h the rest.
+ * launch.h has kernels, queues and memory; overlay.h keeps what this device compiled;
+ * loader_options.h has notices and hints, prefetch.h many programs at once; trust.h, driver.h,
+ * import.h, provision.h and listing.h the rest.
  *
  * Conventions, which hold for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their

@@ -266,6 +266,10 @@ struct Loaded {
 /// kiln_loader_options with `size` set: fill in what is wanted.
 struct LoaderOptions : kiln_loader_options {
   LoaderOptions() : kiln_loader_options{} { size = sizeof(kiln_loader_options); }
+  /// See kiln_loader_use_overlay().
+  void use_overlay(const char *folder, std::uint64_t limit = 0) {
+    kiln_loader_use_overlay(this, folder, limit);
+  }
 };
 
 /// Pack, device and context.

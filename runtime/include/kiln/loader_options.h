@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * What a loader may be given besides device and pack: an overlay, notices, a check, hints, notes on
- * drivers. The conventions of kiln.h hold here. */
+ * What a loader may be given besides device and pack: notices, a check, hints, notes on drivers; by
+ * overlay.h an overlay, by trust.h a demand for signatures. The conventions of kiln.h hold here. */
 #ifndef KILN_LOADER_OPTIONS_H
 #define KILN_LOADER_OPTIONS_H
 
@@ -71,15 +71,13 @@ typedef struct kiln_driver_note {
  * must be zero, else #KILN_ERROR_ARGUMENT: what is asked for is never silently left undone. A size
  * of more than 4,096 is #KILN_ERROR_ARGUMENT, too, as is an unknown level. */
 struct kiln_loader_options {
-  size_t size;        /**< sizeof(kiln_loader_options) */
-  cl_context context; /**< Holds the device and is retained; NULL makes one of Kiln's own. */
-  /** Folder of the overlay: the application's own, on a local disk, one for all its packs and
-   * processes. Made if its parent is there. It keeps what this device had to compile, and what is
-   * known of drivers that died. NULL, or a folder that cannot be used: no overlay and no
-   * quarantine, which the report says and which is never an error. */
-  const char *overlay;
-  /** Bytes of binaries kept, least recently used first out; 0: 64 MiB. */
-  uint64_t overlay_limit;
+  size_t size;            /**< sizeof(kiln_loader_options) */
+  cl_context context;     /**< Holds the device and is retained; NULL makes one of Kiln's own. */
+  const char *overlay;    /**< These two and `overlay_part` by kiln_loader_use_overlay() alone. */
+  uint64_t overlay_limit; /**< Bytes. */
+  const struct kiln_overlay_part *overlay_part; /**< What the linker takes in by that call. */
+  const struct kiln_trust *trust;               /**< These two by kiln_loader_use_trust() alone. */
+  const struct kiln_trust_part *trust_part;     /**< What the linker takes in by that call. */
   /** A binary that another living process has been loading for longer is passed over at this
    * start. A load that takes longer and succeeds is a success. 0: none. */
   uint32_t deadline_milliseconds;
@@ -92,8 +90,7 @@ struct kiln_loader_options {
   kiln_level priority;         /**< Of the same: cl_qcom_priority_hint. */
   /** `driver_note_count` of them, besides those that Kiln has itself; NULL: none. Copied. */
   const kiln_driver_note *driver_notes;
-  size_t driver_note_count;       /**< Of `driver_notes`. */
-  const struct kiln_trust *trust; /**< Whose packs are taken (trust.h); NULL: anybody's. Copied. */
+  size_t driver_note_count; /**< Of `driver_notes`. */
 };
 
 #ifdef __cplusplus

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * What an application does with its overlay besides naming it. The conventions of kiln.h hold here.
+ * Connecting an overlay to loaders, and what else is done with one. The conventions of kiln.h hold
+ * here.
  */
 #ifndef KILN_OVERLAY_H
 #define KILN_OVERLAY_H
 
-#include "kiln/types.h"
+#include "kiln/loader_options.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Connects an overlay to the loaders that are created with `options`: what this device had to
+ * compile is kept for later starts, and what drivers died of is not given to them again. Sets
+ * `overlay`, `overlay_limit` and `overlay_part`; a program that does not call this links neither.
+ * @param options whose `size` is set; NULL does nothing.
+ * @param folder the application's own, on a local disk, one for all its packs and processes. Made
+ * by kiln_loader_create() if its parent is there, and needed until that returns. One that cannot be
+ * used is no error, but no overlay and no quarantine, which the report says. NULL: none.
+ * @param limit bytes of binaries kept, least recently used first out; 0: 64 MiB. */
+KILN_API void kiln_loader_use_overlay(kiln_loader_options *options, const char *folder,
+                                      uint64_t limit);
 
 /** Says that this process is about to end on purpose, so that what its loaders are doing is not
  * taken for a driver's death at the next start. For a handler of SIGTERM and before _exit(); exit()

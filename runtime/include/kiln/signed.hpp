@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// A demand for LoaderOptions::trust, which it must outlive; see kiln_trust.
+/// A demand for loaders, which it must outlive until they are created; see kiln_trust.
 class Trust {
  public:
   /// `keys`: the texts of public keys' files, or their second lines.
@@ -29,7 +29,9 @@ class Trust {
   Trust(const Trust &) = delete;
   Trust &operator=(const Trust &) = delete;
 
-  /// For LoaderOptions::trust.
+  /// Connects it to the loaders that are created with `options`.
+  void use_for(kiln_loader_options *options) const { kiln_loader_use_trust(options, &trust_); }
+  /// For kiln_loader_use_trust().
   const kiln_trust *get() const { return &trust_; }
 
  private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * A loader's demand that its pack be signed: kiln_loader_options.trust. */
+ * A loader's demand that its pack be signed. */
 #ifndef KILN_TRUST_H
 #define KILN_TRUST_H
 
@@ -58,6 +58,12 @@ struct kiln_trust {
   uint64_t smallest_revision;                /**< 0: any. */
   const kiln_signature_functions *functions; /**< kiln_signatures(); not copied. */
 };
+
+/** Connects a demand to the loaders that are created with `options`. Sets `trust` and `trust_part`;
+ * a program that does not call this links nothing of it.
+ * @param options whose `size` is set; NULL does nothing.
+ * @param trust needed until kiln_loader_create() returns; NULL: none. */
+KILN_API void kiln_loader_use_trust(kiln_loader_options *options, const kiln_trust *trust);
 
 #ifdef __cplusplus
 }

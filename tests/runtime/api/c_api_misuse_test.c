@@ -6,6 +6,8 @@
 
 #include "kiln/driver.h"
 #include "kiln/import.h"
+#include "kiln/overlay.h"
+#include "kiln/trust.h"
 
 #include <stdint.h>
 
@@ -110,6 +112,27 @@ static void test_sizes_of_options(void) {
   queue_options.size = offsetof(kiln_queue_options, reserved);
   SUCCEEDS(kiln_queue_create(loader, &queue_options, &made_queue, &e));
   kiln_queue_release(made_queue);
+}
+
+/* Asked for by hand, a part would silently be left out. */
+static void test_parts_not_connected(void) {
+  kiln_loader_options options = {0};
+  kiln_trust trust = {0};
+  kiln_loader *made = NULL;
+  kiln_error e;
+  options.size = sizeof(options);
+  options.overlay = "folder";
+  FAILS(kiln_loader_create(device, pack, &options, &made, &e), KILN_ERROR_ARGUMENT,
+        "kiln_loader_options: overlay without kiln_loader_use_overlay()");
+  kiln_loader_use_overlay(&options, NULL, 0);
+  options.trust = &trust;
+  FAILS(kiln_loader_create(device, pack, &options, &made, &e), KILN_ERROR_ARGUMENT,
+        "kiln_loader_options: trust without kiln_loader_use_trust()");
+  kiln_loader_use_trust(&options, NULL);
+  kiln_loader_use_overlay(NULL, "folder", 0);
+  kiln_loader_use_trust(NULL, &trust);
+  SUCCEEDS(kiln_loader_create(device, pack, &options, &made, &e));
+  kiln_loader_release(made);
 }
 
 static void test_wrong_sizes_of_memory(void) {
@@ -305,6 +328,7 @@ int main(int argc, char **argv) {
   test_unknown_names();
   test_options_of_newer_headers();
   test_sizes_of_options();
+  test_parts_not_connected();
   test_wrong_sizes_of_memory();
   test_mapping_out_of_turn();
   test_wrong_launches();

@@ -13,7 +13,7 @@ struct NotesFixture : OverlayFixture {
     note.size = sizeof(note);
     note.who = "generic";
     options.size = sizeof(options);
-    options.overlay = path.c_str();
+    kiln_loader_use_overlay(&options, path.c_str(), 0);
     options.driver_notes = &note;
     options.driver_note_count = 1;
   }

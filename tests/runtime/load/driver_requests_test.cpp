@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "kiln/driver.hpp"
+#include "kiln/overlay.h"
 #include "tests/runtime/fake/launch_ready.hpp"
 
 using namespace kiln;
@@ -29,7 +30,7 @@ kiln_loader_options listening(const char *overlay = nullptr) {
   kiln_loader_options options = {};
   options.size = sizeof(options);
   options.notice = listen;
-  options.overlay = overlay;
+  kiln_loader_use_overlay(&options, overlay, 0);
   told.clear();
   return options;
 }

@@ -12,7 +12,7 @@ TEST_CASE_METHOD(OverlayFixture, "a verdict says what a load would come to and t
     const std::string path = overlay.string();
     kiln_loader_options options = {};
     options.size = sizeof(options);
-    options.overlay = path.c_str();
+    kiln_loader_use_overlay(&options, path.c_str(), 0);
     kiln_device *device = fake_device();
     kiln_pack *opened_pack = nullptr;
     kiln_loader *loader = nullptr;

@@ -180,7 +180,7 @@ Outcome start_with(const Plan &wanted, const packs::Bytes &pack, const fs::path 
     const std::string path = overlay.string();
     kiln_loader_options options = {};
     options.size = sizeof(options);
-    options.overlay = path.c_str();
+    kiln_loader_use_overlay(&options, path.c_str(), 0);
     options.notice = Told::on_notice;
     plan = wanted;
     bool loaded = false;

@@ -44,8 +44,7 @@ class Start {
  private:
   const kiln_loader_options *fill(std::uint32_t deadline, std::uint64_t limit) {
     options_.size = sizeof(options_);
-    options_.overlay = folder_.c_str();
-    options_.overlay_limit = limit;
+    kiln_loader_use_overlay(&options_, folder_.c_str(), limit);
     options_.deadline_milliseconds = deadline;
     options_.notice = Notices::collect;
     options_.notice_user = &notices;

@@ -54,11 +54,11 @@ std::shared_ptr<Overlay> open_overlay(const std::string &path,
 
 bool is_whole(const Overlay &overlay, std::uint32_t number) {
   packs::Bytes file;
-  runtime::OverlayEntry entry;
-  if (!overlay.find(variant_of(number), &file, &entry).ok()) return false;
+  Overlay::Stored stored;
+  if (!overlay.find(variant_of(number), &file, &stored).ok()) return false;
   const packs::Bytes wanted = binary_of(number);
-  return entry.binary.size == wanted.size() &&
-         std::memcmp(entry.binary.data, wanted.data(), wanted.size()) == 0;
+  return stored.binary.size == wanted.size() &&
+         std::memcmp(stored.binary.data, wanted.data(), wanted.size()) == 0;
 }
 
 }  // namespace

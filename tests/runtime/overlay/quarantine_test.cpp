@@ -66,7 +66,7 @@ TEST_CASE_METHOD(OverlayFixture,
       const std::string path = overlay.string();
       kiln_loader_options options = {};
       options.size = sizeof(options);
-      options.overlay = path.c_str();
+      kiln_loader_use_overlay(&options, path.c_str(), 0);
       const FakeLoad load(pack, KILN_LOAD_NO_BINARY, "r", nullptr, &options);
       const auto ask = [&](const char *program) {
         kiln_program *loaded = nullptr;
@@ -267,8 +267,8 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
     std::vector<runtime::Death> deaths;
     runtime::Quarantine quarantine;
     quarantine.open(&opened, kDriver, "a driver", &deaths);
-    int error = 0;
-    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &error) >= 0);
+    std::string why;
+    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &why) >= 0);
     const auto names = names_in(overlay, runtime::kMarkerPrefix);
     REQUIRE(names.size() == 1);
     const auto number =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens libcuda.so.1 by dlopen, finds the functions that linking takes, and links PTX by them.
-#include "runtime/load/cuda_linker.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
 
 #include <dlfcn.h>
 

@@ -5,15 +5,13 @@
 #include <atomic>
 #include <memory>
 
-#include "kiln/packs/pack.hpp"
 #include "kiln/trust.h"
-#include "runtime/opencl/error.hpp"
+#include "runtime/load/loader.hpp"
 
 namespace kiln::runtime {
 
-// Compares the names of a pack's parts, and keeps what was wrong where that is only to be told. The
-// pack shares it, which may live longer than the loader.
-class PackTrust final : public packs::NameCheck {
+// Compares the names of a pack's parts, and keeps what was wrong where that is only to be told.
+class PackTrust final : public Trust {
  public:
   PackTrust(const kiln_signature_functions &functions, bool required)
       : functions_(functions), required_(required) {}
@@ -23,10 +21,8 @@ class PackTrust final : public packs::NameCheck {
   // What is only to be told is no failure. `scratch` is for the signatures.
   Status judge(const packs::Pack &pack, const kiln_trust &trust, packs::Bytes *scratch);
 
-  // What would have been refused: Code::untrusted.
-  Status told() const;
-  // A number that stands for the keys where they are required; else 0.
-  std::uint64_t number() const { return number_; }
+  Status told() const override;
+  std::uint64_t number() const override { return number_; }
 
  private:
   const kiln_signature_functions &functions_;
@@ -37,7 +33,6 @@ class PackTrust final : public packs::NameCheck {
 };
 
 // Takes the demand of a loader that has its pack, which from then on is one that is checked.
-Status take_trust(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack,
-                  packs::Bytes *scratch, std::shared_ptr<const PackTrust> *out);
+Status take_trust(const kiln_trust &trust, Loader *loader);
 
 }  // namespace kiln::runtime

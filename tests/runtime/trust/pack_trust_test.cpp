@@ -110,7 +110,7 @@ packs::Bytes forged_root() {
 struct Demanding {
   explicit Demanding(kiln_trust_policy policy, std::uint64_t revision = 0)
       : trust({kOtherPublic, kSignerPublic}, revision, policy) {
-    options.trust = trust.get();
+    kiln_loader_use_trust(&options, trust.get());
     options.notice = Notices::collect;
     options.notice_user = &notices;
   }
@@ -239,8 +239,8 @@ TEST_CASE("a loader that requires signatures takes nothing else from the overlay
   const std::string overlay = folder.path() / "overlay";
   const auto rung = [&](const kiln_trust *trust) {
     LoaderOptions options;
-    options.overlay = overlay.c_str();
-    options.trust = trust;
+    kiln_loader_use_overlay(&options, overlay.c_str(), 0);
+    kiln_loader_use_trust(&options, trust);
     return FakeLoad(pack, 0, "p", nullptr, &options).rung();
   };
   const Trust require({kSignerPublic});
@@ -265,7 +265,7 @@ TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
     Demanding demand(KILN_TRUST_REQUIRE);
     kiln_trust trust = *demand.trust.get();
     change(&trust);
-    demand.options.trust = &trust;
+    kiln_loader_use_trust(&demand.options, &trust);
     const std::string message = demand.refusal(pack);
     CHECK(demand.status == (message.empty() ? KILN_OK : KILN_ERROR_ARGUMENT));
     return message;
@@ -288,7 +288,7 @@ TEST_CASE("a demand that breaks its rules is refused", "[trust]") {
   Demanding nobody(KILN_TRUST_REQUIRE);
   kiln_trust trust = *nobody.trust.get();
   trust.key_count = 0;
-  nobody.options.trust = &trust;
+  kiln_loader_use_trust(&nobody.options, &trust);
   CHECK(mentions(nobody.refusal(pack), "signed by other keys only"));
   trust = {};
   trust.size = sizeof(trust);
@@ -303,6 +303,6 @@ TEST_CASE("a library that does not know the demand refuses it", "[trust]") {
   const char *wrong = runtime::read_options(&demand.options, kKnown, known);
   REQUIRE(wrong != nullptr);
   CHECK(std::string(wrong) == "an option is set that this version of the library does not know");
-  demand.options.trust = nullptr;
+  kiln_loader_use_trust(&demand.options, nullptr);
   CHECK(runtime::read_options(&demand.options, kKnown, known) == nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives root and signatures to the functions that can judge them.
-#include "runtime/load/pack_trust.hpp"
+#include "runtime/trust/pack_trust.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -43,17 +43,16 @@ Status PackTrust::told() const {
                        "a part of the pack does not have the BLAKE2b hash that names it");
 }
 
-Status take_trust(const kiln_trust &trust, std::shared_ptr<const packs::Pack> *pack,
-                  packs::Bytes *scratch, std::shared_ptr<const PackTrust> *out) {
+Status take_trust(const kiln_trust &trust, Loader *loader) {
   const kiln_signature_functions *const functions = trust.functions;
   if (functions == nullptr || functions->size < sizeof(*functions)) {
     return Status::error(Code::bad_argument,
                          "kiln_trust: functions is not what kiln_signatures() gives");
   }
   auto made = std::make_shared<PackTrust>(*functions, trust.policy != KILN_TRUST_WARN);
-  Status status = (*pack)->open_again(made, pack);
-  if (status.ok()) status = made->judge(**pack, trust, scratch);
-  *out = std::move(made);
+  Status status = loader->pack->open_again(made, &loader->pack);
+  if (status.ok()) status = made->judge(*loader->pack, trust, &loader->scratch);
+  loader->trust = std::move(made);
   return status;
 }
 

@@ -8,17 +8,6 @@
 
 namespace kiln::runtime {
 
-// Names "kernel `index` of what was given to the driver as `subject` was launched".
-std::uint64_t launch_id(const BlobUse &subject, unsigned index);
-
-// Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
-// `last` and `foresee` are as Quarantine::check() has them.
-Status check_launches(Quarantine &guard, const BlobUse &subject, std::size_t kernels,
-                      bool last = false, bool foresee = false);
-
-// Sets LoadedProgram::to_prove by what the guard knows. For a program with its subject set.
-void expect_first_launches(LoadedProgram *program);
-
 // One launch. Any thread may make one; of launches of one kernel at a time the first is marked.
 class FirstLaunch {
  public:

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the driver behind markers.
+#include "runtime/load/persistence.hpp"
+
+#include "kiln/packs/hash.hpp"
+
+namespace kiln::runtime {
+
+Guarded::Guarded(Guard *guard, const BlobUse &subject, std::uint32_t deadline)
+    : guard_(guard), subject_(subject) {
+  if (guard == nullptr || is_known(guard->fate(subject.id))) return;
+  slot_ = guard->begin(subject, deadline, &no_marker_);
+}
+
+void Guarded::end(Verdict fate) {
+  if (guard_ != nullptr) guard_->end(slot_, subject_, fate);
+  slot_ = -1;
+}
+
+std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
+  const std::uint64_t words[] = {subject.id, index};
+  return packs::xxh3(words, sizeof(words));
+}
+
+packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t kernels, bool last,
+                             bool foresee) {
+  for (unsigned i = 0; i < kernels && i < kMarkedKernels; ++i) {
+    if (guard->passes_over({launch_id(subject, i), subject.rung}, last, foresee)) {
+      return packs::Status::error(
+          packs::Code::failed,
+          "an earlier process ended while it launched this for the first time");
+    }
+  }
+  return {};
+}
+
+std::uint64_t work_id(packs::VariantRef variant, Work what) {
+  return packs::xxh3(variant.hash().data(), packs::kDigestSize) ^ static_cast<unsigned>(what);
+}
+
+}  // namespace kiln::runtime

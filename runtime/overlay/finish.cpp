@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver's own binary of what this device had to compile: taken behind a marker, finished as
+// the vendor's profile says, tried as the next start will, and stored.
+#include "kiln/packs/hash.hpp"
+#include "runtime/load/ladder.hpp"
+#include "runtime/load/rungs.hpp"
+#include "runtime/overlay/cuda_linker.hpp"
+#include "runtime/overlay/overlay.hpp"
+
+namespace kiln::runtime {
+namespace {
+
+// What a stored binary is known to be before it was launched from the overlay.
+packs::Finality stored_finality(const Device &device) {
+  switch (device.description.finishing) {
+    case Finishing::not_needed: return packs::Finality::yes;
+    case Finishing::linker:
+    case Finishing::launches: return packs::Finality::no;
+    default: return packs::Finality::not_launched;
+  }
+}
+
+// The driver's own binary of a program; fails too if it must not be stored.
+Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
+                  packs::Bytes *out) {
+  if (Status s = ask_for_binary(loader, variant, program, out); !s.ok()) return s;
+  return guard_of(loader)->check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
+}
+
+// Gives the cubin to the driver as the next start will. One that fails must not be stored.
+Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
+  Guard *guard = guard_of(loader);
+  const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
+  if (Status s = guard->check(given); !s.ok()) return s;
+  if (Status s = check_launches(guard, given, variant.kernels().size()); !s.ok()) return s;
+  Guarded guarded(guard, given, loader.deadline_milliseconds);
+  BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
+                                       variant.options(), expected_kernels(variant));
+  // A binary that the driver is known to recompile stays known for that.
+  if (outcome.error.ok() && !is_known(guard->fate(given.id))) guarded.end(Verdict::proven);
+  return std::move(outcome.error);
+}
+
+// Replaces PTX by the cubin that the driver's linker makes of it.
+Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+  const packs::View ptx{binary->data(), binary->size()};
+  if (is_cubin(ptx)) return {};
+  Guard *guard = guard_of(loader);
+  const BlobUse linking{work_id(variant, Work::link), kNoLoad};
+  if (guard->fate(linking.id) == Verdict::wrong_result) {
+    return Status::error(Code::failed, "an earlier start could not");
+  }
+  if (!guard->check(linking).ok()) {
+    return Status::error(Code::failed, "the driver's linker died or hung over it");
+  }
+  Guarded guarded(guard, linking, 0);
+  packs::Bytes cubin;
+  std::string log;
+  Status status = link_cubin(ptx, loader.device->capabilities.compute_capability, &cubin, &log);
+  if (!status.ok() && !log.empty()) status.message = concat({status.message, ": ", log});
+  // The same driver would do the same at every start.
+  bool hopeless = status.code == Code::opencl;
+  if (status.ok()) {
+    status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
+    hopeless = !status.ok();
+  }
+  if (hopeless) guarded.end(Verdict::wrong_result);
+  if (status.ok()) guarded.end(Verdict::binary_read);
+  if (status.ok()) *binary = std::move(cubin);
+  return status;
+}
+
+// The program once more: PoCL's binary is what it was when it was first asked for, and that of a
+// new program holds the code of all launches so far.
+Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+  const Wanted wanted{loader, variant};
+  Form form = Form::source;
+  Offer offer = offer_source(wanted).front();
+  if (!offer) {
+    form = Form::il;
+    offer = offer_il(wanted).front();
+  }
+  if (!offer) {
+    return Status::error(Code::failed, "the pack has neither source nor IL to make it of");
+  }
+  packs::Bytes scratch;
+  packs::View bytes;
+  if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
+  BuildOutcome outcome =
+      build_program(*loader.device, loader.context.get(), form, bytes,
+                    concat({variant.options(), loader.notes.options}), expected_kernels(variant));
+  if (!outcome.error.ok()) return std::move(outcome.error);
+  return own_binary(loader, variant, outcome.built.program.get(), binary);
+}
+
+Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
+  const Loader &loader = *program.loader;
+  if (loader.device->description.finishing == Finishing::launches) {
+    return build_again(loader, program.variant, binary);
+  }
+  const Status status = own_binary(loader, program.variant, program.built.program.get(), binary);
+  return status.ok() ? link_binary(loader, program.variant, binary) : status;
+}
+
+// Tells the application what became of it. `done` and `failed` are sentences.
+std::string tell_stored(const LoadedProgram &program, kiln_rung rung, const Status &status,
+                        const char *done, const char *failed) {
+  std::string text = status.ok() ? done : concat({failed, ": ", status.message});
+  notify(*program.loader, {status.ok() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, rung,
+                           status.ok() ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED,
+                           program.name.c_str(), program.variant.name().data(), text.c_str(), 0});
+  return text;
+}
+
+}  // namespace
+
+void Overlay::keep(LoadedProgram *program, Report *report) {
+  const Loader &loader = *program->loader;
+  const Finishing finishing = loader.device->description.finishing;
+  program->to_finish = report->final != KILN_FINAL_YES &&
+                       (finishing == Finishing::linker || finishing == Finishing::launches);
+  const bool compiled = find_rung(report->rung)->form != Form::binary;
+  if (!compiled && !report->recompiled.value_or(false)) return;
+  if (report->rung == KILN_RUNG_OVERLAY) {
+    // Once: some drivers recompile their own binary, too, and would do so at every start.
+    const Record healed{work_id(program->variant, Work::heal), Verdict::binary_read,
+                        KILN_RUNG_OVERLAY};
+    if (quarantine_.fate(healed.id) == Verdict::binary_read) return;
+    quarantine_.record(healed);
+  }
+  packs::Bytes binary;
+  Status status = own_binary(loader, program->variant, program->built.program.get(), &binary);
+  if (status.ok()) {
+    status = store(program->variant.hash(), {binary.data(), binary.size()}, report->program,
+                   report->variant, stored_finality(*loader.device));
+  }
+  report->notes.push_back(tell_stored(*program, report->rung, status,
+                                      "the driver's binary was stored in the overlay",
+                                      "the driver's binary was not stored in the overlay"));
+}
+
+void Overlay::finish(LoadedProgram *program) {
+  const Loader &loader = *program->loader;
+  const bool by_launches = loader.device->description.finishing == Finishing::launches;
+  if (by_launches && !program->launched) return;  // nothing to gain yet
+  if (!program->to_finish.exchange(false)) return;
+  packs::Bytes binary;
+  Status status = finished_binary(*program, &binary);
+  if (status.ok()) {
+    status = store(program->variant.hash(), {binary.data(), binary.size()}, program->name,
+                   std::string(program->variant.name()), packs::Finality::yes);
+  }
+  (void)tell_stored(*program, KILN_RUNG_OVERLAY, status,
+                    "the finished binary was stored in the overlay",
+                    "the binary was not finished for the overlay");
+}
+
+}  // namespace kiln::runtime
