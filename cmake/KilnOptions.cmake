@@ -29,14 +29,15 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+if(KILN_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms in what is instrumented.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow)
+endif()
 if(KILN_SANITIZE STREQUAL "address")
-  # vptr needs RTTI, which the runtime does without; the sanitizers' own code makes GCC warn.
+  # vptr needs RTTI, which the runtime does without.
   set(sanitizers -fsanitize=address,undefined)
   add_compile_options(${sanitizers} -fno-sanitize=vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-stringop-overflow)
-  endif()
   add_link_options(${sanitizers})
 elseif(KILN_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
