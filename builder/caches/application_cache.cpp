@@ -107,8 +107,9 @@ Result<std::vector<std::string>> device_strings(const runtime::Facts &device,
   for (const runtime::Field field : fields) {
     const std::string *value = runtime::find_fact(device, runtime::field_name(field));
     if (value == nullptr) {
-      return Status(Code::requirement, std::string("the device's ") + runtime::field_name(field) +
-                                           " is not known, of which the application makes its key");
+      return Status(Code::requirement,
+                    std::string("the device's ") + runtime::field_name(field) +
+                        " is not known, and the application's key is made of it");
     }
     values.push_back(*value);
   }

@@ -23,8 +23,8 @@ constexpr char kBin[] = ".bin";
 // A file, of which all numbers have 32 bits, little-endian:
 //
 //     size of the hash, the hash
-//     64, and the offsets of 64 chains' first entries, 0 for none
-//     entries: offset of the chain's next one or 0, size of options, size of binary, options,
+//     64, and for each of 64 chains the offset of its first entry, 0 if it is empty
+//     entries: offset of the chain's next entry or 0, size of options, size of binary, options,
 //     binary
 //
 // Options are in the chain that the last 6 bits of their CRC name.

@@ -112,8 +112,8 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
 Result<OpenPack> open_pack(const std::string &path);
 // The same status, whose message says in which file and ends with the code's name.
 Status in_pack(const std::string &path, const Status &status);
-// As open_pack(). Fails with Code::conflict, too, where builder::check_variants() does: for who
-// believes that programs are those that their hashes and names say.
+// As open_pack(), and fails with Code::conflict if builder::check_variants() does: for commands
+// that trust the hashes and names of programs.
 Result<OpenPack> open_checked_pack(const std::string &path);
 // Whether it is a folder, as kiln record makes, and what is in it. Fails as open_pack() does, and
 // with Code::failed where it holds no packs.

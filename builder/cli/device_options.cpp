@@ -55,8 +55,8 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
   command
       .add_option_function<std::vector<std::string>>(
           "--also", set_also,
-          "NVIDIA: make code for later architectures, too, such as sm_100,sm_120; marked as "
-          "never run")
+          "NVIDIA: also make code for later architectures, such as sm_100,sm_120; it is marked "
+          "as never run")
       ->delimiter(',')
       ->check(as_validator(check_architecture, "sm_NN"));
 }

@@ -13,10 +13,9 @@ const char *const kiln::cli::kToolName = "kiln";
 
 namespace {
 
-// Starts this program again with the same arguments and without address randomisation, if
-// it runs with it: a driver's compiler may order by address (Intel's of NEO 20.44 does), and
-// the same inputs are to give the same pack. Returns where that is not possible or not
-// needed.
+// Starts this program again without address randomisation, if that is on: a driver's compiler may
+// order by address (that of Intel's NEO 20.44 does), and the same inputs are to give the same pack.
+// Returns if randomisation is off or cannot be switched off.
 void restart_with_fixed_addresses(char **argv) {
 #ifdef __linux__
   constexpr unsigned long kAsk = 0xffffffff;

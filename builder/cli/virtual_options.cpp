@@ -63,6 +63,11 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &sel
   }
   std::vector<builder::VirtualSpec> specs;
   for (const std::string &text : options.specs) specs.push_back(*builder::parse_virtual_spec(text));
+  const bool has_neo = std::any_of(specs.begin(), specs.end(),
+                                   [](const auto &spec) { return spec.backend == "neo"; });
+  if (!options.tools.root.empty() && !has_neo) {
+    return Status(Code::bad_argument, "--root needs a --virtual neo:MODEL,...");
+  }
   builder::VirtualTools tools = options.tools;
   tools.clang = clang;
   const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;

@@ -426,8 +426,8 @@ Status prove(const fs::path &clang, const packs::Program &recorded, const Progra
       if (Status s = prove_recorded(clang, program); !s.ok()) return s;
     } else if (job.files.empty()) {
       return {Code::failed, program.name +
-                                ": it includes files, of which the spool has no record: record it "
-                                "again with this Kiln"};
+                                ": it includes files that the spool does not have: record it again "
+                                "with this Kiln"};
     }
     for (const fs::path &path : job.files) {
       if (Status s = prove_with(clang, path, &program); !s.ok()) return s;

@@ -26,7 +26,7 @@ class TokenReader {
   explicit TokenReader(std::string_view output) : text_(output) {}
 
   PlacedToken next();
-  // The #include directives before the last token, of which clang opened the file or did not.
+  // The #include directives before the last token, whether or not clang opened the file.
   const std::vector<PlacedToken> &includes() const { return includes_; }
 
  private:

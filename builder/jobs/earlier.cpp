@@ -104,20 +104,23 @@ const packs::Target *EarlierBinaries::target(std::string_view key) const {
   return target == targets_.end() ? nullptr : target->second.target;
 }
 
-const packs::Binary *EarlierBinaries::binary(std::string_view key,
-                                             const packs::Digest &variant) const {
+const packs::Binary *EarlierBinaries::find(std::string_view key, const packs::Digest &variant,
+                                           ByVariant OfTarget::*kind) const {
   const auto target = targets_.find(key);
   if (target == targets_.end()) return nullptr;
-  const auto found = target->second.binaries.find(variant);
-  return found == target->second.binaries.end() ? nullptr : found->second;
+  const ByVariant &entries = target->second.*kind;
+  const auto found = entries.find(variant);
+  return found == entries.end() ? nullptr : found->second;
+}
+
+const packs::Binary *EarlierBinaries::binary(std::string_view key,
+                                             const packs::Digest &variant) const {
+  return find(key, variant, &OfTarget::binaries);
 }
 
 const packs::Binary *EarlierBinaries::intermediate(std::string_view key,
                                                    const packs::Digest &variant) const {
-  const auto target = targets_.find(key);
-  if (target == targets_.end()) return nullptr;
-  const auto found = target->second.intermediates.find(variant);
-  return found == target->second.intermediates.end() ? nullptr : found->second;
+  return find(key, variant, &OfTarget::intermediates);
 }
 
 TuningsByVariant::TuningsByVariant(const std::vector<packs::Tuning> &all) {

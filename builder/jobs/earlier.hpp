@@ -56,6 +56,9 @@ class EarlierBinaries {
     const packs::Target *target = nullptr;
     ByVariant binaries, intermediates;
   };
+  const packs::Binary *find(std::string_view key, const packs::Digest &variant,
+                            ByVariant OfTarget::*kind) const;
+
   std::unordered_map<std::string_view, OfTarget> targets_;
 };
 

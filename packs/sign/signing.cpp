@@ -3,6 +3,7 @@
 #include "kiln/packs/signing.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <tuple>
 
@@ -24,10 +25,7 @@ Status read_revision(std::string_view text, std::uint64_t *out) {
       place == std::string_view::npos ? std::string_view() : text.substr(place + kLine.size());
   if (!digits.empty()) digits.remove_suffix(1);
   std::uint64_t revision = 0;
-  for (const char c : digits) {
-    if (c < '0' || c > '9' || revision > (UINT64_MAX - 9) / 10) revision = 0;
-    revision = revision * 10 + static_cast<std::uint64_t>(c - '0');
-  }
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), revision);
   if (revision == 0 || decimal(revision) != digits) {
     return Status::error(Code::signature_corrupt,
                          "not a detached signature of a pack: the statement does not end with a "

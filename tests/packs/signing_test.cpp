@@ -69,6 +69,8 @@ TEST_CASE("a detached signature is read for its pack alone", "[signing]") {
   // Of the pack with signatures in it as well.
   const Bytes with = with_signatures(bytes, {signature_by(kOtherKey, bytes, 1)});
   CHECK(read_detached(*opened(with), texts, &signature).ok());
+  REQUIRE(read_detached(*pack, detached_at(*pack, UINT64_MAX), &signature).ok());
+  CHECK(signature.revision == UINT64_MAX);
   const PackPointer other = opened(written(bare_sample()));
   const Status status = read_detached(*other, texts, &signature);
   CHECK(status.code == Code::untrusted);

@@ -122,7 +122,7 @@ TEST_CASE("A device whose name Python may write in several ways has no key") {
   const Status status = pyopencl_key(test::cached_sample(), device, "/cl").status();
   CHECK(status.code == Code::requirement);
   CHECK(status.message ==
-        "the device's device_name is not known, of which the application makes its key");
+        "the device's device_name is not known, and the application's key is made of it");
   device.emplace_back("device_name", "Caf\xc3\xa9");
   CHECK(pyopencl_key(test::cached_sample(), device, "/cl").status().code == Code::requirement);
 }
