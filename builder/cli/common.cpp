@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/inspect/program_check.hpp"
 #include "builder/process/supervise.hpp"
 #include "kiln/packs/dictionary.hpp"
 #include "kiln/packs/output_file.hpp"

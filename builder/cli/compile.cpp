@@ -4,7 +4,7 @@
 
 #include "builder/cli/device_options.hpp"
 #include "builder/compile/prove_text.hpp"
-#include "builder/inspect/program_check.hpp"
+#include "builder/inspect/pack_check.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln run: launch a program on a PNG image, through the runtime.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -7,16 +8,14 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/base/suggest.hpp"
 #include "builder/cli/load_options.hpp"
 #include "builder/launch/check.hpp"
 #include "builder/launch/opened_pack.hpp"
+#include "builder/launch/work.hpp"
 #include "builder/problem/png.hpp"
 
 namespace kiln::cli {
 namespace {
-
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 33;  // of inputs and outputs
 
 struct RunArguments {
   LoadOptions load;
@@ -81,50 +80,13 @@ Status write_outputs(const RunArguments &options, const std::vector<builder::Pla
   return options.output.empty() ? Status() : write_planes(planes, options.output);
 }
 
-struct Selection {
-  packs::Program program;
-  packs::Variant variant;
-};
-
 // The variants that the options allow, of a pack that open_program took; at least one.
-std::vector<Selection> find_subjects(const OpenPack &open, const LoadOptions &load) {
-  std::vector<Selection> subjects;
-  for (const packs::Program &program : open.contents.programs) {
-    if (program.name != load.program) continue;
-    for (const packs::Variant &variant : program.variants) {
-      if (load.variant.empty() || variant.name == load.variant) {
-        subjects.push_back({program, variant});
-      }
-    }
+std::vector<packs::Variant> find_variants(const packs::Program &program, const LoadOptions &load) {
+  std::vector<packs::Variant> variants;
+  for (const packs::Variant &variant : program.variants) {
+    if (load.variant.empty() || variant.name == load.variant) variants.push_back(variant);
   }
-  return subjects;
-}
-
-// Whether one of the variants has each of the parameters. Fails with Code::bad_argument.
-Status knows_parameters(const std::vector<Selection> &subjects, const builder::Parameters &given) {
-  std::vector<std::string> names;
-  for (const Selection &subject : subjects) {
-    for (const auto &[name, value] : builder::all_parameters(subject.variant, {})) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
-  for (const auto &[name, value] : given) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return {Code::bad_argument,
-              fmt::format("program {} has no parameter {}: {}", subjects.front().program.name, name,
-                          names.empty() ? "it takes none" : builder::expected_one_of(name, names))};
-    }
-    for (const Selection &subject : subjects) {
-      Status status = builder::check_parameter(subject.variant, name, value);
-      if (!status.ok()) return status;
-    }
-  }
-  return {};
-}
-
-// Whether a plane can be written as a PNG file.
-bool is_picture(const builder::PlaneShape &shape) {
-  return shape.type == builder::Type::uchar_ && shape.channels != 2;
+  return variants;
 }
 
 // What can be known of the files before a driver is loaded. Fails with Code::bad_argument or
@@ -136,7 +98,7 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
   std::vector<std::string> outputs = {options.report, options.raw};
   for (const builder::PlaneShape &shape : builder::program_shape(program).outputs) {
     if (options.output.empty()) break;
-    if (!is_picture(shape)) {
+    if (!builder::is_picture(shape)) {
       return {Code::bad_argument,
               fmt::format("program {} gives no picture that --output could write", program.name)};
     }
@@ -151,98 +113,38 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
   return {Code::bad_argument, "--reference needs --output or --raw"};
 }
 
-// What the program works on: the picture, or values made for that size.
-struct Work {
-  builder::ProblemSize size;
-  std::vector<builder::Plane> inputs;
-};
-
-// Fails with Code::bad_argument or Code::failed.
-Result<Work> make_work(const RunArguments &options, const packs::Program &program,
-                       const builder::Reference &reference) {
-  const auto size = builder::parse_size(options.size);
-  if (!size) {
-    return Status(Code::bad_argument,
-                  "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + options.size);
-  }
-  const std::uint64_t bytes = builder::bytes_moved(program, *size);
-  if (bytes > kMaxBytes) {
-    return Status(Code::failed,
-                  fmt::format("a problem of {} has {} bytes of inputs and outputs; at most {} here",
-                              options.size, bytes, kMaxBytes));
-  }
-  auto inputs = reference.inputs(program, *size);
-  if (!inputs.ok()) return inputs.status();
-  return Work{*size, *std::move(inputs)};
-}
-
-// A reference that is a file has the outputs of one problem. Fails with Code::bad_argument where
-// it is not the one that the options ask for.
-Status fits_reference(const RunArguments &options, const packs::Program &program,
-                      const builder::Reference &reference) {
-  const auto size = reference.only_size();
-  if (!size) return {};
-  std::string other = builder::parse_size(options.size) == size ? "" : options.size;
-  if (!options.parameters.empty()) other = "other parameters";
-  if (!options.image.empty()) other = "pictures";
-  if (other.empty()) return {};
-  return {Code::bad_argument,
-          fmt::format("program {} is checked by {}, which is not for {}: give --size {} alone, or "
-                      "--no-check",
-                      program.name, program.reference, other, builder::size_text(*size))};
-}
-
-// Fails with Code::bad_argument or Code::failed.
-Result<Work> read_work(const RunArguments &options, const packs::Program &program,
-                       const builder::Reference &reference) {
-  if (Status s = fits_reference(options, program, reference); !s.ok()) return s;
-  if (options.image.empty()) return make_work(options, program, reference);
-  const builder::ProgramShape shape = builder::program_shape(program);
-  if (shape.inputs.size() != 1 || !is_picture(shape.inputs.front())) {
-    return Status(Code::bad_argument,
-                  fmt::format("program {} does not work on one picture: give --size instead of "
-                              "--image",
-                              program.name));
-  }
-  auto input = builder::read_png(options.image, shape.inputs.front().channels);
-  if (!input.ok()) return as_failed(input.status());
-  Work work{{input->width, input->height, 1}, {}};
-  work.inputs.push_back(*std::move(input));
-  return work;
-}
-
 // Writes what the reference gives: no device. Fails with Code::failed.
-Status run_reference_only(const RunArguments &options, const Selection &subject, const Work &work,
-                          const builder::Parameters &given, const builder::Reference &reference) {
+Status run_reference_only(const RunArguments &options, const packs::Variant &variant,
+                          const builder::Work &work, const builder::Parameters &given,
+                          const builder::Reference &reference) {
   if (!reference.exists()) {
     return {Code::failed, fmt::format("program {} names no reference", options.load.program)};
   }
-  const builder::Parameters parameters = builder::all_parameters(subject.variant, given);
-  const auto planes =
-      reference.expected({subject.variant, work.size, work.inputs, parameters, nullptr});
+  const builder::Parameters parameters = builder::all_parameters(variant, given);
+  const auto planes = reference.expected({variant, work.size, work.inputs, parameters, nullptr});
   return planes.ok() ? write_outputs(options, *planes) : planes.status();
 }
 
 // Compares what the variant gave with its reference. Fails with Code::failed where that gives
 // nothing.
-Result<builder::Comparison> check(const Selection &subject, const Work &work,
+Result<builder::Comparison> check(const packs::Variant &variant, const builder::Work &work,
                                   const builder::RunRequest &request,
                                   const builder::RunResult &result,
                                   const builder::Reference &reference) {
-  const builder::Parameters parameters =
-      builder::all_parameters(subject.variant, request.parameters);
+  const builder::Parameters parameters = builder::all_parameters(variant, request.parameters);
   const auto expected =
-      reference.expected({subject.variant, work.size, work.inputs, parameters, &request.device});
+      reference.expected({variant, work.size, work.inputs, parameters, &request.device});
   if (!expected.ok()) return expected.status();
-  return builder::compare_outputs(result.outputs, *expected, subject.variant.tolerance);
+  return builder::compare_outputs(result.outputs, *expected, variant.tolerance);
 }
 
-nlohmann::json check_json(const Selection &subject, const builder::Comparison &comparison) {
+nlohmann::json check_json(const packs::Program &program, const packs::Variant &variant,
+                          const builder::Comparison &comparison) {
   if (comparison.check == builder::Check::unchecked) return nullptr;
-  return {{"reference", subject.program.reference},
+  return {{"reference", program.reference},
           {"different_elements", comparison.different},
           {"worst", comparison.worst},
-          {"tolerance", subject.variant.tolerance}};
+          {"tolerance", variant.tolerance}};
 }
 
 std::string check_text(const builder::Comparison &comparison) {
@@ -282,8 +184,9 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
             {"complete", t.complete}}}};
 }
 
-void summarise(const RunArguments &options, const Selection &subject,
-               const builder::RunResult &result, const builder::Comparison &comparison) {
+// `checked`: the comparison's JSON.
+void summarise(const RunArguments &options, const builder::RunResult &result,
+               const builder::Comparison &comparison, const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
   if (options.json) {
     nlohmann::json stages = nlohmann::json::array();
@@ -292,7 +195,7 @@ void summarise(const RunArguments &options, const Selection &subject,
     }
     print(nlohmann::json{{"schema", 1},
                          {"report", result.report},
-                         {"check", check_json(subject, comparison)},
+                         {"check", checked},
                          {"stages", stages},
                          {"device_nanoseconds", launched.device_nanoseconds()},
                          {"host_nanoseconds", launched.host_nanoseconds}});
@@ -315,15 +218,16 @@ Status write_report(const RunArguments &options, const builder::RunResult &resul
 }
 
 // Compares and tells what was launched, and writes the outputs.
-int finish(const RunArguments &options, const std::vector<Selection> &subjects, const Work &work,
+int finish(const RunArguments &options, const packs::Program &program, const builder::Work &work,
            const builder::RunRequest &request, const builder::RunResult &result,
            const builder::Reference &reference) {
-  const auto subject = std::find_if(subjects.begin(), subjects.end(), [&](const Selection &s) {
-    return s.variant.name == result.variant;
-  });
-  if (subject == subjects.end()) return fail(builder::pack_changed());
-  const auto comparison = check(*subject, work, request, result, reference);
-  summarise(options, *subject, result, comparison.ok() ? *comparison : builder::Comparison());
+  const auto variant =
+      std::find_if(program.variants.begin(), program.variants.end(),
+                   [&](const packs::Variant &one) { return one.name == result.variant; });
+  if (variant == program.variants.end()) return fail(builder::pack_changed());
+  const auto comparison = check(*variant, work, request, result, reference);
+  const builder::Comparison told = comparison.ok() ? *comparison : builder::Comparison();
+  summarise(options, result, told, check_json(program, *variant, told));
   if (!comparison.ok()) return fail(comparison.status());
   if (comparison->check == builder::Check::wrong) {
     return fail({Code::failed, "the result is wrong; no picture was written"});
@@ -333,7 +237,7 @@ int finish(const RunArguments &options, const std::vector<Selection> &subjects, 
 }
 
 // What is to be launched. Fails as make_request() of the load options.
-Result<builder::RunRequest> make_request(const RunArguments &options, const Work &work,
+Result<builder::RunRequest> make_request(const RunArguments &options, const builder::Work &work,
                                          const builder::Parameters &parameters) {
   auto request = make_request(options.load);
   if (!request.ok()) return request;
@@ -354,19 +258,24 @@ int run(const RunArguments &options) {
   }
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
-  const std::vector<Selection> subjects = find_subjects(*pack, options.load);
-  if (Status s = knows_parameters(subjects, *parameters); !s.ok()) return fail(s);
-  const packs::Program &program = subjects.front().program;
+  const packs::Program &program =
+      *std::find_if(pack->contents.programs.begin(), pack->contents.programs.end(),
+                    [&](const packs::Program &one) { return one.name == options.load.program; });
+  const std::vector<packs::Variant> variants = find_variants(program, options.load);
+  if (Status s = builder::check_parameters(program.name, variants, *parameters); !s.ok()) {
+    return fail(s);
+  }
   if (Status s = check_files(options, program); !s.ok()) return fail(s);
   builder::ReferenceOptions references = options.references;
   if (options.reference) references.no_check = false;
   const auto reference = builder::Reference::find(program, options.load.pack, references);
   if (!reference.ok()) return fail(reference.status());
-  const auto work = read_work(options, program, *reference);
+  const auto work = builder::read_work(
+      program, {options.image, options.size, !options.parameters.empty()}, *reference);
   if (!work.ok()) return fail(work.status());
   if (options.reference) {
     const Status status =
-        run_reference_only(options, subjects.front(), *work, *parameters, *reference);
+        run_reference_only(options, variants.front(), *work, *parameters, *reference);
     return status.ok() ? kDone : fail(status);
   }
   const auto request = make_request(options, *work, *parameters);
@@ -375,7 +284,7 @@ int run(const RunArguments &options) {
   const Status reported = write_report(options, result);
   if (!reported.ok()) complain(reported.message);
   if (!result.status.ok()) return fail(result.status);
-  const int code = finish(options, subjects, *work, *request, result, *reference);
+  const int code = finish(options, program, *work, *request, result, *reference);
   return code == kDone ? exit_code_of(reported) : code;
 }
 

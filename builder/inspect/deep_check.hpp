@@ -8,15 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/base/builder_status.hpp"
+#include "builder/inspect/pack_check.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
-
-struct Finding {
-  std::string what;  // "blur/wide SPIR-V, 64-bit"
-  std::string text;  // a sentence
-};
 
 struct DeepFindings {
   std::vector<Finding> faults;  // what FORMAT.md does not allow

@@ -108,8 +108,8 @@ void check_arguments(const TableReader &table, const packs::Variant &variant,
                          shapes_text(shape.outputs)));
 }
 
-void check_variant(const TableReader &table, const ManifestProgram &program, Position at,
-                   const std::string &name) {
+void check_reference_variant(const TableReader &table, const ManifestProgram &program, Position at,
+                             const std::string &name) {
   std::vector<std::string> names;
   for (const ManifestVariant &variant : program.variants) {
     if (!variant.record.arguments.empty()) names.push_back(variant.record.name);
@@ -153,7 +153,7 @@ std::string read_reference(const TableReader &table, const ManifestProgram &prog
   }
   const ProgramShape shape = shape_of(program);
   if (spec->kind == ReferenceSpec::Kind::variant) {
-    check_variant(table, program, text->at, spec->name);
+    check_reference_variant(table, program, text->at, spec->name);
   } else if (spec->kind == ReferenceSpec::Kind::file) {
     check_file(table, text->at, spec->name, shape.outputs, spec->size);
     if (!spec->input.empty()) check_file(table, text->at, spec->input, shape.inputs, spec->size);

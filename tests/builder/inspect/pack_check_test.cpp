@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/inspect/program_check.hpp"
+#include "builder/inspect/pack_check.hpp"
 
 #include <optional>
 
@@ -44,7 +44,7 @@ Status check(const std::string &name, std::vector<packs::Variant> variants) {
 
 }  // namespace
 
-TEST_CASE("The name of a recorded program has 32 digits", "[program_check]") {
+TEST_CASE("The name of a recorded program has 32 digits", "[pack_check]") {
   CHECK(source::is_program_name(source::program_name(kSource, "")));
   const std::string digits(31, 'a');
   for (const std::string &name : {"cl-" + digits, "cl-" + digits + "aa", "cl-" + digits + "A",
@@ -53,8 +53,7 @@ TEST_CASE("The name of a recorded program has 32 digits", "[program_check]") {
   }
 }
 
-TEST_CASE("A recorded program is the one that its name says, with each variant",
-          "[program_check]") {
+TEST_CASE("A recorded program is the one that its name says, with each variant", "[pack_check]") {
   const std::string name = source::program_name(kSource, "-DX");
   const packs::Variant honest = variant("v", kSource);
   CHECK(check(name, {honest, honest}).ok());
@@ -75,7 +74,7 @@ TEST_CASE("A recorded program is the one that its name says, with each variant",
   CHECK(check(name, {compiled}).ok());
 }
 
-TEST_CASE("The name of a recorded module is made of the module's bytes", "[program_check]") {
+TEST_CASE("The name of a recorded module is made of the module's bytes", "[pack_check]") {
   const std::string name = source::program_name(kModule, "-DX");
   CHECK(check(name, {module(blob(kModule), {}), module({}, blob(kModule))}).ok());
   CHECK(check(name, {module({}, {})}).ok());  // nothing to compute it from
@@ -85,14 +84,14 @@ TEST_CASE("The name of a recorded module is made of the module's bytes", "[progr
         std::string::npos);
 }
 
-TEST_CASE("The name of a link is made of its text", "[program_check]") {
+TEST_CASE("The name of a link is made of its text", "[pack_check]") {
   const source::WholeProgram link = source::whole_link({"cl-a", "cl-b"}, "-DX");
   CHECK(check(link.name, {variant("v", link.source)}).ok());
   CHECK(check(link.name, {variant("v", source::whole_link({"cl-b", "cl-a"}, "-DX").source)}).code ==
         Code::conflict);
 }
 
-TEST_CASE("A variant without its hash is found under any name", "[program_check]") {
+TEST_CASE("A variant without its hash is found under any name", "[pack_check]") {
   packs::Variant other = variant("v", kSource);
   other.hash[0] ^= 1;
   CHECK(check("any-name", {other}).code == Code::conflict);
