@@ -6,10 +6,10 @@
 
 #include "builder/caches/export.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/prove_binaries.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/process/fork_call.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/prove_binaries.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
 
 namespace kiln::builder {

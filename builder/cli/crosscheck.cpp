@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "builder/cli/device_options.hpp"
-#include "builder/crosscheck/crosscheck.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/prove/crosscheck.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first launch of a program costs more than the second: what the driver still compiles.
+// Whether the driver still compiles at a program's first launch: by what it costs more than the
+// second, and by what the driver's cache on disk tells, which a busy machine does not change.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +13,16 @@
 #include "builder/launch/recorded_launch.hpp"
 #include "builder/launch/session.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/identity/identity.hpp"
 
 namespace kiln::builder {
+
+// Whether such a driver keeps what it compiles at a launch below the folder of use_driver_caches().
+bool keeps_compiled(runtime::Finishing finishing);
+
+// Bytes below that folder which grow where this process's driver compiles, and at no other launch.
+// Waits until Mesa's threads have written theirs.
+std::uintmax_t compiled_bytes(const std::string &caches);
 
 // Two launches of one program, each to its end, milliseconds.
 struct FirstLaunch {

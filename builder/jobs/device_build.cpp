@@ -11,8 +11,6 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/jobs/job_action.hpp"
@@ -21,6 +19,8 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/result_check.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {

@@ -7,9 +7,9 @@
 #include "builder/base/build_log.hpp"
 #include "builder/base/clock.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/finish/launch_results.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/prove/launch_results.hpp"
+#include "builder/prove/result_check.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "builder/finish/result_check.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/prove/result_check.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "runtime/opencl/library.hpp"
 

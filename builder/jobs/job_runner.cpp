@@ -9,8 +9,8 @@
 #include "builder/base/clock.hpp"
 #include "builder/device/driver_caches.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/finish/prove_binaries.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/prove/prove_binaries.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/finish/job_request.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/jobs/job.hpp"
 #include "builder/process/serving_child.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/result_check.hpp"
 
 namespace kiln::builder {
 

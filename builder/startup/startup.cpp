@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "builder/device/driver_caches.hpp"
-#include "builder/finish/compiled_bytes.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "builder/base/clock.hpp"
-#include "builder/finish/compiled_bytes.hpp"
+#include "builder/finish/launch_twice.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"
 #include "runtime/api/api.hpp"

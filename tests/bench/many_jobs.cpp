@@ -18,9 +18,9 @@
 #include "builder/base/clock.hpp"
 #include "builder/device/device_list.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/jobs/job_action.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/result_check.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/scripted_driver.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/finish/compiled_bytes.hpp"
+#include "builder/finish/launch_twice.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "builder/finish/job_request.hpp"
-#include "builder/finish/results.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/problem/problem_size.hpp"
+#include "builder/prove/result_check.hpp"
 
 namespace kiln::builder {
 

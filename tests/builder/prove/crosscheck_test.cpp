@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scripted driver given binaries that claim to be other targets', and that make it misbehave.
-#include "builder/crosscheck/crosscheck.hpp"
+#include "builder/prove/crosscheck.hpp"
 
 #include <algorithm>
 #include <iostream>

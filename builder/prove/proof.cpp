@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes packs of one binary each, and loads and launches them in a child process.
-#include "builder/finish/proof.hpp"
+#include "builder/prove/proof.hpp"
 
 #include <filesystem>
 
@@ -8,13 +8,12 @@
 
 #include "builder/base/clock.hpp"
 #include "builder/device/driver_caches.hpp"
-#include "builder/finish/compiled_bytes.hpp"
-#include "builder/finish/launch_results.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/plane_json.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/prove/launch_results.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/identity/target.hpp"
 

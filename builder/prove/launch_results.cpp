@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binds the proof's problem, launches it, and takes what it gave.
-#include "builder/finish/launch_results.hpp"
+#include "builder/prove/launch_results.hpp"
 
 #include <algorithm>
 
 #include "builder/finish/launch_twice.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/launch/repeated_launch.hpp"
 #include "builder/launch/session.hpp"
+#include "builder/prove/result_check.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"
 

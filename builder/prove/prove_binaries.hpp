@@ -8,8 +8,8 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/result_check.hpp"
 
 namespace kiln::builder {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Has each binary proven, and notes in its finish what came of it.
-#include "builder/finish/prove_binaries.hpp"
+#include "builder/prove/prove_binaries.hpp"
 
 #include "builder/finish/finishers.hpp"
 #include "builder/finish/launch_sizes.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists, reads, writes and removes the files, two levels deep: "ab/cdef...", 40 digits or 64.
-#include "builder/finish/mesa_files.hpp"
+#include "builder/prove/mesa_files.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gives binaries to drivers in child processes, and records how each took them.
-#include "builder/crosscheck/crosscheck.hpp"
+#include "builder/prove/crosscheck.hpp"
 
 #include <map>
 #include <memory>
@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "builder/device/opened_device.hpp"
-#include "builder/finish/proof.hpp"
-#include "builder/finish/result_check.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "builder/prove/proof.hpp"
+#include "builder/prove/result_check.hpp"
 #include "kiln/packs/hash.hpp"
 #include "runtime/load/build.hpp"
 
