@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fault that the scripted driver can play really happens, and what Kiln makes of it.
+// What the scripted driver can be told to do really happens; ladder_faults_test.cpp has the faults
+// that end a rung.
 #include <csignal>
 
 #include <nlohmann/json.hpp>
@@ -65,65 +66,6 @@ TEST_CASE("a driver aborts, exits with the script's code, or never returns") {
   const auto hung =
       faulty().start_with(fault("clBuildProgram", "hang"), 0, std::chrono::milliseconds(1500));
   CHECK(hung.child.end == ProcessEnd::timed_out);
-}
-
-TEST_CASE("each fault of a binary is a miss of its rung, and the next rung computes") {
-  KILN_NEEDS_POCL();
-  const std::string on_binary = "form = \"binary\"\n";
-  const struct {
-    const char *name;
-    std::string faults;
-    const char *reason;  // of the exact rung
-  } rows[] = {
-      {"success without a program", fault("clCreateProgramWithBinary", "null"),
-       "the driver reported success without a program"},
-      {"a program together with an error",
-       fault("clCreateProgramWithBinary", "program_with_error", "code = -42"),
-       "clCreateProgramWithBinary returned CL_INVALID_BINARY (-42)"},
-      {"status failed with a good code",
-       fault("clCreateProgramWithBinary", "status_failed", "code = -42"), "binary status"},
-      {"status good with a failed code", fault("clCreateProgramWithBinary", "error", "code = -42"),
-       "CL_INVALID_BINARY (-42)"},
-      {"-30 for a stale binary", fault("clCreateProgramWithBinary", "error", "code = -30"),
-       "CL_INVALID_VALUE (-30)"},
-      {"failure at the build alone", fault("clBuildProgram", "error", on_binary + "code = -11"),
-       "clBuildProgram returned CL_BUILD_PROGRAM_FAILURE (-11)"},
-      {"a build that says success and is none", fault("clBuildProgram", "lie", on_binary),
-       "clBuildProgram reported success, but the build status is -2"},
-      {"failure at the kernel alone", fault("clCreateKernel", "error", on_binary + "code = -46"),
-       "clCreateKernel returned CL_INVALID_KERNEL_NAME (-46)"},
-      {"success without a kernel", fault("clCreateKernel", "null", on_binary), "clCreateKernel"},
-      {"a program without kernels", fault("clCreateProgramWithBinary", "empty"),
-       "CL_INVALID_KERNEL_NAME"},
-      {"another number of arguments", fault("clGetKernelInfo", "wrong_arguments", on_binary),
-       "has 3 arguments instead of 2"},
-  };
-  for (const auto &row : rows) {
-    const Start started = faulty().start_with(row.faults);
-    INFO(row.name << ": " << started.child.reason() << started.report);
-    CHECK(holds(started.reason("exact"), row.reason));
-    CHECK(started.rung == "il");
-    CHECK(started.right);
-  }
-}
-
-TEST_CASE("IL that is refused, or accepted and then empty, leaves the source") {
-  KILN_NEEDS_POCL();
-  const struct {
-    const char *what;
-    const char *reason;
-  } rows[] = {{"error", "clCreateProgramWithIL returned CL_OUT_OF_RESOURCES (-5)"},
-              {"null", "the driver reported success without a program"},
-              {"program_with_error", "CL_OUT_OF_RESOURCES (-5)"},
-              {"empty", "CL_INVALID_KERNEL_NAME"}};
-  for (const auto &row : rows) {
-    const Start started =
-        faulty().start_with(fault("clCreateProgramWithIL", row.what), KILN_LOAD_NO_BINARY);
-    INFO(row.what << ": " << started.child.reason() << started.report);
-    CHECK(holds(started.reason("il"), row.reason));
-    CHECK(started.rung == "source");
-    CHECK(started.right);
-  }
 }
 
 TEST_CASE("a fault is limited to a form, a kernel, a text, a device or the nth call") {
