@@ -19,6 +19,9 @@
 namespace kiln::cli {
 namespace {
 
+// Values of --fresh.
+constexpr char kAll[] = "all";
+constexpr char kFailed[] = "failed";
 constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
 
 struct BuildArguments {
@@ -30,9 +33,8 @@ struct BuildArguments {
   double timeout_seconds = 120;
   std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
   std::optional<std::size_t> jobs;                // that run in parallel; none: one for each CPU
-  bool fresh = false;
-  StoreChoice store;
-  bool retry = false;
+  std::string fresh;                              // "all", "failed" or empty
+  std::string store;
   JobChoice how;
   builder::Shard shard;
   packs::WriteOptions write;
@@ -43,7 +45,7 @@ struct BuildArguments {
 // The pack that stands at the output's place; empty if there is no file. Fails as open_pack()
 // does for any other file: it may hold what cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
-  if (options.fresh || !std::filesystem::exists(options.output)) return packs::Contents{};
+  if (options.fresh == kAll || !std::filesystem::exists(options.output)) return packs::Contents{};
   auto open = open_pack(options.output);
   if (open.ok()) return std::move(open->contents);
   Status status = open.status();
@@ -108,7 +110,7 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.input = options.input;
   build.require_proof = options.how.require_proof;
   build.also = options.how.also;
-  build.store = {store_file(options.store), options.fresh, options.retry};
+  build.store = {store_file(options.store), options.fresh == kAll, options.fresh == kFailed};
   make_store_folder(build.store.file);
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
@@ -129,7 +131,8 @@ Status write(const BuildArguments &options, const builder::Refused &refused,
 // Whether the pack at the output's place is what would be written.
 bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
-  const bool anew = options.fresh || options.write.purpose || !options.write.compress_binaries;
+  const bool anew =
+      options.fresh == kAll || options.write.purpose || !options.write.compress_binaries;
   if (anew || result->compiled + result->stored > 0) return false;
   packs::merge_records(*earlier, &result->contents);
   return builder::same_contents(earlier, &result->contents);
@@ -234,10 +237,11 @@ void add_build(CLI::App &app, Command *command) {
       ->default_str("4G");
   add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
-  sub->add_flag("--fresh", options->fresh,
-                "Compile everything again, whatever stands there or is in the store");
-  add_store_options(*sub, &options->store);
-  sub->add_flag("--retry", options->retry, "Try again what failed before, as the store has it");
+  sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
+                "Compile everything again, whatever the output or the store has; --fresh=failed: "
+                "what failed before")
+      ->check(CLI::IsMember({kAll, kFailed}).description(""));
+  add_store_option(*sub, &options->store);
   add_write_options(*sub, &options->write);
   add_host_tools(*sub, &options->tools);
   add_json_flag(*sub, &options->json);

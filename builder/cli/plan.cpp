@@ -18,7 +18,7 @@ struct PlanArguments {
   std::string selector;
   VirtualOptions virtual_devices;
   std::string output;
-  StoreChoice store;
+  std::string store;
   HostTools tools;
   JobChoice how;
   builder::Shard shard;
@@ -116,7 +116,7 @@ void add_plan(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("--have", options->output, "A pack that was built before");
-  add_store_options(*sub, &options->store);
+  add_store_option(*sub, &options->store);
   add_host_tools(*sub, &options->tools);
   add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);

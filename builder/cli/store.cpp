@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr double kSecondsADay = 86'400;
 
 struct StoreArguments {
-  StoreChoice store;
+  std::string store;
   std::optional<double> older_than;  // days
   std::string max_size;
   std::string blobs;  // folder

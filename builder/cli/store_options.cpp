@@ -25,9 +25,8 @@ std::string file_in_cache() {
 
 }  // namespace
 
-std::string store_file(const StoreChoice &choice) {
-  if (choice.none) return "";
-  const std::string file = choice.file.empty() ? variable("KILN_STORE") : choice.file;
+std::string store_file(const std::string &option) {
+  const std::string file = option.empty() ? variable("KILN_STORE") : option;
   if (file.empty()) return file_in_cache();
   return file == "none" ? "" : file;
 }
@@ -39,23 +38,12 @@ void make_store_folder(const std::string &file) {
   }
 }
 
-void add_store_option(CLI::App &command, StoreChoice *choice) {
+void add_store_option(CLI::App &command, std::string *file) {
   command
-      .add_option("--store", choice->file,
-                  "Database of finished jobs; default: KILN_STORE, else kiln/jobs.sqlite in the "
-                  "user's cache")
+      .add_option("--store", *file,
+                  "Database of finished jobs, or none; default: KILN_STORE, else "
+                  "kiln/jobs.sqlite in the user's cache")
       ->type_name("FILE");
-}
-
-void add_store_options(CLI::App &command, StoreChoice *choice) {
-  add_store_option(command, choice);
-  command.add_flag("--no-store", choice->none, "Neither take nor keep finished jobs");
-  // Not by excludes(), which adds to what --help says of both.
-  command.parse_complete_callback([choice] {
-    if (choice->none && !choice->file.empty()) {
-      throw CLI::ValidationError("--no-store", "there is --store, too");
-    }
-  });
 }
 
 }  // namespace kiln::cli

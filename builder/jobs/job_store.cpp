@@ -47,7 +47,7 @@ std::optional<json> JobStore::find(const Action &action) {
   if (!job) return std::nullopt;
   if (job->state == JobState::failed && job->answer.contains("error")) {
     job->answer["error"] =
-        fmt::format("{}\nfailed {} times, and is not tried again without --retry",
+        fmt::format("{}\nfailed {} times, and is not tried again without --fresh=failed",
                     job->answer["error"].get<std::string>(), job->deaths);
   }
   return std::move(job->answer);

@@ -239,13 +239,21 @@ class NeoDevice final : public VirtualDevice {
     if (Status s = packs::write_pack(base, input, {}); !s.ok()) return s;
     // No device computes anything that results could be compared with.
     std::vector<std::string> arguments = {
-        "build",      input,
-        "-o",         output,
-        "--events",   "-",
-        "--jobs",     "1",
-        "--no-store", "--no-check",
-        "--memory",   std::to_string(limits.memory),
-        "--timeout",  fmt::format("{}", static_cast<double>(limits.timeout.count()) / 1000)};
+        "build",
+        input,
+        "-o",
+        output,
+        "--events",
+        "-",
+        "--jobs",
+        "1",
+        "--store",
+        "none",
+        "--no-check",
+        "--memory",
+        std::to_string(limits.memory),
+        "--timeout",
+        fmt::format("{}", static_cast<double>(limits.timeout.count()) / 1000)};
     if (!finish) arguments.emplace_back("--no-finish");
     ProcessRequest request = place_->request(product_, std::move(arguments));
     request.limits = 20 * limits.timeout + kListTimeout;  // it ends its steps itself

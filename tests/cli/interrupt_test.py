@@ -163,7 +163,7 @@ class Interrupts(unittest.TestCase):
 
     def test_drivers_that_hang_are_ended_by_ctrl_c_of_a_terminal(self):
         place = Place(HANG)
-        with place.start_build("--no-store", start_new_session=True) as process:
+        with place.start_build("--store", "none", start_new_session=True) as process:
             wait_until(lambda: place.compiled() == AT_ONCE, process)
             os.killpg(process.pid, signal.SIGINT)
             err = self.check_end(place, process, signal.SIGINT)
@@ -172,11 +172,11 @@ class Interrupts(unittest.TestCase):
     def test_the_next_command_removes_what_a_killed_build_left_and_nothing_of_a_live_one(self):
         place = Place(HANG)
         tmp = place.folder / "tmp"
-        with place.start_build("--no-store") as alive, contextlib.ExitStack() as ends:
+        with place.start_build("--store", "none") as alive, contextlib.ExitStack() as ends:
             ends.callback(alive.terminate)
             wait_until(lambda: place.compiled() == AT_ONCE, alive)
             processes, folders = set(marked_processes(place.folder.name)), set(tmp.iterdir())
-            with place.start_build("--no-store") as killed:
+            with place.start_build("--store", "none") as killed:
                 wait_until(lambda: place.compiled() == 2 * AT_ONCE, killed)
                 killed.kill()
             left = set(tmp.iterdir()) - folders

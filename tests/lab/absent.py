@@ -59,7 +59,7 @@ def _compilers(fleet):
 def _build(fleet, name, words, targets):
     """Adds a pack to the fleet's absent ones, with a target for each device."""
     pack = fleet.work / f"{name}.kiln"
-    done = fleet.host("build", fleet.small_base, "--preferred", "--no-store", "-o", pack, "--json",
+    done = fleet.host("build", fleet.small_base, "--preferred", "--store", "none", "-o", pack, "--json",
                       *words)
     summary = done.expect_code(0, "kiln build").json()
     expect(summary["targets"] == targets, f"{summary['targets']} targets, not {targets}")

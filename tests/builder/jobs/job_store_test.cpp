@@ -171,7 +171,7 @@ TEST_CASE("a driver that dies is tried three times in all, and again if it is to
   REQUIRE(fourth.failures.size() == 1);
   CHECK(fourth.failures[0].text.find("crashed with signal 6") == 0);
   CHECK(fourth.failures[0].text.ends_with(
-      "\nfailed 3 times, and is not tried again without --retry"));
+      "\nfailed 3 times, and is not tried again without --fresh=failed"));
   builder.options.store.retry = true;
   (void)builder.build(base);
   CHECK(builder.built > 0);
