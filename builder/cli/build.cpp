@@ -239,7 +239,7 @@ void add_build(CLI::App &app, Command *command) {
   add_shard_option(*sub, &options->shard);
   sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
                 "Compile everything again, whatever the output or the store has; --fresh=failed: "
-                "what failed before")
+                "only what failed before")
       ->check(CLI::IsMember({kAll, kFailed}).description(""));
   add_store_option(*sub, &options->store);
   add_write_options(*sub, &options->write);

@@ -111,8 +111,10 @@ nlohmann::json verify_json(const builder::PackCheck &check) {
           {"faults", std::move(faults)}};
 }
 
-void tell_faults(const std::string &path, const std::vector<builder::Finding> &faults) {
-  for (const builder::Finding &fault : faults) {
+// Tells those from the `*told`th on.
+void tell_faults(const std::string &path, const builder::PackCheck &check, std::size_t *told) {
+  for (; *told < check.faults.size(); ++*told) {
+    const builder::Finding &fault = check.faults[*told];
     const std::string code = fault.code.empty() ? "" : " [" + fault.code + "]";
     complain(builder::printable_line(path + ": " + fault.what + ": " + fault.text + code));
   }
@@ -126,7 +128,13 @@ int verify(const VerifyArguments &options) {
   }
   const auto open = open_pack(options.path);
   if (!open.ok()) return fail(open.status());
-  builder::PackCheck check = builder::check_pack(*open->pack, open->contents, progress);
+  builder::PackCheck check;
+  std::size_t told = 0;
+  const auto tell = [&](const std::string &what, std::size_t done, std::size_t all) {
+    tell_faults(options.path, check, &told);
+    progress(what, done, all);
+  };
+  builder::check_pack(*open->pack, open->contents, tell, &check);
   end_progress();
   Vouched vouched;
   Status status =
@@ -136,7 +144,7 @@ int verify(const VerifyArguments &options) {
     status = builder::check_deeply(*open->pack, open->contents, check_launch_lines).move_to(&deep);
   }
   check.faults.insert(check.faults.end(), deep.faults.begin(), deep.faults.end());
-  tell_faults(options.path, check.faults);
+  tell_faults(options.path, check, &told);
   if (!status.ok()) return fail(status);
   const bool sound = check.faults.empty();
   if (options.json) {

@@ -66,7 +66,7 @@ Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &sel
   const bool has_neo = std::any_of(specs.begin(), specs.end(),
                                    [](const auto &spec) { return spec.backend == "neo"; });
   if (!options.tools.root.empty() && !has_neo) {
-    return Status(Code::bad_argument, "--root needs a --virtual neo:MODEL,...");
+    return Status(Code::bad_argument, "--root needs --virtual neo:MODEL");
   }
   builder::VirtualTools tools = options.tools;
   tools.clang = clang;

@@ -15,6 +15,9 @@
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::uint8_t kBefore = 0xa5;  // of every byte of an output
@@ -122,8 +125,6 @@ Status launch_recorded(const Device &device, cl_program program,
   *out = worst;
   return {};
 }
-
-namespace fs = std::filesystem;
 
 bool keeps_compiled(runtime::Finishing finishing) {
   return finishing == runtime::Finishing::launches || finishing == runtime::Finishing::shader_cache;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the driver still compiles at a program's first launch: by what it costs more than the
-// second, and by what the driver's cache on disk tells, which a busy machine does not change.
+// Whether the driver still compiles at a program's first launch: the launch takes longer than the
+// second one, or the driver's cache on disk grows, which a busy machine does not change.
 #pragma once
 
 #include <cstdint>

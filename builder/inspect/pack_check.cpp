@@ -51,15 +51,14 @@ std::size_t blobs_of(const packs::Contents &contents) {
 // Decodes each blob and checks its hash and its name.
 class Checker {
  public:
-  Checker(const packs::Contents &contents, const BlobProgress &progress)
-      : contents_(contents), progress_(progress), all_(blobs_of(contents)) {}
+  Checker(const packs::Contents &contents, const BlobProgress &progress, PackCheck *check)
+      : contents_(contents), progress_(progress), all_(blobs_of(contents)), check_(*check) {}
 
-  PackCheck run() {
+  void run() {
     for (const packs::Program &program : contents_.programs) {
       for (const packs::Variant &variant : program.variants) check(program.name, variant);
     }
     for (const packs::Target &target : contents_.targets) check(target);
-    return std::move(check_);
   }
 
  private:
@@ -124,7 +123,7 @@ class Checker {
   const packs::Contents &contents_;
   const BlobProgress &progress_;
   std::size_t all_;
-  PackCheck check_;
+  PackCheck &check_;
   std::map<Entry, packs::Status> known_;
 };
 
@@ -152,11 +151,10 @@ void PackCheck::add(const packs::Status &status, const std::string &what) {
   if (!status.ok()) faults.push_back({what, status.message, packs::code_name(status.code)});
 }
 
-PackCheck check_pack(const packs::Pack &pack, const packs::Contents &contents,
-                     const BlobProgress &progress) {
-  PackCheck check = Checker(contents, progress).run();
-  check.add(packs::check_layout(pack), "layout");
-  return check;
+void check_pack(const packs::Pack &pack, const packs::Contents &contents,
+                const BlobProgress &progress, PackCheck *out) {
+  Checker(contents, progress, out).run();
+  out->add(packs::check_layout(pack), "layout");
 }
 
 }  // namespace kiln::builder

@@ -29,8 +29,9 @@ struct Finding {
 struct PackCheck {
   std::vector<Finding> faults;
   std::size_t blobs = 0;  // that were checked
-  // Binaries, and how many of them leave something, or nothing, to compile at their first launch.
-  std::size_t binaries = 0, final = 0, not_final = 0;
+  std::size_t binaries = 0;
+  std::size_t final = 0;      // leave nothing to compile at their first launch
+  std::size_t not_final = 0;  // leave something
 
   void add(const packs::Status &status, const std::string &what);  // nothing if it is ok
 };
@@ -40,8 +41,8 @@ using BlobProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
 // Reads every blob, compares it with its hashes, and checks the layout of the file. `contents` is
-// what `pack` has.
-PackCheck check_pack(const packs::Pack &pack, const packs::Contents &contents,
-                     const BlobProgress &progress);
+// what `pack` has. `*out` is empty before, and grows while `progress` is told.
+void check_pack(const packs::Pack &pack, const packs::Contents &contents,
+                const BlobProgress &progress, PackCheck *out);
 
 }  // namespace kiln::builder

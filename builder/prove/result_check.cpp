@@ -12,6 +12,9 @@
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::builder {
+
+using nlohmann::json;
+
 namespace {
 
 using Kind = ReferenceSpec::Kind;
@@ -135,8 +138,6 @@ Status judge(const Results &got, const Expectation &expected, double tolerance,
           fmt::format("its results are wrong: {} instead of {}, which {} gives; {}", name_of(got),
                       name_of(expected.results), expected.by, difference_text(comparison, got))};
 }
-
-using nlohmann::json;
 
 json to_json(const Results &results) {
   return {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the rungs from the top until a program passes every check, and stores what was compiled.
+// Tries the rungs from the top until a program passes every check, and has persistence store what
+// was compiled.
 #include "runtime/load/ladder.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a variant: overlay, exact binary, compatible binary, IL, source, or an error that
-// says why.
+// Loading a variant by the best rung that gives a program, or an error that says why.
 #pragma once
 
 #include <memory>

@@ -29,8 +29,8 @@ void add_driver_note(const kiln_driver_note &note, const Identity &identity,
 // Kiln's own notes about the device.
 DriverNotes known_driver_notes(const Identity &identity, const Description &description);
 
-// What a pack is checked by, a plug point: runtime/trust implements it. The pack shares it, which
-// may live longer than the loader.
+// Checks the parts of a pack: a plug point that runtime/trust implements. Shared with the pack,
+// which may outlive the loader.
 class Trust : public packs::NameCheck {
  public:
   // What would have been refused, where that is only to be told: Code::untrusted.
@@ -38,8 +38,6 @@ class Trust : public packs::NameCheck {
   // A number that stands for the keys where they are required; else 0.
   virtual std::uint64_t number() const = 0;
 };
-
-struct LoadedProgram;
 
 // A device, a context that holds it, a pack, and what the application asked for. Immutable
 // but for what it remembers, which guards itself, and a flag; shared between threads.

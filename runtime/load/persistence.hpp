@@ -32,6 +32,7 @@ inline bool is_known(Verdict fate) {
 }
 
 inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
+inline constexpr std::uint8_t kEarlierNoLoad = 7;  // kNoLoad of earlier journals; never a rung's
 
 // A rung's number as it is on disk, or kNoLoad.
 class RungByte {
@@ -45,7 +46,7 @@ class RungByte {
   constexpr kiln_rung rung() const {
     return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
   }
-  constexpr bool is_rung() const { return value_ <= kHighestRung; }
+  constexpr bool is_rung() const { return value_ <= kHighestRung && value_ != kEarlierNoLoad; }
   // Compiling takes so long that the application is often ended meanwhile.
   constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
 
@@ -89,12 +90,13 @@ class Guard {
   virtual bool passes_over(const BlobUse &subject, bool last, bool foresee) = 0;
 
   // Before the driver sees an unproven subject, on the thread that calls it. `deadline` in
-  // milliseconds, 0 for none. Returns the slot, or -1 if no marker could be written, and
-  // then why, for people.
+  // milliseconds, 0 for none. Returns the slot; -1 with `*why` set, for people, if no
+  // marker could be written.
   virtual int begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) = 0;
   // This thread has left the driver, whose work goes on.
   virtual void leave(int slot) = 0;
-  // After it. A fate other than none is recorded; none is for what failed in good order.
+  // After it. A fate other than none is recorded; none is for what failed in good order. With
+  // slot -1 the fate alone is recorded.
   virtual void end(int slot, const BlobUse &subject, Verdict fate) = 0;
 
  protected:
@@ -149,8 +151,8 @@ class Persistence {
                             const std::string &log) const = 0;
   virtual std::string refusal(std::uint64_t id, std::string *why) const = 0;
 
-  // After a load: stores the driver's own binary if that saves the next start a compilation. The
-  // report is the load's.
+  // After a load: stores the driver's own binary if that saves the next start a compilation. Sets
+  // LoadedProgram::to_finish, adds a note to the load's report, and notifies the application.
   virtual void keep(LoadedProgram *program, Report *report) = 0;
   // Makes the program's binary final and stores it, if LoadedProgram::to_finish is set, and
   // notifies the application.
@@ -159,7 +161,8 @@ class Persistence {
 
 // Names "kernel `index` of what was given to the driver as `subject` was launched".
 std::uint64_t launch_id(const BlobUse &subject, unsigned index);
-inline constexpr unsigned kMarkedKernels = 64;  // of a program; others' launches are not marked
+inline constexpr unsigned kMarkedKernels =
+    64;  // per program; launches of its later kernels are not marked
 
 // Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
 // `last` and `foresee` are as Guard::check() has them.

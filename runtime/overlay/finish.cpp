@@ -2,7 +2,7 @@
 // The driver's own binary of what this device had to compile: taken behind a marker, finished as
 // the vendor's profile says, tried as the next start will, and stored.
 #include "kiln/packs/hash.hpp"
-#include "runtime/load/ladder.hpp"
+#include "runtime/load/report.hpp"
 #include "runtime/load/rungs.hpp"
 #include "runtime/overlay/cuda_linker.hpp"
 #include "runtime/overlay/overlay.hpp"
@@ -102,13 +102,14 @@ Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
   return status.ok() ? link_binary(loader, program.variant, binary) : status;
 }
 
-// Tells the application what became of it. `done` and `failed` are sentences.
+// Tells the application whether the binary was stored. `done` and `failed` are sentences, `else_`
+// is what became of the rung where it was not.
 std::string tell_stored(const LoadedProgram &program, kiln_rung rung, const Status &status,
-                        const char *done, const char *failed) {
+                        kiln_outcome else_, const char *done, const char *failed) {
   std::string text = status.ok() ? done : concat({failed, ": ", status.message});
   notify(*program.loader, {status.ok() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, rung,
-                           status.ok() ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED,
-                           program.name.c_str(), program.variant.name().data(), text.c_str(), 0});
+                           status.ok() ? KILN_OUTCOME_LOADED : else_, program.name.c_str(),
+                           program.variant.name().data(), text.c_str(), 0});
   return text;
 }
 
@@ -134,7 +135,7 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
     status = store(program->variant.hash(), {binary.data(), binary.size()}, report->program,
                    report->variant, stored_finality(*loader.device));
   }
-  report->notes.push_back(tell_stored(*program, report->rung, status,
+  report->notes.push_back(tell_stored(*program, report->rung, status, KILN_OUTCOME_LOADED,
                                       "the driver's binary was stored in the overlay",
                                       "the driver's binary was not stored in the overlay"));
 }
@@ -150,7 +151,7 @@ void Overlay::finish(LoadedProgram *program) {
     status = store(program->variant.hash(), {binary.data(), binary.size()}, program->name,
                    std::string(program->variant.name()), packs::Finality::yes);
   }
-  (void)tell_stored(*program, KILN_RUNG_OVERLAY, status,
+  (void)tell_stored(*program, KILN_RUNG_OVERLAY, status, KILN_OUTCOME_FAILED,
                     "the finished binary was stored in the overlay",
                     "the binary was not finished for the overlay");
 }

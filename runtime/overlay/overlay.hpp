@@ -43,6 +43,7 @@ class Overlay final : public Persistence {
                     const std::string &log) const override;
   std::string refusal(std::uint64_t id, std::string *why) const override;
 
+  // Both in finish.cpp.
   void keep(LoadedProgram *program, Report *report) override;
   void finish(LoadedProgram *program) override;
 

@@ -28,6 +28,7 @@ KILLS = int(os.environ.get("KILN_KILLS", "6"))
 JOBS = 6  # of a build
 AT_ONCE = 2
 SCRIPT = 'log = "{folder}/calls"\n' + scripted.DEVICE
+REFUSED = '[[fault]]\nat = "clBuildProgram"\ndo = "error"\ncode = -11\n'
 
 
 class Place:
@@ -165,6 +166,20 @@ class Shared(unittest.TestCase):
         result = json.loads(out)
         self.assertEqual(result["compiled"] + result["stored"], JOBS)
         self.assertEqual(result["failures"], [])
+
+
+class Refused(unittest.TestCase):
+    def test_what_the_compiler_refused_is_tried_again_with_fresh_failed_alone(self):
+        place = Place(DRIVER, SCRIPT + REFUSED)
+        made = []
+        for option in ((), (), ("--fresh=failed",)):
+            before = place.compiled()
+            with place.start(*place.build_words("out.kiln"), *option) as process:
+                out, err = process.communicate()
+            self.assertEqual(process.returncode, 1, err)
+            self.assertEqual(len(json.loads(out)["failures"]), JOBS)
+            made.append(place.compiled() - before)
+        self.assertEqual(made, [JOBS, 0, JOBS])
 
 
 class Places(unittest.TestCase):

@@ -69,7 +69,7 @@ struct Notice {
 // How one start of the application went.
 struct Start {
   builder::ChildResult child;
-  std::string rung;    // "overlay", "exact", "il", "source", or "error"
+  std::string rung;    // as the report's JSON has it
   std::string report;  // the load report's JSON
   std::string error;   // of a load that gave no program
   bool right = false;  // all values are

@@ -20,7 +20,7 @@ struct Row {
 };
 
 // A start that loads from `rung` because of what the report says of `failing`, and stores what
-// was compiled; the next, after the fault, finds that.
+// was compiled; the next, after the fault, finds that. Without an overlay nothing else happens.
 void check_row(const Row &row, const std::string &failing, const std::string &rung) {
   const std::string overlay = machine().new_overlay();
   const Start first = machine().start_with(row.faults, machine().full(), with(overlay));
@@ -42,6 +42,11 @@ void check_row(const Row &row, const std::string &failing, const std::string &ru
   CHECK(next.rung == "overlay");
   CHECK(next.right);
   CHECK_FALSE(next.recompiled);
+  const Start bare = machine().start_with(row.faults, machine().full(), with(""));
+  INFO("without an overlay: " << bare.child.reason() << bare.report);
+  CHECK(holds(bare.reason(failing), row.reason));
+  CHECK(bare.rung == rung);
+  CHECK(bare.right);
 }
 
 }  // namespace

@@ -69,15 +69,18 @@ typedef struct kiln_driver_note {
  * sizeof(kiln_loader_options). A shorter one from an older header is accepted, and what it lacks
  * counts as zero. Of a longer one from a newer header the bytes that this library does not know
  * must be zero, else #KILN_ERROR_ARGUMENT: what is asked for is never silently left undone. A size
- * of more than 4,096 is #KILN_ERROR_ARGUMENT, too, as is an unknown level. */
+ * of more than 4,096 is #KILN_ERROR_ARGUMENT, too, as is an unknown level, and `overlay` or `trust`
+ * without its part. */
 struct kiln_loader_options {
-  size_t size;            /**< sizeof(kiln_loader_options) */
-  cl_context context;     /**< Holds the device and is retained; NULL makes one of Kiln's own. */
-  const char *overlay;    /**< These two and `overlay_part` by kiln_loader_use_overlay() alone. */
-  uint64_t overlay_limit; /**< Bytes. */
-  const struct kiln_overlay_part *overlay_part; /**< What the linker takes in by that call. */
-  const struct kiln_trust *trust;               /**< These two by kiln_loader_use_trust() alone. */
-  const struct kiln_trust_part *trust_part;     /**< What the linker takes in by that call. */
+  size_t size;        /**< sizeof(kiln_loader_options) */
+  cl_context context; /**< Holds the device and is retained; NULL makes one of Kiln's own. */
+  /** Set by kiln_loader_use_overlay(), with the next two members. */
+  const char *overlay;
+  uint64_t overlay_limit;                       /**< Bytes of binaries kept. */
+  const struct kiln_overlay_part *overlay_part; /**< The overlay's code. */
+  /** Set by kiln_loader_use_trust(), with `trust_part`. */
+  const struct kiln_trust *trust;
+  const struct kiln_trust_part *trust_part; /**< The code that checks signatures. */
   /** A binary that another living process has been loading for longer is passed over at this
    * start. A load that takes longer and succeeds is a success. 0: none. */
   uint32_t deadline_milliseconds;

@@ -12,13 +12,15 @@
 extern "C" {
 #endif
 
-/** Connects an overlay to the loaders that are created with `options`: what this device had to
- * compile is kept for later starts, and what drivers died of is not given to them again. Sets
- * `overlay`, `overlay_limit` and `overlay_part`; a program that does not call this links neither.
- * @param options whose `size` is set; NULL does nothing.
+/** Connects an overlay to the loaders that are created with `options`: they keep for later starts
+ * what this device had to compile, and do not give a driver again what it died of. Sets `overlay`,
+ * `overlay_limit` and `overlay_part`. A program that calls nothing of this header links no code of
+ * the overlay.
+ * @param options options to set; NULL does nothing.
  * @param folder the application's own, on a local disk, one for all its packs and processes. Made
- * by kiln_loader_create() if its parent is there, and needed until that returns. One that cannot be
- * used is no error, but no overlay and no quarantine, which the report says. NULL: none.
+ * by kiln_loader_create() if its parent is there, and needed until that returns. A folder that
+ * cannot be used is no error: the loader has no overlay and no quarantine, and a notice and the
+ * reports say why. NULL: no overlay.
  * @param limit bytes of binaries kept, least recently used first out; 0: 64 MiB. */
 KILN_API void kiln_loader_use_overlay(kiln_loader_options *options, const char *folder,
                                       uint64_t limit);

@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-/// A demand for loaders, which it must outlive until they are created; see kiln_trust.
+/// A demand for signatures; must exist until the loaders that it is used for are created. See
+/// kiln_trust.
 class Trust {
  public:
   /// `keys`: the texts of public keys' files, or their second lines.
@@ -29,7 +30,7 @@ class Trust {
   Trust(const Trust &) = delete;
   Trust &operator=(const Trust &) = delete;
 
-  /// Connects it to the loaders that are created with `options`.
+  /// Makes the loaders that are created with `options` demand it.
   void use_for(kiln_loader_options *options) const { kiln_loader_use_trust(options, &trust_); }
   /// For kiln_loader_use_trust().
   const kiln_trust *get() const { return &trust_; }

@@ -59,10 +59,11 @@ struct kiln_trust {
   const kiln_signature_functions *functions; /**< kiln_signatures(); not copied. */
 };
 
-/** Connects a demand to the loaders that are created with `options`. Sets `trust` and `trust_part`;
- * a program that does not call this links nothing of it.
- * @param options whose `size` is set; NULL does nothing.
- * @param trust needed until kiln_loader_create() returns; NULL: none. */
+/** Makes the loaders that are created with `options` demand signatures. Sets `trust` and
+ * `trust_part`; a program that does not call this links no code of it.
+ * @param options options to set; NULL does nothing.
+ * @param trust needed, with its keys, until kiln_loader_create() returns, and its `functions` for
+ * as long as the loader and its programs; NULL: no demand. */
 KILN_API void kiln_loader_use_trust(kiln_loader_options *options, const kiln_trust *trust);
 
 #ifdef __cplusplus

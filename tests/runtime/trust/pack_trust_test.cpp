@@ -299,10 +299,12 @@ TEST_CASE("a library that does not know the demand refuses it", "[trust]") {
   // As the library of yesterday reads the options of today.
   constexpr std::size_t kKnown = offsetof(kiln_loader_options, trust);
   unsigned char known[kKnown] = {};
-  Demanding demand(KILN_TRUST_WARN);
-  const char *wrong = runtime::read_options(&demand.options, kKnown, known);
+  LoaderOptions options;
+  const Trust trust({kSignerPublic}, 0, KILN_TRUST_WARN);
+  trust.use_for(&options);
+  const char *wrong = runtime::read_options(&options, kKnown, known);
   REQUIRE(wrong != nullptr);
   CHECK(std::string(wrong) == "an option is set that this version of the library does not know");
-  kiln_loader_use_trust(&demand.options, nullptr);
-  CHECK(runtime::read_options(&demand.options, kKnown, known) == nullptr);
+  kiln_loader_use_trust(&options, nullptr);
+  CHECK(runtime::read_options(&options, kKnown, known) == nullptr);
 }

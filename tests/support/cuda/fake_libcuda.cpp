@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcuda.so.1 for tests: the functions that runtime/load/cuda_linker.cpp calls. Its linker makes a
-// cubin of PTX as the scripted driver writes it (shapes.hpp), and does what KILN_FAKE_CUDA says,
-// words separated by commas, which are read anew at each call:
+// libcuda.so.1 for tests: the functions that runtime/overlay/cuda_linker.cpp calls. Its linker
+// makes a cubin of PTX as the scripted driver writes it (shapes.hpp), and does what KILN_FAKE_CUDA
+// says, words separated by commas, which are read anew at each call:
 //
 //   no_device      cuInit says CUDA_ERROR_NO_DEVICE
 //   refuse         the linker refuses the PTX, with a log
