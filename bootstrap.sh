@@ -195,12 +195,7 @@ run_checks() {
   rm -rf build/{release,clang,asan-runtime,fuzz}/tests/results
   run_tests release style -L 'style|thorough' || failed=yes
   run_tests clang quick -L quick || failed=yes
-  # PoCL alone: Intel's driver cannot be loaded under this sanitizer. Why not its own signal stack,
-  # tests/runtime/checked.cmake says.
-  OCL_ICD_VENDORS=$PWD/build/release/tests/runtime/icd \
-    ASAN_OPTIONS=use_sigaltstack=0 \
-    LSAN_OPTIONS=suppressions=$PWD/tests/support/suppressions/lsan.supp:print_suppressions=0 \
-    run_tests asan-runtime quick -L quick || failed=yes
+  run_tests asan-runtime quick -L quick || failed=yes
   run_tests fuzz fuzz -L fuzz || failed=yes
   summary build/release build/clang build/asan-runtime build/fuzz || failed=yes
   [ -z "$failed" ]

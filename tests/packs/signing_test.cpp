@@ -71,8 +71,8 @@ TEST_CASE("a detached signature is read for its pack alone", "[signing]") {
   CHECK(read_detached(*opened(with), texts, &signature).ok());
   REQUIRE(read_detached(*pack, detached_at(*pack, UINT64_MAX), &signature).ok());
   CHECK(signature.revision == UINT64_MAX);
-  const PackPointer other = opened(written(bare_sample()));
-  const Status status = read_detached(*other, texts, &signature);
+  const Bytes others = written(bare_sample());
+  const Status status = read_detached(*opened(others), texts, &signature);
   CHECK(status.code == Code::untrusted);
   CHECK(status.message == "the statement is of another pack");
 }

@@ -15,6 +15,13 @@ namespace kiln::test {
 
 inline constexpr int kExitSkipped = 77;  // what ctest reads as "Skipped"
 
+// Whether a sanitizer of GCC has memory and an allocator of its own in this process.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // Says why something could not run. The executable then exits with 77, unless anything failed:
 // a failure is never hidden behind a skip, nor a skip behind what else passed.
 void record_skip(const std::string &reason);

@@ -64,6 +64,7 @@ class Family {
 }  // namespace
 
 TEST_CASE("the memory of a process is that of its children, too") {
+  if (kiln::test::kSanitized) KILN_SKIP("the sanitizer holds memory of its own");
   const Family family(true);
   CHECK(children_of(family.pid()).size() == 3);
   CHECK(resident_bytes(family.pid()) > kHeld);
@@ -73,6 +74,7 @@ TEST_CASE("the memory of a process is that of its children, too") {
 }
 
 TEST_CASE("memory that forked processes have in common counts once") {
+  if (kiln::test::kSanitized) KILN_SKIP("the sanitizer holds memory of its own");
   const Family family(false);
   CHECK(children_of(family.pid()).size() == 3);
   CHECK(holds_more(family.pid(), kHeld / 2));
