@@ -162,10 +162,10 @@ std::optional<std::string> IncludeMacros::apply(const Macro &macro,
                                                 const std::vector<std::string> &arguments,
                                                 unsigned depth, std::size_t *steps) const {
   // "//" begins a comment, also in the operand of -D.
-  constexpr std::string_view kHard[] = {"##", "//", "/*", " ", "\t", "\v", "\f", "\r"};
-  const bool is_hard = std::any_of(std::begin(kHard), std::end(kHard), [&](std::string_view part) {
-    return macro.body.find(part) != std::string::npos;
-  });
+  constexpr std::string_view kHardParts[] = {"##", "//", "/*", " ", "\t", "\v", "\f", "\r"};
+  const bool is_hard = std::any_of(
+      std::begin(kHardParts), std::end(kHardParts),
+      [&](std::string_view part) { return macro.body.find(part) != std::string::npos; });
   const bool fits = !macro.is_function || arguments.size() == macro.parameters.size();
   if (!macro.is_certain || !fits || is_hard) return std::nullopt;
   std::string replaced;
