@@ -100,9 +100,9 @@ void read_capabilities(const std::vector<TableReader> &tables, runtime::Capabili
       for (std::string word; words >> word;) can->extensions.push_back(word);
     }
   }
-  std::ranges::sort(can->extensions);
-  const auto twice = std::ranges::unique(can->extensions);
-  can->extensions.erase(twice.begin(), twice.end());
+  std::vector<std::string> &all = can->extensions;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());  // Clang 15 takes no ranges::unique
   std::vector<std::string> keys = {"extensions", "local_memory", "max_work_group_size"};
   for (const auto &[key, member] : kFlags) keys.emplace_back(key);
   for (const TableReader &table : tables) {

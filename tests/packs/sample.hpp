@@ -213,6 +213,17 @@ inline PackPointer opened(const Bytes &bytes) {
   return pack;
 }
 
+// The pack keeps the bytes.
+inline PackPointer opened(Bytes &&bytes) {
+  struct Kept {
+    Bytes bytes;
+    PackPointer pack;
+  };
+  const auto kept = std::make_shared<Kept>(Kept{std::move(bytes), nullptr});
+  kept->pack = opened(static_cast<const Bytes &>(kept->bytes));
+  return {kept, kept->pack.get()};
+}
+
 inline Contents contents_of(const PackPointer &pack) {
   Contents contents;
   const Status status = packs::read_contents(pack, &contents);
