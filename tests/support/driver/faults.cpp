@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "tests/support/nowhere.hpp"
+
 namespace kiln::driver {
 namespace {
 
@@ -123,11 +125,7 @@ const Fault *enter(const Call &call) {
 
 void die(Action action, int code) {
   switch (action) {
-    case Action::segv: {
-      static int *volatile nowhere = nullptr;
-      *nowhere = 0;  // not raise(): a real driver's handler may swallow that
-      break;
-    }
+    case Action::segv: kiln::test::write_to_nowhere(); break;
     case Action::abort: std::abort();
     case Action::exit: _exit(code);
     case Action::hang:
