@@ -178,7 +178,7 @@ void add_store(CLI::App &app, Command *command) {
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const StoreArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);
-    add_store_option(*action, &options->store);
+    add_store_option(*action, &options->store, "Database of finished jobs");
     action->callback([=] { *command = [=] { return run(*options); }; });
     return action;
   };

@@ -38,11 +38,11 @@ void make_store_folder(const std::string &file) {
   }
 }
 
-void add_store_option(CLI::App &command, std::string *file) {
+void add_store_option(CLI::App &command, std::string *file, const char *what) {
   command
-      .add_option("--store", *file,
-                  "Database of finished jobs, or none; default: KILN_STORE, else "
-                  "kiln/jobs.sqlite in the user's cache")
+      .add_option(
+          "--store", *file,
+          std::string(what) + "; default: KILN_STORE, else kiln/jobs.sqlite in the user's cache")
       ->type_name("FILE");
 }
 

@@ -15,7 +15,8 @@ std::string store_file(const std::string &option);
 // Makes the folder of the user's cache that the store is in, if it is that.
 void make_store_folder(const std::string &file);
 
-// --store.
-void add_store_option(CLI::App &command, std::string *file);
+// --store. `what` is its value in the help.
+void add_store_option(CLI::App &command, std::string *file,
+                      const char *what = "Database of finished jobs, or none");
 
 }  // namespace kiln::cli

@@ -36,8 +36,8 @@ FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program
   if ((program.to_prove.fetch_and(~bit) & bit) == 0) return;
   bit_ = bit;
   subject_ = launch_of(program.subject, index);
-  std::string why;  // a death would not be seen; the load has reported that already
-  slot_ = guard_of(*program.loader)->begin(subject_, 0, &why);
+  // If it fails, a death would not be seen; the load has reported that already.
+  (void)guard_of(*program.loader)->begin(subject_, 0, &slot_);
 }
 
 FirstLaunch::~FirstLaunch() {

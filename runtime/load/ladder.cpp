@@ -171,10 +171,10 @@ class Ladder {
       return true;
     }
     Guarded guarded(guard_, attempt.subject, loader_->deadline_milliseconds);
-    if (!guarded.no_marker().empty()) {
+    if (!guarded.status().ok()) {
       note(KILN_NOTICE_NO_GUARD, *result,
            concat({"no marker could be written, a death of the driver would not be seen: ",
-                   guarded.no_marker()}));
+                   guarded.status().message}));
     }
     Verdict after = Verdict::untried;
     const bool loaded = build(attempt, before, result, &guarded, &after, out);

@@ -9,7 +9,7 @@ namespace kiln::runtime {
 Guarded::Guarded(Guard *guard, const BlobUse &subject, std::uint32_t deadline)
     : guard_(guard), subject_(subject) {
   if (guard == nullptr || is_known(guard->fate(subject.id))) return;
-  slot_ = guard->begin(subject, deadline, &no_marker_);
+  status_ = guard->begin(subject, deadline, &slot_);
 }
 
 void Guarded::end(Verdict fate) {

@@ -89,10 +89,9 @@ class Guard {
   // The same for what happened to the subject alone, whatever others did on its rung.
   virtual bool passes_over(const BlobUse &subject, bool last, bool foresee) = 0;
 
-  // Before the driver sees an unproven subject, on the thread that calls it. `deadline` in
-  // milliseconds, 0 for none. Returns the slot; -1 with `*why` set, for people, if no
-  // marker could be written.
-  virtual int begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) = 0;
+  // Writes a marker before the driver sees an unproven subject, on the thread that calls it.
+  // `deadline` in milliseconds, 0 for none. `*slot` is set on success alone.
+  virtual packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) = 0;
   // This thread has left the driver, whose work goes on.
   virtual void leave(int slot) = 0;
   // After it. A fate other than none is recorded; none is for what failed in good order. With
@@ -113,8 +112,8 @@ class Guarded {
   Guarded &operator=(const Guarded &) = delete;
   ~Guarded() { end(Verdict::untried); }
 
-  // Why there is no marker; "" if there is one or none is needed.
-  const std::string &no_marker() const { return no_marker_; }
+  // Whether the marker could be written, where one is needed.
+  const packs::Status &status() const { return status_; }
   // The driver has come back; may be called again with what was found out later.
   void end(Verdict fate);
 
@@ -122,7 +121,7 @@ class Guarded {
   Guard *guard_;
   BlobUse subject_;
   int slot_ = -1;
-  std::string no_marker_;
+  packs::Status status_;
 };
 
 struct LoadedProgram;

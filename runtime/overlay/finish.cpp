@@ -102,13 +102,13 @@ Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {
   return status.ok() ? link_binary(loader, program.variant, binary) : status;
 }
 
-// Tells the application whether the binary was stored. `done` and `failed` are sentences, `else_`
-// is what became of the rung where it was not.
+// Tells the application whether the binary was stored. `unstored` is the notice's outcome if it was
+// not; `done` and `failed` are sentences.
 std::string tell_stored(const LoadedProgram &program, kiln_rung rung, const Status &status,
-                        kiln_outcome else_, const char *done, const char *failed) {
+                        kiln_outcome unstored, const char *done, const char *failed) {
   std::string text = status.ok() ? done : concat({failed, ": ", status.message});
   notify(*program.loader, {status.ok() ? KILN_NOTICE_STORED : KILN_NOTICE_NOT_STORED, rung,
-                           status.ok() ? KILN_OUTCOME_LOADED : else_, program.name.c_str(),
+                           status.ok() ? KILN_OUTCOME_LOADED : unstored, program.name.c_str(),
                            program.variant.name().data(), text.c_str(), 0});
   return text;
 }
@@ -123,7 +123,7 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
   const bool compiled = find_rung(report->rung)->form != Form::binary;
   if (!compiled && !report->recompiled.value_or(false)) return;
   if (report->rung == KILN_RUNG_OVERLAY) {
-    // Once: some drivers recompile their own binary, too, and would do so at every start.
+    // Once: some drivers recompile even their own binary, at every start.
     const Record healed{work_id(program->variant, Work::heal), Verdict::binary_read,
                         KILN_RUNG_OVERLAY};
     if (quarantine_.fate(healed.id) == Verdict::binary_read) return;

@@ -264,12 +264,10 @@ int Quarantine::open_marker() {
   return 0;
 }
 
-int Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) {
+packs::Status Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, int *slot) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  int slot = -1;
-  const int error = take_slot(subject, deadline, &slot);
-  if (error != 0) *why = system_error_text(error);
-  return slot;
+  const int error = take_slot(subject, deadline, slot);
+  return error == 0 ? packs::Status() : refusal(system_error_text(error).c_str());
 }
 
 // Only on success is there a slot.

@@ -57,7 +57,7 @@ class Quarantine final : public Guard {
   using Guard::check;
   packs::Status check(const BlobUse &subject, bool last, bool foresee) override;
   bool passes_over(const BlobUse &subject, bool last, bool foresee) override;
-  int begin(const BlobUse &subject, std::uint32_t deadline, std::string *why) override;
+  packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) override;
   void leave(int slot) override;
   void end(int slot, const BlobUse &subject, Verdict fate) override;
   // Records a fate without an attempt.

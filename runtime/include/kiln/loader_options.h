@@ -69,8 +69,8 @@ typedef struct kiln_driver_note {
  * sizeof(kiln_loader_options). A shorter one from an older header is accepted, and what it lacks
  * counts as zero. Of a longer one from a newer header the bytes that this library does not know
  * must be zero, else #KILN_ERROR_ARGUMENT: what is asked for is never silently left undone. A size
- * of more than 4,096 is #KILN_ERROR_ARGUMENT, too, as is an unknown level, and `overlay` or `trust`
- * without its part. */
+ * of more than 4,096, an unknown level, and `overlay` or `trust` without its part are
+ * #KILN_ERROR_ARGUMENT, too. */
 struct kiln_loader_options {
   size_t size;        /**< sizeof(kiln_loader_options) */
   cl_context context; /**< Holds the device and is retained; NULL makes one of Kiln's own. */

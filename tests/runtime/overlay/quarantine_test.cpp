@@ -267,8 +267,8 @@ TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has
     std::vector<runtime::Death> deaths;
     runtime::Quarantine quarantine;
     quarantine.open(&opened, kDriver, "a driver", &deaths);
-    std::string why;
-    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &why) >= 0);
+    int slot = -1;
+    REQUIRE(quarantine.begin({kDeaths + 1, KILN_RUNG_EXACT}, 0, &slot).ok());
     const auto names = names_in(overlay, runtime::kMarkerPrefix);
     REQUIRE(names.size() == 1);
     const auto number =
