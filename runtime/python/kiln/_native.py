@@ -44,7 +44,8 @@ class _Details(ctypes.Structure):
 class _LoaderOptions(ctypes.Structure):
     """The first members of kiln_loader_options; those that a shorter one lacks count as zero."""
 
-    _fields_ = [("size", ctypes.c_size_t), ("context", _Handle), ("overlay", ctypes.c_char_p)]
+    _fields_ = [("size", ctypes.c_size_t), ("context", _Handle), ("overlay", ctypes.c_char_p),
+                ("overlay_limit", ctypes.c_uint64), ("overlay_part", _Handle)]
 
 
 class _Symbol(ctypes.Structure):
@@ -69,6 +70,8 @@ _QUESTIONS = {
     "kiln_version": (ctypes.c_uint,),
     "kiln_device_release": (None, _Handle),
     "kiln_loader_release": (None, _Handle),
+    "kiln_loader_use_overlay": (None, ctypes.POINTER(_LoaderOptions), ctypes.c_char_p,
+                                ctypes.c_uint64),
     "kiln_opencl_release": (None, _Handle),
     "kiln_pack_release": (None, _Handle),
     "kiln_program_cl": (_Handle, _Handle),
@@ -184,8 +187,9 @@ class Kiln:
         comes of it. Returns what the report's line says of it ("rung" and, where it was compiled,
         "reason" and "nearest"), and what `adopt` makes of the cl_program, which it retains.
         """
-        options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context,
-                                 os.fsencode(overlay) if overlay else None)
+        options = _LoaderOptions(ctypes.sizeof(_LoaderOptions), context)
+        folder = os.fsencode(overlay) if overlay else None  # lives until the loader is made
+        self._runtime.kiln_loader_use_overlay(ctypes.byref(options), folder, 0)
         loader = _make(self._runtime.kiln_loader_create, device, self._pack, ctypes.byref(options))
         try:
             # A binary of any variant comes before the source of one.
