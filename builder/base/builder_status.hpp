@@ -2,7 +2,6 @@
 // The one way to fail, from packs to the command line, under the builder's own name.
 #pragma once
 
-#include "kiln/packs/result.hpp"
 #include "kiln/packs/status.hpp"
 
 namespace kiln::builder {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may use of the machine, and where its executable lies.
+// What this process may use of the machine, where its executable lies, and the clock that start-up
+// is measured with.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 
@@ -19,5 +21,11 @@ void allow_many_files();
 // Where a dynamic loader was started with its path, as for drivers of another C library, it is that
 // path's.
 std::filesystem::path executable_folder();
+
+using Clock = std::chrono::steady_clock;
+
+inline double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 }  // namespace kiln::builder

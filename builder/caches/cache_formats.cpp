@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/caches/opencv.hpp"
 #include "builder/caches/pyopencl.hpp"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binaries of an application's cache on their way into a pack. Whoever wrote the cache is not
-// trusted: what is found is in quarantine until it is proven here, as a binary that was just
-// compiled is.
+// Between packs and applications' caches: exporting programs into a cache, and harvesting one.
 #pragma once
 
 #include <chrono>
@@ -14,6 +12,27 @@
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
+
+// A device to write for: its own identity, and the pack's target whose binaries are exact for it.
+struct ExportDevice {
+  std::string label;
+  runtime::Facts identity;
+  const packs::Target *target = nullptr;
+};
+
+struct ExportOutcome {
+  std::string program;
+  std::string variant;
+  std::string device;
+  std::string file;    // below the cache's folder; empty if it was left out
+  Status status = {};  // why it was
+};
+
+// Writes the binaries of each device, or the intermediate if there is no binary; a variant for
+// which the target has neither gives no outcome. `program`: only this one; empty: all.
+std::vector<ExportOutcome> export_binaries(const packs::Contents &contents,
+                                           const std::vector<ExportDevice> &devices,
+                                           const std::string &program, ApplicationCache *cache);
 
 enum class Harvested {
   taken,

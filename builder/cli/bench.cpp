@@ -2,7 +2,7 @@
 // kiln bench: what a start costs.
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/startup/startup.hpp"
 
 namespace kiln::cli {

@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
-#include "builder/cli/build_output.hpp"
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/cli/store_options.hpp"
-#include "builder/cli/virtual_options.hpp"
 #include "builder/inspect/printable.hpp"
-#include "builder/jobs/build_events.hpp"
+#include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
 

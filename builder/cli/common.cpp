@@ -4,12 +4,18 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "builder/base/this_process.hpp"
 #include "builder/inspect/pack_check.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/process/supervise.hpp"
@@ -18,7 +24,27 @@
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
+
 namespace {
+
+constexpr std::size_t kUsualColumns = 80;
+
+bool line_shown = false;
+
+bool is_terminal() {
+  const char *kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
+std::size_t columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                         : kUsualColumns;
+}
+
+double now_in_seconds() {
+  return std::chrono::duration<double>(builder::Clock::now().time_since_epoch()).count();
+}
 
 int output_error = 0;  // errno of the first write to standard output that failed
 
@@ -78,7 +104,91 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
   return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il)};
 }
 
+// How far a command is, on standard error: on a terminal one line that is written over, elsewhere a
+// line now and then, without control characters.
+void show_progress(const builder::ProgressState &progress) {
+  static builder::ProgressPace pace;
+  const std::string text = builder::printable_line(builder::progress_text(progress));
+  if (is_terminal()) {
+    line_shown = true;
+    std::fprintf(stderr, "\r\033[K%s", builder::cut_line(text, columns() - 1).c_str());
+    std::fflush(stderr);
+  } else if (pace.passes(now_in_seconds())) {
+    std::fprintf(stderr, "%s: %s\n", kToolName, text.c_str());
+  }
+}
+
+// The same where another process has shown it.
+void clear_progress() {
+  if (is_terminal()) std::fputs("\r\033[K", stderr);
+}
+
 }  // namespace
+
+void progress(const std::string &what, std::size_t done, std::size_t all) {
+  static builder::Clock::time_point start;
+  static std::size_t before = 0, before_all = 0;
+  if (done == 0 || done < before || all != before_all) {
+    start = builder::Clock::now();
+    before_all = all;
+  }
+  before = done;
+  show_progress({done, all, done, builder::milliseconds_since(start) / 1000, 0, 1, what});
+}
+
+void end_progress() {
+  if (!line_shown) return;
+  line_shown = false;
+  clear_progress();
+}
+
+void BuildProgress::planned(const builder::PlanCounts &counts, std::size_t /*workers*/) {
+  all_ = counts.compile;
+}
+
+void BuildProgress::started(const builder::ObservedJob &job, std::size_t /*worker*/) {
+  if (start_ == builder::Clock::time_point()) start_ = builder::Clock::now();
+  running_.emplace(job.number, job.name);
+  show();
+}
+
+void BuildProgress::ended(const builder::ObservedJob &job, const builder::JobEnd &end) {
+  if (end.origin == builder::Origin::reused) return;
+  ++done_;
+  if (end.finish == nullptr) ++failed_;
+  if (running_.erase(job.number) == 0) return;
+  ++compiled_;
+  show();
+}
+
+void BuildProgress::looked(const std::vector<builder::RunningJob> & /*running*/) { show(); }
+
+void BuildProgress::show() {
+  show_progress({done_, all_, compiled_, builder::milliseconds_since(start_) / 1000, failed_,
+                 running_.size(), running_.empty() ? "" : running_.begin()->second});
+}
+
+Status EventOutput::open(const std::string &path) {
+  path_ = path;
+  if (path.empty() || is_standard_output()) return {};
+  file_.reset(std::fopen(path.c_str(), "we"));  // close-on-exec
+  return file_ ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
+}
+
+void EventOutput::write(const nlohmann::json &event) {
+  const std::string line =
+      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (is_standard_output()) {
+    print_as_is(line);
+    std::fflush(stdout);  // end_output() tells what failed
+    return;
+  }
+  if (!file_) return;
+  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size();
+  if (written && std::fflush(file_.get()) == 0) return;
+  complain(path_ + ": no more events: " + std::strerror(errno));
+  file_.reset();
+}
 
 void print_as_is(const std::string &text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();

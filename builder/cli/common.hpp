@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands share: output, exit codes, reading and writing packs.
+// What the subcommands share: output, how far a command is, exit codes, reading and writing packs.
 #pragma once
 
+#include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,16 +14,60 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/builder_status.hpp"
-#include "builder/cli/progress.hpp"
+#include "builder/base/progress_text.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/compile/base_pack.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/inspect/spool.hpp"
+#include "builder/jobs/build_observer.hpp"
 #include "builder/launch/reference.hpp"
 #include "kiln/packs/contents.hpp"
-#include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/pack_folder.hpp"
 #include "kiln/packs/writer.hpp"
 
 namespace kiln::cli {
+
+// The executable's name, which each main() defines.
+extern const char *const kToolName;
+
+// The same of something that is done one after another: rate and remaining time are estimated from
+// the calls before.
+void progress(const std::string &what, std::size_t done, std::size_t all);
+
+// Takes the line from the terminal, if there is one.
+void end_progress();
+
+class BuildProgress final : public builder::BuildObserver {
+ public:
+  void planned(const builder::PlanCounts &counts, std::size_t workers) override;
+  void started(const builder::ObservedJob &job, std::size_t worker) override;
+  void ended(const builder::ObservedJob &job, const builder::JobEnd &end) override;
+  void looked(const std::vector<builder::RunningJob> &running) override;
+
+ private:
+  void show();
+
+  std::size_t all_ = 0, done_ = 0, compiled_ = 0, failed_ = 0;
+  std::map<std::size_t, std::string> running_;  // names by number
+  builder::Clock::time_point start_{};          // of the first that ran
+};
+
+// Events of a command, a line of JSON each.
+class EventOutput {
+ public:
+  // "-" is standard output, and "" nowhere; a file is emptied. Fails with Code::failed.
+  builder::Status open(const std::string &path);
+
+  // Whoever reads has the line at once. What cannot be written is told once, on standard error;
+  // a command goes on all the same.
+  void write(const nlohmann::json &event);
+
+ private:
+  bool is_standard_output() const { return path_ == "-"; }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file_{nullptr, std::fclose};
+};
 
 using builder::Code;
 using builder::Result;

@@ -2,7 +2,7 @@
 // kiln compile: the host step.
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/inspect/pack_check.hpp"
 

@@ -2,7 +2,7 @@
 // kiln crosscheck: which other targets' binaries this machine's devices take.
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/prove/crosscheck.hpp"

@@ -2,8 +2,8 @@
 // kiln devices: identities of this machine's devices.
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
-#include "kiln/packs/hash.hpp"
+#include "builder/cli/common_options.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::cli {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"

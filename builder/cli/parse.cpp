@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/process/fork_call.hpp"
 
 namespace kiln::cli {

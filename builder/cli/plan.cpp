@@ -4,9 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
-#include "builder/cli/store_options.hpp"
-#include "builder/cli/virtual_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/inspect/printable.hpp"
 #include "builder/jobs/device_build.hpp"
 

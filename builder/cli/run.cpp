@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln run: launch a program on a PNG image, through the runtime.
+// kiln run: launch a program on a PNG image, through the runtime. kiln explain: which rung a load
+// takes, and why not a higher one.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,13 +9,14 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/cli/load_options.hpp"
-#include "builder/launch/check.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/work.hpp"
+#include "builder/problem/plane.hpp"
 #include "builder/problem/png.hpp"
 
 namespace kiln::cli {
+
 namespace {
 
 struct RunArguments {
@@ -288,6 +290,21 @@ int run(const RunArguments &options) {
   return code == kDone ? exit_code_of(reported) : code;
 }
 
+int run(const LoadOptions &options, bool as_json) {
+  if (const auto pack = open_program(options); !pack.ok()) return fail(pack.status());
+  const auto request = make_request(options);
+  if (!request.ok()) return fail(request.status());
+  const builder::RunResult result = builder::run_program(*request);
+  if (!result.report.is_null()) {
+    if (as_json) {
+      print(result.report);
+    } else {
+      print(result.report_text);
+    }
+  }
+  return result.status.ok() ? kDone : fail(result.status);
+}
+
 }  // namespace
 
 void add_run(CLI::App &app, Command *command) {
@@ -316,6 +333,19 @@ void add_run(CLI::App &app, Command *command) {
   add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
+}
+
+void add_explain(CLI::App &app, Command *command) {
+  struct ExplainArguments {
+    LoadOptions load;
+    bool json = false;
+  };
+  auto options = std::make_shared<ExplainArguments>();
+  CLI::App *sub =
+      app.add_subcommand("explain", "Load without launching: which rung, and why not a higher one");
+  add_load_options(*sub, &options->load);
+  sub->add_flag("--json", options->json, "Print the load report as JSON, schema 1");
+  sub->callback([=] { *command = [=] { return run(options->load, options->json); }; });
 }
 
 }  // namespace kiln::cli

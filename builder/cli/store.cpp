@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/cli/device_options.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/cli/parse.hpp"
-#include "builder/cli/store_options.hpp"
 #include "builder/store/maintenance.hpp"
 #include "kiln/packs/output_file.hpp"
 

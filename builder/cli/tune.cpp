@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
-#include "builder/cli/device_options.hpp"
+#include "builder/base/names.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/tune/tune.hpp"
 

@@ -10,7 +10,7 @@
 #include "builder/compile/host_compile.hpp"
 #include "builder/compile/prove_text.hpp"
 #include "builder/compile/spirv.hpp"
-#include "builder/manifest/variant_options.hpp"
+#include "builder/manifest/variant.hpp"
 #include "runtime/source/flatten.hpp"
 
 namespace kiln::builder {

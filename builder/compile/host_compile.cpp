@@ -2,7 +2,6 @@
 // Runs clang, llvm-spirv and spirv-val one after the other, and passes on what they say.
 #include "builder/compile/host_compile.hpp"
 
-#include "builder/compile/host_extensions.hpp"
 #include "builder/compile/host_options.hpp"
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/compile/llvm_ir.hpp"
-#include "builder/compile/run_compiler.hpp"
+#include "builder/compile/spirv.hpp"
+#include "builder/compile/toolchain.hpp"
 
 namespace kiln::builder {
 namespace {

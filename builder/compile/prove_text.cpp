@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/base/this_process.hpp"
-#include "builder/compile/run_compiler.hpp"
 #include "builder/compile/same_tokens.hpp"
 #include "builder/compile/toolchain.hpp"
 #include "builder/process/fork_call.hpp"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Kiln needs to know of a SPIR-V module. Reads untrusted bytes: every size is checked.
+// What Kiln needs to know of a compiled module: SPIR-V, whose untrusted bytes are checked, or the
+// LLVM IR that clang prints. Pure.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
@@ -31,5 +33,17 @@ struct SpirvModule {
 // is not there, two kernels of one name, no memory model. No exceptions but for lack of memory;
 // safe to use from any thread.
 Result<SpirvModule> read_spirv(std::span<const std::uint8_t> bytes);
+
+// Sorted by name. Lines that define no kernel are passed over, so other texts have none.
+std::vector<SpirvKernel> kernels_of_llvm_ir(std::string_view text);
+
+// The identifier of a function that is mangled as in C++, or of one that is not.
+std::string_view plain_name(std::string_view mangled);
+
+// Whether a barrier of OpenCL C is called.
+bool has_barrier_in_llvm_ir(std::string_view text);
+
+// The functions that are called and not defined, by their identifiers; sorted, no duplicates.
+std::vector<std::string> undefined_in_llvm_ir(std::string_view text);
 
 }  // namespace kiln::builder

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches clang and llvm-spirv from the newest LLVM down until two versions agree.
+// Searches clang and llvm-spirv from the newest LLVM down until two versions agree, and runs them
+// in a fixed environment.
 #include "builder/compile/toolchain.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@
 #include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {
+
 namespace {
 
 constexpr int kNewest = 20;
@@ -136,6 +139,9 @@ Status not_found(const std::string &what, const std::vector<std::string> &tried,
   return {Code::not_found, text + install + "\n"};
 }
 
+// What a tool writes beyond this is a fault of its own.
+constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
+
 }  // namespace
 
 Result<HostTool> find_clang(const std::string &named) {
@@ -184,6 +190,37 @@ Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
   toolchain.llvm_spirv_version = pair->llvm_spirv.version;
   toolchain.spirv_val_version = spirv_val->version;
   return toolchain;
+}
+
+decltype(ProcessRequest::environment) compiler_environment() {
+  return {{"CCC_OVERRIDE_OPTIONS", std::nullopt},
+          {"CPATH", std::nullopt},
+          {"C_INCLUDE_PATH", std::nullopt},
+          {"LC_ALL", "C"}};
+}
+
+ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
+                           std::string_view input, const CallLimits &limits,
+                           const std::filesystem::path &folder) {
+  ProcessRequest request;
+  request.program = tool;
+  request.arguments = std::move(arguments);
+  request.input = input;
+  request.working_directory = folder;
+  request.environment = compiler_environment();
+  request.limits = limits;
+  request.output_limit = kMaxOutput;
+  return run_tool(request);
+}
+
+bool came_to_an_end(const ProcessResult &result) {
+  return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
+}
+
+std::string compiler_message(const ProcessResult &result) {
+  std::string text = result.err.substr(0, result.err.find("PLEASE submit a bug report"));
+  if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  return text;
 }
 
 }  // namespace kiln::builder

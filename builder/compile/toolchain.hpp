@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's compilers: clang, llvm-spirv of the same LLVM version, spirv-val.
+// The host's compilers: clang, llvm-spirv of the same LLVM version, spirv-val. Finding them, and
+// running one so that nothing but its input and arguments decides what it makes.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "builder/base/builder_status.hpp"
+#include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {
 
@@ -45,5 +49,20 @@ Result<HostTool> find_clang(const std::string &named);
 // Fails with Code::not_found. The message is whole and ready to print: what was tried, why it does
 // not serve, what to install.
 Result<Toolchain> find_toolchain(const ToolchainRequest &request);
+
+// What keeps the caller's variables from changing what compilers do.
+decltype(ProcessRequest::environment) compiler_environment();
+
+// run_tool() in that environment, in `folder` if that is not empty.
+ProcessResult run_compiler(const std::filesystem::path &tool, std::vector<std::string> arguments,
+                           std::string_view input, const CallLimits &limits,
+                           const std::filesystem::path &folder = {});
+
+// Whether the tool came to an end of its own, be it a good one or a crash.
+bool came_to_an_end(const ProcessResult &result);
+
+// What it says on standard error, without the stack dump of a crashed LLVM program; ends with a
+// newline unless it is empty.
+std::string compiler_message(const ProcessResult &result);
 
 }  // namespace kiln::builder

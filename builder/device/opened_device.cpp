@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the device again in the list that this process gets, by index and binary key.
+// Lists devices in a process of its own, sets the variables by which drivers find their caches, and
+// finds a device again by index and binary key.
 #include "builder/device/opened_device.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include "builder/base/names.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
+#include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
 
+namespace {
+
+using nlohmann::json;
+using runtime::Field;
+
+constexpr std::chrono::seconds kListTimeout{60};
+
+// Facts travel as bytes: a driver's string need not be UTF-8.
+json raw_identity(const runtime::Identity &identity) {
+  json facts = json::object();
+  for (const auto &[name, value] : identity.facts()) {
+    facts[name] = json::binary(std::vector<std::uint8_t>(value.begin(), value.end()));
+  }
+  return facts;
+}
+
+// Loads OpenCL and lists its devices. Fails with Code::no_opencl, Code::no_device or Code::opencl;
+// the message also says what was tried. For child processes alone: the parent loads no driver.
 Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
                      std::vector<runtime::DeviceId> *ids) {
   auto table = std::make_shared<runtime::OpenCL>();
@@ -18,6 +46,72 @@ Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
   }
   *cl = std::move(table);
   return {};
+}
+
+json describe_all() {
+  std::shared_ptr<const runtime::OpenCL> cl;
+  std::vector<runtime::DeviceId> ids;
+  if (Status s = load_and_list(&cl, &ids); !s.ok()) return to_json(s);
+  json devices = json::array();
+  for (const runtime::DeviceId id : ids) {
+    const auto device = runtime::open_device(cl, id);
+    devices.push_back(
+        {{"identity", raw_identity(device->identity)}, {"capabilities", device->capabilities}});
+  }
+  return {{"devices", devices}};
+}
+
+DeviceInfo device_from(const json &in, std::size_t index) {
+  DeviceInfo info;
+  info.index = index;
+  for (const auto &[name, value] : in.at("identity").items()) {
+    const auto &bytes = value.get_binary();
+    if (const auto field = runtime::field_from_name(name)) {
+      info.identity.set(*field, std::string(bytes.begin(), bytes.end()));
+    }
+  }
+  info.description = runtime::describe(info.identity);
+  info.capabilities = in.at("capabilities").get<runtime::Capabilities>();
+  info.capabilities.profile = info.description.profile;
+  return info;
+}
+
+}  // namespace
+
+Result<std::vector<DeviceInfo>> list_devices() {
+  const ChildResult child = fork_call(describe_all, kListTimeout);
+  if (Status s = child.status(); !s.ok()) {
+    if (!child.ok()) s.message = "listing the OpenCL devices: " + s.message;
+    return s;
+  }
+  std::vector<DeviceInfo> devices;
+  for (const json &entry : child.answer["devices"]) {
+    devices.push_back(device_from(entry, devices.size()));
+  }
+  return devices;
+}
+
+std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
+                                       const std::string &selector) {
+  if (selector.empty()) return devices;
+  std::vector<DeviceInfo> selected;
+  const bool index = selector.find_first_not_of("0123456789") == std::string::npos;
+  for (const DeviceInfo &device : devices) {
+    const bool matches = index ? std::to_string(device.index) == selector
+                               : glob_match(selector, device.identity.text(Field::platform_name)) ||
+                                     glob_match(selector, device.identity.text(Field::device_name));
+    if (matches) selected.push_back(device);
+  }
+  return selected;
+}
+
+void use_driver_caches(const std::string &folder) {
+  std::error_code ignored;
+  std::filesystem::create_directories(folder, ignored);
+  setenv("POCL_CACHE_DIR", folder.c_str(), 1);
+  runtime::point_mesa_at(folder.c_str());
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+  setenv("NEO_CACHE_PERSISTENT", "0", 1);
 }
 
 Status OpenedDevice::open(const DeviceInfo &info) {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/build_log.hpp"
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/launch/enqueue.hpp"

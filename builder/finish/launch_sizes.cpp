@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "builder/launch/workload.hpp"
-#include "runtime/launch/launch_rules.hpp"
+#include "runtime/launch/work_group.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {

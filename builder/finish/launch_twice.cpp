@@ -11,7 +11,7 @@
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/repeated_launch.hpp"
 #include "runtime/opencl/error.hpp"
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 #include "runtime/provision/mesa_cache.hpp"
 
 namespace kiln::builder {

@@ -8,7 +8,6 @@
 #include <map>
 #include <thread>
 
-#include "builder/device/driver_caches.hpp"
 #include "builder/device/opened_device.hpp"
 #include "builder/process/status_json.hpp"
 #include "runtime/provision/mesa_cache.hpp"

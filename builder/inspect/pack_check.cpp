@@ -1,19 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes each blob once, and computes the names of recorded programs again.
+// Decodes each blob once, computes the names of recorded programs again, and looks at the records
+// of programs, targets and measurements in turn.
 #include "builder/inspect/pack_check.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "builder/inspect/pack_json.hpp"
-#include "kiln/packs/soundness.hpp"
+#include "kiln/packs/bytes.hpp"
+#include "kiln/packs/layout.hpp"
+#include "runtime/identity/identity.hpp"
+#include "runtime/provision/mesa_cache.hpp"
 #include "runtime/source/whole_program.hpp"
 
 namespace kiln::builder {
+
 namespace {
+
+using packs::Contents;
+
+constexpr std::uint32_t kSpirvMagic = 0x07230203;
+
+std::uint32_t word_at(const packs::Bytes &bytes, std::size_t index) {
+  std::uint32_t word = 0;
+  for (std::size_t i = 4; i-- > 0;) word = word << 8 | bytes[4 * index + i];
+  return word;
+}
+
+class DeepCheck {
+ public:
+  DeepCheck(const Contents &contents, const CheckLaunches &check_launches)
+      : contents_(contents), check_launches_(check_launches) {
+    for (const packs::Program &program : contents.programs) {
+      for (const packs::Variant &v : program.variants) variants_.emplace(v.hash, &v);
+    }
+  }
+
+  void check_programs() {
+    for (const packs::Program &program : contents_.programs) {
+      check_hints(program);
+      for (const packs::Variant &variant : program.variants) {
+        const std::string name = program.name + "/" + variant.name;
+        check_il(name + " SPIR-V, 32-bit", variant.il32, variant.il_version);
+        check_il(name + " SPIR-V, 64-bit", variant.il64, variant.il_version);
+        check_launches(name + " launches", variant);
+      }
+    }
+  }
+
+  void check_targets() {
+    for (const packs::Target &target : contents_.targets) {
+      check_key(target);
+      if (target.auxiliary) {
+        check_auxiliary(target_label(target) + ", auxiliary", target, *target.auxiliary);
+      }
+      for (const packs::Binary &b : target.binaries) check_binary(target, b, "");
+      for (const packs::Binary &b : target.intermediates) check_binary(target, b, ", intermediate");
+    }
+  }
+
+  void check_records() {
+    std::set<std::uint64_t> keys;
+    for (const packs::Target &target : contents_.targets) keys.insert(packs::xxh3(target.key));
+    for (const packs::CrossCheck &check : contents_.cross_checks) {
+      if (keys.count(check.target) != 0) continue;
+      note("cross-check",
+           fmt::format("the pack has no target with the key hash {:016x}", check.target));
+    }
+    for (const packs::Tuning &tuning : contents_.tunings) check_tuning(tuning);
+  }
+
+  void check_unused(const packs::Pack &pack, const packs::Layout &layout) {
+    std::set<packs::Digest> used;
+    for_each_blob([&](const packs::BlobSource &blob) { used.insert(blob.name()); });
+    std::vector<packs::BlobRef> entries = layout.blobs;
+    for (const auto &section : layout.sections) {
+      entries.insert(entries.end(), section.blobs.begin(), section.blobs.end());
+    }
+    for (const packs::BlobRef entry : entries) {
+      if (entry.base() != 0) used.insert(pack.blob(entry.base()).name());
+    }
+    for (const packs::BlobRef entry : entries) {
+      if (!used.insert(entry.name()).second) continue;
+      const std::string name = "blob " + packs::hex(entry.name()).substr(0, 16);
+      packs::Bytes scratch;
+      packs::View raw;
+      if (const Status s = pack.read_blob(entry, &scratch, &raw); !s.ok()) {
+        fault(name, s.message);
+      } else if (packs::blake2b(raw) != entry.name()) {
+        fault(name, "its bytes do not have the BLAKE2b hash that names it");
+      }
+      note(name, "nothing refers to it");
+    }
+  }
+
+  DeepFindings take() { return std::move(findings_); }
+
+ private:
+  void fault(const std::string &what, const std::string &text) {
+    findings_.faults.push_back({what, text});
+  }
+  void note(const std::string &what, const std::string &text) {
+    findings_.notes.push_back({what, text});
+  }
+
+  void for_each_blob(const std::function<void(const packs::BlobSource &)> &use) const {
+    for (const packs::Program &program : contents_.programs) {
+      for (const packs::Variant &v : program.variants) {
+        for (const auto *blob : {&v.source, &v.il32, &v.il64, &v.launches}) {
+          if (*blob) use(**blob);
+        }
+      }
+    }
+    for (const packs::Target &target : contents_.targets) {
+      if (target.auxiliary) use(*target.auxiliary);
+      for (const auto *binaries : {&target.binaries, &target.intermediates}) {
+        for (const packs::Binary &binary : *binaries) {
+          use(binary.blob);
+          if (binary.auxiliary) use(*binary.auxiliary);
+        }
+      }
+    }
+  }
+
+  void check_hints(const packs::Program &program) {
+    const auto check = [&](const std::string &name, const char *hint) {
+      const bool known = std::any_of(program.variants.begin(), program.variants.end(),
+                                     [&](const packs::Variant &v) { return v.name == name; });
+      if (!known)
+        note("program " + program.name, fmt::format("{} names {}, which it lacks", hint, name));
+    };
+    for (const std::string &name : program.preferred) check(name, "preferred");
+    if (!program.baseline.empty()) check(program.baseline, "baseline");
+  }
+
+  void check_il(const std::string &what, const std::optional<packs::BlobSource> &il,
+                std::uint32_t version) {
+    packs::Bytes bytes;
+    if (!il || !il->read(&bytes).ok()) return;
+    if (bytes.size() < 20 || bytes.size() % 4 != 0 || word_at(bytes, 0) != kSpirvMagic) {
+      fault(what, "this is no SPIR-V module");
+    } else if (word_at(bytes, 1) != version) {
+      fault(what, fmt::format("its version word is {:#010x}, the pack says {:#010x}",
+                              word_at(bytes, 1), version));
+    }
+  }
+
+  void check_launches(const std::string &what, const packs::Variant &variant) {
+    packs::Bytes bytes;
+    if (!variant.launches || !variant.launches->read(&bytes).ok()) return;
+    const std::string text(bytes.begin(), bytes.end());
+    const Status status = check_launches_(variant, text);
+    if (!status.ok()) {
+      fault(what, status.message);
+    } else if (packs::united_launches(text, text) != text) {
+      fault(what, "the lines do not rise, are not of one kind each, or are too many");
+    }
+  }
+
+  void check_key(const packs::Target &target) {
+    const auto facts = runtime::parse_facts(target.key);
+    const std::string what = "target " + target_label(target);
+    if (!facts || facts->empty()) {
+      fault(what, "its key is not the text of a binary key");
+    } else if (facts->front() != std::pair<std::string, std::string>("profile", target.profile)) {
+      fault(what, fmt::format("its key does not begin with its profile, {}", target.profile));
+    }
+  }
+
+  void check_auxiliary(const std::string &what, const packs::Target &target,
+                       const packs::BlobSource &blob) {
+    packs::Bytes bytes;
+    if (target.profile != "rusticl" || !blob.read(&bytes).ok()) return;
+    runtime::MesaBlob entries;
+    const Status status = runtime::parse_mesa_blob({bytes.data(), bytes.size()}, &entries);
+    if (!status.ok()) fault(what, status.message);
+  }
+
+  void check_binary(const packs::Target &target, const packs::Binary &binary, const char *kind) {
+    const std::string what = fmt::format("{}{} for {}", variant_label(contents_, binary.variant),
+                                         kind, target_label(target));
+    const auto variant = variants_.find(binary.variant);
+    if (variant == variants_.end()) {
+      note(what, "the pack does not have the variant");
+    } else if (!binary.kernels.empty() &&
+               binary.kernels.size() != variant->second->kernels.size()) {
+      fault(what, fmt::format("it has facts of {} kernels, the variant has {}",
+                              binary.kernels.size(), variant->second->kernels.size()));
+    }
+    const auto &sizes = binary.finish.local_sizes;
+    if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end()) {
+      fault(what, "the work-group sizes that it holds code for do not rise");
+    }
+    if (binary.auxiliary) check_auxiliary(what + ", auxiliary", target, *binary.auxiliary);
+  }
+
+  void check_tuning(const packs::Tuning &tuning) {
+    const auto same_name = [](const std::string &name) {
+      return [&name](const auto &part) { return part.name == name; };
+    };
+    const auto &programs = contents_.programs;
+    const auto program = std::find_if(programs.begin(), programs.end(), same_name(tuning.program));
+    const std::string what = fmt::format("tuning {}/{}", tuning.program, tuning.variant);
+    if (program == programs.end()) return note(what, "the pack does not have the program");
+    const auto &variants = program->variants;
+    const auto variant = std::find_if(variants.begin(), variants.end(), same_name(tuning.variant));
+    if (variant == variants.end()) return note(what, "the program does not have the variant");
+    if (tuning.kernel.empty() ||
+        std::any_of(variant->kernels.begin(), variant->kernels.end(), same_name(tuning.kernel))) {
+      return;
+    }
+    note(what, fmt::format("the variant does not have the kernel {}", tuning.kernel));
+  }
+
+  const Contents &contents_;
+  const CheckLaunches &check_launches_;
+  std::map<packs::Digest, const packs::Variant *> variants_;
+  DeepFindings findings_;
+};
 
 Status check_name(const std::string &program, const packs::Variant &variant,
                   const std::optional<packs::BlobSource> &code, const char *what) {
@@ -128,6 +338,18 @@ class Checker {
 };
 
 }  // namespace
+
+Result<DeepFindings> check_deeply(const packs::Pack &pack, const Contents &contents,
+                                  const CheckLaunches &check_launches) {
+  packs::Layout layout;
+  if (Status s = packs::read_layout(pack, &layout); !s.ok()) return s;
+  DeepCheck check(contents, check_launches);
+  check.check_programs();
+  check.check_targets();
+  check.check_records();
+  check.check_unused(pack, layout);
+  return check.take();
+}
 
 Status check_variant(const std::string &program, const packs::Variant &variant) {
   if (Status s = packs::check_variant_hash(program, variant); !s.ok()) return s;

@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a pack is sound: its blobs have their hashes, and its programs are those that their
-// hashes and names say.
+// Whether a pack is sound: its blobs have their hashes, its programs are those that their hashes
+// and names say, and its records agree with each other and with the blobs (`kiln verify --deep`).
 #pragma once
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/base/builder_status.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
+
+struct Finding {
+  std::string what;    // "blur/wide SPIR-V, 64-bit"
+  std::string text;    // a sentence
+  std::string code{};  // the name of its packs::Code; "" if it has none
+};
+
+struct DeepFindings {
+  std::vector<Finding> faults;  // what FORMAT.md does not allow
+  // What it allows, and what may be meant otherwise: names and keys of records that the pack does
+  // not have, binaries of variants that it does not have, blobs that nothing refers to.
+  std::vector<Finding> notes;
+};
+
+// Whether the variant's lines of recorded launches are such lines.
+using CheckLaunches = std::function<Status(const packs::Variant &variant, std::string_view lines)>;
+
+// Checks keys, the facts of kernels, work-group sizes that are rising, SPIR-V headers, recorded
+// launches, rusticl's auxiliary blobs, blobs that nothing refers to, and every reference. Blobs
+// that cannot be read are passed over, but for the last kind. `contents` is what `pack` has. Fails
+// where a section cannot be read.
+Result<DeepFindings> check_deeply(const packs::Pack &pack, const packs::Contents &contents,
+                                  const CheckLaunches &check_launches);
 
 // Whether the variant has its hash, as packs::check_variant_hash() says, and whether a program with
 // the name of a recorded one has that name by this variant's source, or by each of its modules, and
@@ -19,12 +43,6 @@ namespace kiln::builder {
 Status check_variant(const std::string &program, const packs::Variant &variant);
 // The first Code::conflict of a variant.
 Status check_variants(const packs::Contents &contents);
-
-struct Finding {
-  std::string what;    // "blur/wide SPIR-V, 64-bit"
-  std::string text;    // a sentence
-  std::string code{};  // the name of its packs::Code; "" if it has none
-};
 
 struct PackCheck {
   std::vector<Finding> faults;

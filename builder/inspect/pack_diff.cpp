@@ -12,7 +12,7 @@
 
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::builder {
 namespace {

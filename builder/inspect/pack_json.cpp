@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 #include "runtime/device/device.hpp"
 

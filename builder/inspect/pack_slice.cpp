@@ -1,20 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the targets and programs that words name, and leaves out everything else.
+// Finds the targets and programs that words name; asks the loader's rules which targets a fleet's
+// devices take; leaves out everything else.
 #include "builder/inspect/pack_slice.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "builder/base/glob.hpp"
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/identity/requirements.hpp"
+#include "runtime/load/compatible.hpp"
 
 namespace kiln::builder {
+
 namespace {
 
 using packs::Contents;
@@ -41,6 +52,18 @@ struct TargetOption {
   std::function<bool(const std::string &word, const Target &target)> matches;
   std::string Target::*member;  // whose values are listed; null: the targets are
 };
+
+// A line for each target: the hash of its key, its label, profile and family.
+std::string list_targets(const Contents &contents) {
+  std::string text;
+  for (const Target &target : contents.targets) {
+    const std::string line =
+        fmt::format("{}  {}, profile {}{}{}", key_digits(target.key), target_label(target),
+                    target.profile, target.family.empty() ? "" : ", family ", target.family);
+    text += (text.empty() ? "  " : "\n  ") + printable_line(line);
+  }
+  return text;
+}
 
 Status no_match(const Contents &contents, const TargetOption &option, const std::string &word) {
   if (contents.targets.empty()) return {Code::not_in_pack, "the pack has no targets"};
@@ -141,6 +164,95 @@ void cut_devices(const Cut::Devices &kept, Contents *contents) {
   });
 }
 
+using nlohmann::json;
+
+Status bad_inventory(const std::string &name, const std::string &what) {
+  return {Code::bad_input,
+          fmt::format("{}: {}; an inventory is what 'kiln devices --json' prints", name, what)};
+}
+
+// `name` is that of the inventory and the device's place in it.
+Status read_identity(const json &device, const std::string &name, runtime::Identity *out) {
+  if (!device.is_object() || !device.contains("identity") || !device["identity"].is_object()) {
+    return bad_inventory(name, "it has no identity");
+  }
+  for (const auto &[fact, value] : device["identity"].items()) {
+    const auto field = runtime::field_from_name(fact);
+    if (!field) {
+      return bad_inventory(name, fmt::format("this version does not know the fact {}", fact));
+    }
+    if (value.is_null()) continue;
+    if (!value.is_string()) return bad_inventory(name, fmt::format("{} is not a text", fact));
+    out->set(*field, value.get<std::string>());
+  }
+  return {};
+}
+
+Status add_devices_of(const json &list, const std::string &name,
+                      std::vector<InventoryDevice> *devices) {
+  if (!list.is_object() || !list.contains("devices") || !list["devices"].is_array()) {
+    return bad_inventory(name, "expected an object with \"devices\"");
+  }
+  if (list.value("schema", json()) != json(1)) {
+    return bad_inventory(name, "expected \"schema\": 1");
+  }
+  for (std::size_t i = 0; i < list["devices"].size(); ++i) {
+    runtime::Identity identity;
+    const std::string place = fmt::format("{}, device {}", name, i);
+    if (Status s = read_identity(list["devices"][i], place, &identity); !s.ok()) return s;
+    devices->push_back({runtime::device_label(identity.text(runtime::Field::device_name),
+                                              identity.text(runtime::Field::driver_version)),
+                        runtime::describe(identity)});
+  }
+  return {};
+}
+
+// As JSON has it: bytes that are no UTF-8 were replaced in the inventory.
+std::string as_printed(std::string_view text) {
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Where each target with PTX stands for a device: of a variant's PTX the one of the highest
+// capability that the device has is loaded.
+std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Contents &contents,
+                                       const runtime::Description &device) {
+  std::map<packs::Digest, std::pair<std::uint32_t, std::size_t>> best;
+  const std::uint32_t limit = runtime::compute_capability_of(device.key.facts());
+  for (std::size_t i = 0; i < contents.targets.size(); ++i) {
+    packs::TargetRef target;
+    if (contents.targets[i].intermediates.empty() || !pack.target(i, &target).ok()) continue;
+    const std::uint32_t made_for = runtime::compute_capability_of(target, device);
+    if (made_for == 0 || made_for > limit) continue;
+    for (const packs::Binary &form : contents.targets[i].intermediates) {
+      auto &place = best[form.variant];
+      if (made_for > place.first) place = {made_for, i};
+    }
+  }
+  std::vector<bool> chosen(contents.targets.size());
+  for (const auto &variant : best) chosen[variant.second.second] = true;
+  return chosen;
+}
+
+// For each target why the device takes it; empty: it does not, or nothing but a check of the
+// application's would tell.
+std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Contents &contents,
+                                    const runtime::Description &device) {
+  std::vector<std::string> reasons(contents.targets.size());
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    const bool own = as_printed(contents.targets[i].key) == as_printed(device.key.text());
+    if (own) reasons[i] = "its binary key is this one";
+  }
+  for (const runtime::Candidate &candidate : runtime::find_compatible(pack, device)) {
+    std::string &reason = reasons[candidate.target];
+    if (reason.empty() && !candidate.rule.needs_proof) reason = candidate.rule.why;
+  }
+  const std::vector<bool> intermediates = chosen_intermediates(pack, contents, device);
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].empty() && intermediates[i]) reasons[i] = "its driver compiles the PTX";
+  }
+  return reasons;
+}
+
 }  // namespace
 
 Contents cut_contents(const Contents &contents, const Cut &cut) {
@@ -161,15 +273,62 @@ Result<Cut> find_slice(const Contents &contents, const SliceRequest &request) {
   return cut;
 }
 
-std::string list_targets(const Contents &contents) {
-  std::string text;
-  for (const Target &target : contents.targets) {
-    const std::string line =
-        fmt::format("{}  {}, profile {}{}{}", key_digits(target.key), target_label(target),
-                    target.profile, target.family.empty() ? "" : ", family ", target.family);
-    text += (text.empty() ? "  " : "\n  ") + printable_line(line);
+Result<std::vector<InventoryDevice>> parse_inventory(const std::string &text,
+                                                     const std::string &name) {
+  const json parsed = json::parse(text, nullptr, false);
+  if (parsed.is_discarded()) return bad_inventory(name, "this is no JSON");
+  std::vector<InventoryDevice> devices;
+  for (const json &list : parsed.is_array() ? parsed : json::array({parsed})) {
+    if (Status s = add_devices_of(list, name, &devices); !s.ok()) return s;
   }
-  return text;
+  if (devices.empty()) return bad_inventory(name, "it has no device");
+  return devices;
+}
+
+Result<std::vector<InventoryDevice>> read_inventory(const std::string &path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return Status(Code::bad_input, fmt::format("{}: {}", path, std::strerror(EISDIR)));
+  }
+  std::ifstream in(path, std::ios::binary);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in.is_open() || in.bad()) {
+    return Status(Code::bad_input, fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  return parse_inventory(text, path);
+}
+
+InventoryMatch match_inventory(const packs::Pack &pack, const packs::Contents &contents,
+                               const std::vector<InventoryDevice> &devices) {
+  InventoryMatch match;
+  match.uses.resize(contents.targets.size());
+  for (const InventoryDevice &device : devices) {
+    const auto reasons = reasons_of(pack, contents, device.description);
+    bool any = false;
+    for (std::size_t i = 0; i < reasons.size(); ++i) {
+      if (reasons[i].empty()) continue;
+      match.uses[i].push_back({device.label, reasons[i]});
+      any = true;
+    }
+    if (!any) match.without.push_back(device.label);
+  }
+  return match;
+}
+
+Cut cut_of(const packs::Contents &contents, const InventoryMatch &match,
+           const std::vector<InventoryDevice> &devices) {
+  Cut cut;
+  Cut::Devices &kept = cut.devices.emplace();
+  for (const InventoryDevice &device : devices) {
+    kept.keys.insert(device.description.key.text());
+    kept.profiles.insert(device.description.profile);
+  }
+  for (std::size_t i = 0; i < match.uses.size(); ++i) {
+    if (match.uses[i].empty()) continue;
+    kept.keys.insert(contents.targets[i].key);
+    kept.profiles.insert(contents.targets[i].profile);
+  }
+  return cut;
 }
 
 }  // namespace kiln::builder

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a build while it runs.
+// What is told of a build while it runs: an interface, and the stream of JSON objects, schema 1,
+// that docs/events.md describes.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "builder/base/builder_status.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/jobs/plan.hpp"
 #include "kiln/packs/contents.hpp"
 
@@ -84,6 +89,33 @@ class Observers final : public BuildObserver {
 
  private:
   std::vector<BuildObserver *> all_;
+};
+
+class BuildEvents final : public BuildObserver {
+ public:
+  using Sink = std::function<void(const nlohmann::json &event)>;
+  using Now = std::function<Clock::time_point()>;
+
+  // Each event is given to `sink` at once. `now` is the clock; tests have another.
+  explicit BuildEvents(Sink sink, Now now = Clock::now)
+      : sink_(std::move(sink)), now_(std::move(now)), start_(now_()), beat_(start_) {}
+
+  void planned(const PlanCounts &counts, std::size_t workers) override;
+  void started(const ObservedJob &job, std::size_t worker) override;
+  void waiting(const ObservedJob &job) override;
+  void ended(const ObservedJob &job, const JobEnd &end) override;
+  void looked(const std::vector<RunningJob> &running) override;
+
+  // The last event: the members of `summary`, which is an object.
+  void end(const nlohmann::json &summary);
+
+ private:
+  void tell(const char *event, nlohmann::json members);
+
+  Sink sink_;
+  Now now_;
+  std::size_t all_ = 0, done_ = 0, failed_ = 0;  // jobs that are to be compiled
+  Clock::time_point start_, beat_;
 };
 
 }  // namespace kiln::builder

@@ -3,19 +3,24 @@
 #include "builder/jobs/device_build.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
-#include "builder/base/clock.hpp"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "builder/base/this_process.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/job.hpp"
-#include "builder/jobs/job_action.hpp"
 #include "builder/jobs/job_runner.hpp"
-#include "builder/jobs/spill.hpp"
+#include "builder/jobs/job_store.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/process/worker_pool.hpp"
@@ -24,7 +29,18 @@
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
+
 namespace {
+
+constexpr std::size_t kFew = 4096;
+
+packs::Descriptor nameless_file() {
+  std::error_code error;
+  std::string name = (std::filesystem::temp_directory_path(error) / "kiln-spill-XXXXXX").string();
+  packs::Descriptor file(error ? -1 : mkostemp(name.data(), O_CLOEXEC));
+  if (file) unlink(name.c_str());
+  return file;
+}
 
 using namespace std::chrono_literals;
 
@@ -437,6 +453,30 @@ class Collector {
 };
 
 }  // namespace
+
+void Spill::take(packs::BlobSource *blob) {
+  if (!blob->raw() || blob->raw()->size() < kFew || is_refused_) return;
+  if (!file_) file_ = std::make_shared<const packs::Descriptor>(nameless_file());
+  const std::uint64_t place = size_, size = blob->raw()->size();
+  if (!*file_ || packs::write_all(file_->get(), {blob->raw()->data(), size}, place) != 0) {
+    is_refused_ = true;
+    return;
+  }
+  size_ += size;
+  *blob = packs::BlobSource(blob->name(), size, [file = file_, place, size](packs::Bytes *out) {
+    out->resize(size);
+    std::size_t read = size;
+    const int error = packs::read_all(file->get(), place, out->data(), &read);
+    if (error == 0 && read == size) return packs::Status();
+    return packs::Status(packs::Code::io_error,
+                         std::string("temporary file: ") + std::strerror(error));
+  });
+}
+
+void Spill::take(packs::Binary *binary) {
+  take(&binary->blob);
+  if (binary->auxiliary) take(&*binary->auxiliary);
+}
 
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,

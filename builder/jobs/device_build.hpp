@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,27 @@
 #include "builder/jobs/job_store.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/launch/reference.hpp"
+#include "kiln/packs/contents.hpp"
+#include "kiln/packs/descriptor.hpp"
 
 namespace kiln::builder {
+
+// Keeps the blobs of a build's results on disk, so that memory does not grow with them: in a file
+// without a name below TMPDIR or /tmp, which is made when it is first needed and lives as long as a
+// blob in it. Not thread-safe.
+class Spill {
+ public:
+  // Moves the bytes of a blob that is in memory to the file. They stay where they are if they are
+  // few, or if the file cannot be made or written.
+  void take(packs::BlobSource *blob);
+  // Of a binary and its auxiliary blob.
+  void take(packs::Binary *binary);
+
+ private:
+  std::shared_ptr<const packs::Descriptor> file_;
+  std::uint64_t size_ = 0;
+  bool is_refused_ = false;  // by the disk
+};
 
 struct BuildOptions {
   std::chrono::milliseconds timeout{120'000};  // for each step of a job that a driver does

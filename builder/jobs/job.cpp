@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "builder/base/build_log.hpp"
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/launch_results.hpp"

@@ -6,8 +6,8 @@
 
 #include <unistd.h>
 
-#include "builder/base/clock.hpp"
-#include "builder/device/driver_caches.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/prove_binaries.hpp"

@@ -1,14 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the store of a build and decides what of it serves.
+// Writes an action's canonical JSON, with members sorted by name and without spaces; opens a
+// build's store and decides which of its answers serve.
 #include "builder/jobs/job_store.hpp"
 
+#include <algorithm>
 #include <ctime>
+#include <iterator>
 
 #include <fmt/format.h>
 
-#include "builder/jobs/job_action.hpp"
+#include "builder/jobs/job.hpp"
+#include "builder/process/status_json.hpp"
+#include "builder/prove/result_check.hpp"
+#include "runtime/identity/requirements.hpp"
+#include "runtime/opencl/library.hpp"
 
 namespace kiln::builder {
+
+namespace {
+
+using nlohmann::json;
+
+// JSON has no other strings than UTF-8: of what is none the bytes in hexadecimal.
+json text(const std::string &from) {
+  const json as_text(from);
+  const std::string dumped = as_text.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (json::parse(dumped) == as_text) return as_text;
+  return {{"hex", packs::hex(from.data(), from.size())}};
+}
+
+json kernels_of(const packs::Variant &variant) {
+  json kernels = json::array();
+  for (const packs::Kernel &kernel : variant.kernels) {
+    kernels.push_back({text(kernel.name), kernel.arguments, text(kernel.range)});
+  }
+  return kernels;
+}
+
+json arguments_of(const packs::Variant &variant) {
+  json arguments = json::array();
+  for (const packs::Argument &a : variant.arguments) {
+    arguments.push_back({static_cast<int>(a.role), static_cast<int>(a.storage), a.channels,
+                         text(a.name), a.value, static_cast<int>(a.type), a.accumulates, a.stage,
+                         text(a.extent), a.values});
+  }
+  return arguments;
+}
+
+json command_of(const JobRequest &request, bool is_source) {
+  json tuned = json::array();
+  for (const auto &[kernel, size] : request.tuned) {
+    tuned.push_back(json::array({text(kernel), size}));
+  }
+  return {{"compile", is_source ? "source" : "il"},
+          {"options", text(request.variant.options)},
+          {"kernels", kernels_of(request.variant)},
+          {"finish", request.finish},
+          {"tuned", std::move(tuned)},
+          {"also", request.also}};
+}
+
+json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
+  json inputs{{"variant", packs::hex(request.variant.hash)}};
+  if (input != nullptr) inputs["program"] = packs::hex(input->name());
+  if (request.device.virtual_device != nullptr) {  // which may take either
+    if (request.variant.il32) inputs["il32"] = packs::hex(request.variant.il32->name());
+    if (request.variant.il64) inputs["il64"] = packs::hex(request.variant.il64->name());
+  }
+  if (request.variant.launches) inputs["launches"] = packs::hex(request.variant.launches->name());
+  if (!request.opening.empty()) {
+    inputs["opening"] =
+        packs::hex(packs::blake2b({request.opening.data(), request.opening.size()}));
+  }
+  return inputs;
+}
+
+json launch_of(const packs::Program &program, const packs::Variant &variant,
+               const ResultCheck *check) {
+  return {{"arguments", arguments_of(variant)},
+          {"local_size", variant.local_size},
+          {"pixels", variant.pixels},
+          {"reference", text(program.reference)},
+          {"check", check == nullptr ? json() : text(check->identity)},
+          {"sizes", program.sizes},
+          {"proof", runtime::requires_word(variant.requirements, runtime::kProof)},
+          {"tolerance", variant.tolerance}};
+}
+
+// By which the finisher and the proof launch the kernels.
+json launch_of(const JobRequest &request) {
+  json launch = launch_of(request.program, request.variant, request.check);
+  for (const Twin &twin : request.twins) {
+    launch["twins"].push_back(launch_of(*twin.program, *twin.variant, twin.check));
+  }
+  return launch;
+}
+
+// Whether a compiler says it of the program, not of the machine's state: by OpenCL's codes, or
+// those of VirtualDevice::compile().
+bool is_refusal(const Status &status) {
+  if (status.code == Code::requirement || status.code == Code::bad_input) return true;
+  constexpr int kRefusals[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
+                               CL_LINK_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS};
+  return std::find(std::begin(kRefusals), std::end(kRefusals), status.cl_error) !=
+         std::end(kRefusals);
+}
+
+}  // namespace
+
+std::string platform_of(const DeviceInfo &device) {
+  json identity = json::object();
+  for (const auto &[name, value] : device.identity.facts()) {
+    if (name != runtime::field_name(runtime::Field::device_uuid)) identity[name] = text(value);
+  }
+  json platform{{"binary_key", text(device.description.key.text())},
+                {"compiler", text(device.description.compiler)},
+                {"identity", std::move(identity)}};
+  if (device.virtual_device != nullptr) {
+    platform["virtual"] = text(device.virtual_device->recipe());
+  }
+  return platform.dump();
+}
+
+Action action_of(const JobRequest &request, const std::string &platform) {
+  const packs::BlobSource *input = job_input(request.variant, request.device);
+  const bool is_source = request.variant.source && input == &*request.variant.source;
+  Action action(packs::concat(
+      {"{\"command\":", command_of(request, is_source).dump(),
+       ",\"inputs\":", inputs_of(request, input).dump(), ",\"launch\":", launch_of(request).dump(),
+       ",\"outputs\":[\"binary\",\"intermediate\",\"also\"],\"platform\":", platform,
+       ",\"recipe\":", packs::decimal(kRecipe), "}"}));
+  action.device = request.device.label();
+  return action;
+}
+
+JobState state_of(const json &answer) {
+  const Status status = status_from(answer);
+  if (!status.ok()) return is_refusal(status) ? JobState::refused : JobState::failed;
+  if (answer.contains("finisher_died") || answer.value("died", false)) return JobState::failed;
+  const json also = answer.value("also", json::array());
+  const bool died = std::any_of(also.begin(), also.end(), [](const json &one) {
+    return status_from(one).code == Code::process;
+  });
+  return died ? JobState::failed : JobState::done;
+}
 
 using nlohmann::json;
 

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides for each variant and device whether to compile, to reuse or to skip, and why.
+// Decides for each variant and device whether to compile, to reuse or to skip, and why. Jobs are
+// hashed to shards.
 #include "builder/jobs/plan.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <set>
 
 #include "builder/finish/launch_sizes.hpp"
 #include "builder/jobs/earlier.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::builder {
+
 namespace {
+
+bool read_number(const char *begin, const char *end, std::uint32_t *out) {
+  const auto [stop, error] = std::from_chars(begin, end, *out);
+  return error == std::errc() && stop == end;
+}
 
 bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   return std::any_of(finish.local_sizes.begin(), finish.local_sizes.end(), [&](const auto &local) {
@@ -133,17 +142,9 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
   return job;
 }
 
-// Skips what --preferred leaves out.
-void keep_preferred(const packs::Program &program, const DeviceInfo &device, std::size_t variant,
-                    Job *job) {
-  const auto preferred = preferred_variant(program, device);
-  if (job->need == Need::skip || !preferred || *preferred == variant) return;
-  job->need = Need::skip;
-  job->reason = "the device prefers " + program.variants[*preferred].name;
-}
-
-}  // namespace
-
+// The index of the variant that an untuned device is given: among the variants whose requirements
+// it meets, the first in the program's order of preference, else the first by name. Nothing if it
+// meets the requirements of none.
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device) {
   std::optional<std::size_t> best;
@@ -155,6 +156,38 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
     }
   }
   return best;
+}
+
+// Skips what --preferred leaves out.
+void keep_preferred(const packs::Program &program, const DeviceInfo &device, std::size_t variant,
+                    Job *job) {
+  const auto preferred = preferred_variant(program, device);
+  if (job->need == Need::skip || !preferred || *preferred == variant) return;
+  job->need = Need::skip;
+  job->reason = "the device prefers " + program.variants[*preferred].name;
+}
+
+}  // namespace
+
+Result<Shard> parse_shard(const std::string &text) {
+  const char *begin = text.data();
+  const char *end = begin + text.size();
+  const std::size_t slash = text.find('/');
+  Shard shard;
+  if (slash != std::string::npos && read_number(begin, begin + slash, &shard.index) &&
+      read_number(begin + slash + 1, end, &shard.count) && shard.index >= 1 &&
+      shard.index <= shard.count) {
+    return shard;
+  }
+  return Status::error(Code::bad_argument, "\"" + text +
+                                               "\" is no shard: expected I/N with I from 1 to N, "
+                                               "such as 1/3");
+}
+
+bool has_job(const Shard &shard, const std::string &key, const packs::Digest &variant) {
+  std::string job = key;
+  job.append(variant.begin(), variant.end());
+  return packs::xxh3(job) % shard.count + 1 == shard.index;
 }
 
 DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability) {

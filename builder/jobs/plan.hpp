@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build would do. Pure.
+// What a build would do, and the part of it that one of several builds does. Pure.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <optional>
-
+#include "builder/base/builder_status.hpp"
 #include "builder/device/device_info.hpp"
-#include "builder/jobs/shard.hpp"
 #include "kiln/packs/contents.hpp"
 
 namespace kiln::builder {
+
+// The first of one by default, which is everything.
+struct Shard {
+  std::uint32_t index = 1;  // from 1 to count
+  std::uint32_t count = 1;
+};
+
+// Of "2/3" the second of three; else bad_argument. Both numbers have decimal digits alone.
+Result<Shard> parse_shard(const std::string &text);
+
+// Whether that shard has the jobs of the target with this binary key and of the variant with this
+// hash. Exactly one of `count` shards does, the same one on every machine and in every version,
+// whatever else is in the plan.
+bool has_job(const Shard &shard, const std::string &key, const packs::Digest &variant);
 
 enum class Need {
   compile,      // there is no binary yet
@@ -50,12 +64,6 @@ struct PlanCounts {
   std::size_t jobs = 0, compile = 0, reuse = 0, skip = 0, other_shards = 0;
 };
 PlanCounts count_jobs(const std::vector<Job> &plan);
-
-// The index of the variant that an untuned device is given: among the variants whose requirements
-// it meets, the first in the program's order of preference, else the first by name. Nothing if it
-// meets the requirements of none.
-std::optional<std::size_t> preferred_variant(const packs::Program &program,
-                                             const DeviceInfo &device);
 
 // "laplace/scalar for NVIDIA H200 (driver 580)".
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,

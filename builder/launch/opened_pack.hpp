@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with a pack, opened in a process that may die.
+// A device with a pack, opened in a process that may die; and the errors of the runtime's C++
+// interface as a Status.
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include "builder/base/builder_status.hpp"
 #include "builder/device/opened_device.hpp"
-#include "builder/launch/runtime_status.hpp"
 #include "kiln/kiln.hpp"
 #include "kiln/packs/contents.hpp"
 #include "runtime/load/build.hpp"
 #include "runtime/load/report.hpp"
 
 namespace kiln::builder {
+
+// The C interface knows fewer codes: which fault a pack has is in the message alone.
+Status status_of(const kiln_error &error);
+
+// Moves what was made to `*out`, or gives the error.
+template <typename T>
+Status take(kiln::Result<T> made, T *out) {
+  if (!made) return status_of(made.error());
+  *out = std::move(*made);
+  return {};
+}
 
 // Everything is opened once: the runtime's handles, the values inside them and the contents are of
 // one OpenCL library, one device and one map of the file.

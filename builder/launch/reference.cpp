@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the reference's variant, file or library, and gets the expected planes from it.
+// Finds the reference's variant, file or library, and gets the expected planes from it. Checks a
+// library's version before its function is called.
 #include "builder/launch/reference.hpp"
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include <dlfcn.h>
 
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"
 #include "builder/launch/opened_pack.hpp"
-#include "builder/launch/plane_json.hpp"
 #include "builder/launch/run_program.hpp"
 #include "builder/launch/workload.hpp"
-#include "builder/problem/reference_library.hpp"
+#include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "kiln/reference.h"
 
 namespace kiln::builder {
+
 namespace {
+
+static_assert(static_cast<int>(Type::uchar_) == KILN_REFERENCE_UCHAR);
+static_assert(static_cast<int>(Type::half_) == KILN_REFERENCE_HALF);
+
+constexpr const char *kVersionFunction = "kiln_reference_version";
+
+std::vector<kiln_reference_plane> described(const std::vector<Plane> &planes) {
+  std::vector<kiln_reference_plane> all;
+  for (const Plane &plane : planes) {
+    all.push_back({plane.name.c_str(), static_cast<std::uint32_t>(plane.type), plane.channels,
+                   plane.width, plane.height, plane.pixels.size(),
+                   const_cast<std::uint8_t *>(plane.pixels.data())});
+  }
+  return all;
+}
 
 namespace fs = std::filesystem;
 using Kind = ReferenceSpec::Kind;
@@ -65,6 +85,60 @@ std::vector<Plane> blank_planes(const std::vector<PlaneShape> &shapes, const Pro
   std::vector<Plane> planes;
   for (const PlaneShape &shape : shapes) planes.push_back(blank_plane(shape, size));
   return planes;
+}
+
+// Loads the shared object, which stays loaded, and finds the function. As call_reference(), for a
+// child process alone, which the library may end.
+Result<kiln_reference_function *> load_reference(const std::string &path,
+                                                 const std::string &function) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Status(Code::failed, dlerror());
+  auto *version =
+      reinterpret_cast<decltype(&kiln_reference_version)>(dlsym(library, kVersionFunction));
+  if (version == nullptr) {
+    return Status(Code::failed, fmt::format("{}: no reference library: it does not export {}", path,
+                                            kVersionFunction));
+  }
+  if (version() != KILN_REFERENCE_VERSION) {
+    return Status(Code::failed,
+                  fmt::format("{}: made for version {} of kiln/reference.h; this is version {}",
+                              path, version(), KILN_REFERENCE_VERSION));
+  }
+  auto *found = reinterpret_cast<kiln_reference_function *>(dlsym(library, function.c_str()));
+  if (found == nullptr) {
+    return Status(Code::failed, fmt::format("{}: exports no function {}", path, function));
+  }
+  return found;
+}
+
+// Fills `*outputs`, which are blank planes of their shapes.
+Status call_reference(kiln_reference_function *function, const ProblemSize &size,
+                      const std::vector<Plane> &inputs, const Parameters &parameters,
+                      std::vector<Plane> *outputs) {
+  const auto in = described(inputs);
+  const auto out = described(*outputs);
+  std::vector<kiln_reference_parameter> values;
+  for (const auto &[name, components] : parameters) {
+    values.push_back(
+        {name.c_str(), components.data(), static_cast<std::uint32_t>(components.size()), 0});
+  }
+  char message[256] = "";
+  const kiln_reference_call call{size.width,
+                                 size.height,
+                                 size.depth,
+                                 static_cast<std::uint32_t>(in.size()),
+                                 static_cast<std::uint32_t>(out.size()),
+                                 static_cast<std::uint32_t>(values.size()),
+                                 in.data(),
+                                 out.data(),
+                                 values.data(),
+                                 message,
+                                 sizeof(message)};
+  const std::int32_t code = function(&call);
+  if (code == 0) return {};
+  message[sizeof(message) - 1] = '\0';
+  return {Code::failed, message[0] != '\0' ? fmt::format("returned {}: {}", code, message)
+                                           : fmt::format("returned {}", code)};
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/opencl/error.hpp"
 
 namespace kiln::builder {

@@ -9,7 +9,7 @@
 
 #include "builder/launch/recorded_launch.hpp"
 #include "runtime/device/device.hpp"
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 
 namespace kiln::builder {
 

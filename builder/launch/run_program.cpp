@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "builder/launch/opened_pack.hpp"
-#include "builder/launch/plane_json.hpp"
-#include "builder/process/children.hpp"
+#include "builder/problem/plane.hpp"
+#include "builder/process/child_process.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "kiln/driver.hpp"

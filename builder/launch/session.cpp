@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/runtime_status.hpp"
+#include "builder/launch/opened_pack.hpp"
 #include "runtime/device/device.hpp"
 
 namespace kiln::builder {

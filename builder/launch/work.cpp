@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/launch/workload.hpp"
 #include "builder/problem/png.hpp"
 

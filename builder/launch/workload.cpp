@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/problem/half.hpp"
+#include "builder/problem/plane.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {

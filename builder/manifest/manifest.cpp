@@ -13,10 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
-#include "builder/manifest/arguments.hpp"
+#include "builder/base/names.hpp"
 #include "builder/manifest/variant.hpp"
-#include "builder/manifest/variant_options.hpp"
 #include "builder/manifest/whole_programs.hpp"
 #include "builder/problem/program_shape.hpp"
 #include "builder/problem/reference_spec.hpp"

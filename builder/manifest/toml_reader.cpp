@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
-#include "builder/problem/problem_size.hpp"
+#include "builder/base/names.hpp"
+#include "builder/problem/program_shape.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::builder {

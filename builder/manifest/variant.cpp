@@ -1,19 +1,182 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a variant's table: its kernel, or its stages, and what they need.
+// The keys of a variant's table and of an argument's, and the combinations of build options with a
+// name for each.
 #include "builder/manifest/variant.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
-#include "builder/manifest/arguments.hpp"
-#include "builder/manifest/variant_options.hpp"
+#include "builder/base/names.hpp"
 #include "runtime/identity/requirements.hpp"
 
 namespace kiln::builder {
+
 namespace {
+
+constexpr std::size_t kMostChoices = 4096;
+constexpr char kValueRule[] = "expected a string without spaces, an integer, true or false";
+
+bool is_space_or_quote(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '"'; }
+
+// What a name may have, and '_' for the rest.
+std::string name_part(std::string_view text) {
+  std::string part;
+  for (const char c : text) part += is_name(std::string(1, c)) || c == '.' ? c : '_';
+  return part;
+}
+
+OptionChoice choice_of(const TableReader &table, const std::string &key, const toml::node &node) {
+  const std::string option = key.starts_with('-') ? key : "-D" + key;
+  const std::string word = name_part(key.substr(std::min(key.find_first_not_of('-'), key.size())));
+  if (const auto *flag = node.as_boolean()) {
+    return flag->get() ? OptionChoice{word, option} : OptionChoice{"no-" + word, ""};
+  }
+  std::string value;
+  if (const auto *integer = node.as_integer()) value = std::to_string(integer->get());
+  if (const auto *text = node.as_string()) value = text->get();
+  const bool is_text = node.is_integer() || node.is_string();
+  const std::string whole = key + value;
+  if (!is_text || std::any_of(whole.begin(), whole.end(), is_space_or_quote)) {
+    table.fail(position_of(node),
+               fmt::format("bad value of {} in {}", in_quotes(key), table.label()), kValueRule);
+  }
+  return {name_part(value), option + "=" + value};
+}
+
+std::vector<OptionChoice> choices_of(const TableReader &table, const std::string &key,
+                                     const toml::node &node) {
+  const toml::array *array = node.as_array();
+  if (array == nullptr) return {{"", choice_of(table, key, node).options}};
+  if (array->empty()) {
+    table.fail(position_of(node), fmt::format("{} in {} is empty", in_quotes(key), table.label()),
+               kValueRule);
+  }
+  std::vector<OptionChoice> found;
+  for (const toml::node &item : *array) found.push_back(choice_of(table, key, item));
+  return found;
+}
+
+std::string joined(const std::string &first, const char *between, const std::string &second) {
+  return first + (first.empty() || second.empty() ? "" : between) + second;
+}
+
+constexpr std::string_view kMerging[] = {"-fkernel-vectorizer", "-fkernel-unroller"};
+
+// 0 if it is none that the compiler takes.
+std::uint32_t factor_of(std::string_view text) {
+  for (const std::uint32_t factor : {2U, 4U, 8U, 16U}) {
+    if (text == std::to_string(factor)) return factor;
+  }
+  return 0;
+}
+
+constexpr std::size_t kMaxArguments = 64;
+constexpr std::int64_t kMaxChannels = 4;
+constexpr std::int64_t kMaxComponents = 16;
+
+std::vector<std::string> sorted(std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+// One of the names of an enum, which stand in its order; errors list them sorted.
+template <typename Enum, std::size_t kCount>
+std::optional<Enum> read_enum(const TableReader &table, const std::string &key,
+                              const char *const (&names)[kCount]) {
+  const auto word = table.word(key, key, sorted({names, names + kCount}));
+  if (!word) return std::nullopt;
+  return static_cast<Enum>(std::find(names, names + kCount, *word) - names);
+}
+
+Role role_of(const TableReader &table) {
+  const auto role = read_enum<Role>(table, "role", packs::kRoleNames);
+  if (role) return *role;
+  table.missing(
+      "role",
+      expected_one_of("", sorted({std::begin(packs::kRoleNames), std::end(packs::kRoleNames)})));
+}
+
+std::vector<std::string> keys_of(Role role) {
+  switch (role) {
+    case Role::input:
+    case Role::scratch: return {"channels", "extent", "name", "role", "storage", "type"};
+    case Role::output:
+      return {"accumulates", "channels", "extent", "name", "role", "storage", "type"};
+    case Role::parameter: return {"channels", "name", "role", "type", "value"};
+    case Role::width:
+    case Role::height:
+    case Role::depth: break;
+  }
+  return {"role"};
+}
+
+void read_memory(const TableReader &table, const toml::table &node, Argument &argument) {
+  argument.storage =
+      read_enum<Storage>(table, "storage", packs::kStorageNames).value_or(Storage::buffer);
+  argument.type = read_enum<Type>(table, "type", packs::kTypeNames).value_or(Type::uchar_);
+  argument.channels =
+      static_cast<std::uint8_t>(table.integer("channels", 1, kMaxChannels).value_or(1));
+  argument.extent = table.terms("extent", 3);
+  argument.accumulates = table.boolean("accumulates").value_or(false);
+  if (argument.storage == Storage::buffer) return;
+  if (argument.channels == 3) {
+    table.fail(position_of(*node.get("channels")),
+               fmt::format("\"channels\" in {} is 3, which no image has", table.label()),
+               "expected 1, 2 or 4");
+  }
+  if (argument.type != Type::uchar_ && argument.type != Type::float_ &&
+      argument.type != Type::half_) {
+    table.fail(position_of(*node.get("type")),
+               fmt::format("\"type\" in {} is of no image that Kiln makes", table.label()),
+               "expected uchar, float or half");
+  }
+}
+
+void read_parameter(const TableReader &table, Argument &argument) {
+  constexpr Type kTypes[] = {Type::uint_, Type::int_, Type::float_};
+  constexpr const char *kNames[] = {"uint", "int", "float"};
+  argument.type = kTypes[read_enum<std::size_t>(table, "type", kNames).value_or(0)];
+  argument.channels =
+      static_cast<std::uint8_t>(table.integer("channels", 1, kMaxComponents).value_or(1));
+  double low = 0;
+  double high = std::numeric_limits<std::uint32_t>::max();
+  if (argument.type == Type::int_) {
+    low = std::numeric_limits<std::int32_t>::min();
+    high = std::numeric_limits<std::int32_t>::max();
+  } else if (argument.type == Type::float_) {
+    high = std::numeric_limits<float>::max();
+    low = -high;
+  }
+  argument.values =
+      table.numbers("value", argument.channels, {low, high, argument.type != Type::float_});
+  if (argument.values.empty()) argument.values.assign(argument.channels, 0.0);
+  if (argument.values.size() != 1 || argument.type != Type::uint_) return;
+  argument.value = static_cast<std::int64_t>(argument.values.front());
+  argument.values.clear();  // one integer needs no list
+}
+
+Argument read_argument(const TableReader &table, const toml::table &node) {
+  Argument argument;
+  argument.role = role_of(table);
+  table.allow_only(keys_of(argument.role));
+  const bool sized =
+      argument.role == Role::width || argument.role == Role::height || argument.role == Role::depth;
+  if (argument.role == Role::parameter) {
+    read_parameter(table, argument);
+  } else if (!sized) {
+    read_memory(table, node, argument);
+  }
+  if (const auto name = table.name("name")) {
+    argument.name = name->value;
+  } else if (argument.role == Role::parameter) {
+    table.missing("name", "expected name = \"the parameter's name\"");
+  }
+  return argument;
+}
 
 constexpr std::int64_t kMaxPixels = 4096;     // a work-item computes, in each direction
 constexpr std::int64_t kMaxLocalSize = 4096;  // work-items, in each direction
@@ -95,7 +258,114 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
   return variant;
 }
 
+// The arguments of one program, variant or stage, whose label errors use.
+std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
+                                     const std::string &label) {
+  std::vector<Argument> arguments;
+  std::set<std::string> names;
+  for (const toml::node &node : array) {
+    const std::string place = fmt::format("argument {} of {}", arguments.size() + 1, label);
+    if (arguments.size() == kMaxArguments) {
+      document.fail(position_of(node), fmt::format("too many arguments in {}", label),
+                    fmt::format("expected at most {}", kMaxArguments));
+    }
+    const toml::table *table = node.as_table();
+    if (table == nullptr) {
+      document.fail(position_of(node), fmt::format("{} is not a table", place),
+                    "expected a table such as { role = \"input\" }");
+    }
+    Argument argument = read_argument(TableReader(document, *table, place), *table);
+    if (!argument.name.empty() && !names.insert(argument.name).second) {
+      document.fail(position_of(*table->get("name")),
+                    fmt::format("name {} of {} is taken", in_quotes(argument.name), place),
+                    "expected a name that no argument before it has");
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
+
 }  // namespace
+
+std::string read_options(const TableReader &table) {
+  std::string joined;
+  for (const auto &option : table.strings("options")) {
+    if (option.value.empty()) {
+      table.fail(option.at, fmt::format("empty option in {}", table.label()),
+                 "expected a build option such as \"-cl-std=CL1.2\"");
+    }
+    if (!joined.empty()) joined += ' ';
+    joined += option.value;
+  }
+  return joined;
+}
+
+std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
+                                             const TableReader &table) {
+  const toml::node *options = table.find("options");
+  if (options == nullptr || !options->is_table()) return {{"", read_options(table)}};
+  const TableReader reader(document, *options->as_table(), "\"options\" of " + table.label());
+  std::vector<OptionChoice> all(1);
+  for (const auto &[key, node] : *options->as_table()) {
+    std::vector<OptionChoice> next;
+    for (const OptionChoice &choice : all) {
+      for (const OptionChoice &own : choices_of(reader, std::string(key.str()), node)) {
+        next.push_back(
+            {joined(choice.name, "-", own.name), joined(choice.options, " ", own.options)});
+      }
+    }
+    if (next.size() > kMostChoices) {
+      reader.fail(position_of(key), fmt::format("{} has too many combinations", reader.label()),
+                  fmt::format("expected at most {}", kMostChoices));
+    }
+    all = std::move(next);
+  }
+  std::set<std::string> names;
+  for (const OptionChoice &choice : all) {
+    if (names.insert(choice.name).second) continue;
+    reader.fail(
+        reader.position(),
+        fmt::format("two combinations of {} are called {}", reader.label(), in_quotes(choice.name)),
+        "expected values that differ in letters, digits, '_' or '.'");
+  }
+  return all;
+}
+
+Result<MergedItems> merged_items(std::string_view options) {
+  MergedItems merged;
+  std::istringstream words{std::string(options)};
+  for (std::string word; words >> word;) {
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (name != kMerging[0] && name != kMerging[1]) continue;
+    const std::string_view value = std::string_view(word).substr(name.size());
+    const std::size_t dimension =
+        value.size() > 1 ? std::string_view("xyz").find(value[1]) : std::string_view::npos;
+    const std::uint32_t factor = value.size() > 2 ? factor_of(value.substr(2)) : 0;
+    if (dimension == std::string_view::npos || factor == 0) {
+      return Status(Code::bad_input,
+                    fmt::format("{} names no dimension and factor\nexpected x, y or z and 2, 4, 8 "
+                                "or 16, such as \"{}=x4\"",
+                                word, name));
+    }
+    merged.factor[dimension] *= factor;
+    if (merged.option.empty()) merged.option = word;
+  }
+  return merged;
+}
+
+std::string multiple_text(const std::array<std::uint32_t, 3> &factor) {
+  std::string text = std::to_string(factor[0]);
+  if (factor[1] != 1 || factor[2] != 1) text += "x" + std::to_string(factor[1]);
+  if (factor[2] != 1) text += "x" + std::to_string(factor[2]);
+  return text;
+}
+
+std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
+                                                        const TableReader &table) {
+  const toml::array *array = table.array("arguments", "an array of tables");
+  if (array == nullptr) return std::nullopt;
+  return read_arguments(document, *array, table.label());
+}
 
 bool is_kernel_name(std::string_view name) {
   return is_name(name) && !(name.front() >= '0' && name.front() <= '9') &&

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 
 #include "builder/manifest/variant.hpp"
-#include "builder/manifest/variant_options.hpp"
 
 namespace kiln::builder {
 namespace {

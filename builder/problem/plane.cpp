@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares planes element by element, as the type of their elements asks for.
+// Compares planes element by element, as the type of their elements asks for. A half is taken apart
+// as fraction * 2^unit, with a fraction below 2048 and a unit from -24 to 5.
 #include "builder/problem/plane.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-
-#include "builder/problem/half.hpp"
+#include <iterator>
+#include <limits>
 
 namespace kiln::builder {
+
 namespace {
+
+constexpr std::uint16_t kSign = 0x8000, kInfinity = 0x7c00, kNan = 0x7e00;
+constexpr int kLeastUnit = -24;
 
 struct Half {
   std::uint16_t bits;
@@ -45,7 +50,40 @@ Difference compare(const Plane &got, const Plane &expected, double allowed) {
   return result;
 }
 
+constexpr const char *kNames[] = {"unchecked", "exact", "within", "wrong"};
+
+bool same_shape(const Plane &a, const Plane &b) {
+  return a.type == b.type && a.channels == b.channels && a.width == b.width &&
+         a.height == b.height && a.pixels.size() == b.pixels.size();
+}
+
 }  // namespace
+
+float float_of_half(std::uint16_t half) {
+  const int exponent = half >> 10 & 31;
+  const int fraction = half & 1023;
+  float value = std::ldexp(static_cast<float>(fraction), kLeastUnit);
+  if (exponent == 31) {
+    value = fraction == 0 ? std::numeric_limits<float>::infinity()
+                          : std::numeric_limits<float>::quiet_NaN();
+  } else if (exponent > 0) {
+    value = std::ldexp(static_cast<float>(fraction + 1024), exponent - 1 + kLeastUnit);
+  }
+  return (half & kSign) != 0 ? -value : value;
+}
+
+std::uint16_t half_of_float(float value) {
+  const std::uint16_t sign = std::signbit(value) ? kSign : 0;
+  const float size = std::fabs(value);
+  if (std::isnan(value)) return sign | kNan;
+  if (size >= 65520.0f) return sign | kInfinity;
+  int exponent = kLeastUnit;
+  if (size > 0) std::frexp(size, &exponent);  // size is below 2^exponent
+  const int unit = std::max(exponent - 11, kLeastUnit);
+  // A fraction that is rounded up to 2048 carries into the exponent, which is as it should be.
+  const auto fraction = static_cast<int>(std::nearbyint(std::ldexp(size, -unit)));
+  return static_cast<std::uint16_t>(sign | (((unit - kLeastUnit) << 10) + fraction));
+}
 
 Difference difference(const Plane &got, const Plane &expected, double allowed) {
   const std::size_t bytes = expected.pixels.size();
@@ -61,9 +99,54 @@ Difference difference(const Plane &got, const Plane &expected, double allowed) {
   return compare<float>(got, expected, allowed);
 }
 
-bool same_shape(const Plane &a, const Plane &b) {
-  return a.type == b.type && a.channels == b.channels && a.width == b.width &&
-         a.height == b.height && a.pixels.size() == b.pixels.size();
+using nlohmann::json;
+
+json to_json(const std::vector<Plane> &planes) {
+  json all = json::array();
+  for (const Plane &plane : planes) {
+    all.push_back({{"width", plane.width},
+                   {"height", plane.height},
+                   {"channels", plane.channels},
+                   {"name", plane.name},
+                   {"type", static_cast<int>(plane.type)},
+                   {"pixels", json::binary(plane.pixels)}});
+  }
+  return all;
+}
+
+std::vector<Plane> planes_from(const json &in) {
+  std::vector<Plane> planes;
+  for (const json &plane : in) {
+    planes.push_back({plane["width"], plane["height"], plane["channels"], plane["name"],
+                      plane["pixels"].get_binary(), static_cast<Type>(plane["type"].get<int>())});
+  }
+  return planes;
+}
+
+const char *check_name(Check check) { return kNames[static_cast<std::size_t>(check)]; }
+
+std::optional<Check> check_from_name(std::string_view name) {
+  const auto *const found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<Check>(found - std::begin(kNames));
+}
+
+Comparison compare_outputs(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
+                           double tolerance) {
+  Comparison result;
+  if (expected.empty()) return result;
+  result.check = outputs.size() == expected.size() ? Check::exact : Check::wrong;
+  for (std::size_t i = 0; i < outputs.size() && i < expected.size(); ++i) {
+    const bool comparable = same_shape(outputs[i], expected[i]);
+    const Difference d =
+        comparable ? difference(outputs[i], expected[i], tolerance) : Difference{1, 0, 0, false};
+    if (d.elements == 0) continue;
+    if (!d.within && result.check != Check::wrong) result.first_wrong = i;
+    result.check = std::max(result.check, d.within ? Check::within : Check::wrong);
+    result.different += d.elements;
+    result.worst = std::max(result.worst, d.worst);
+  }
+  return result;
 }
 
 }  // namespace kiln::builder

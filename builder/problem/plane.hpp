@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data on the host: a picture, a matrix, a row of values.
+// Data on the host: a picture, a matrix, a row of values, also of half-precision numbers; and how a
+// result compares with the reference's.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "kiln/packs/argument.hpp"
 
 namespace kiln::builder {
+
+float float_of_half(std::uint16_t half);
+
+// The nearest half, of two equally near ones the even one; infinity from 65520 on.
+std::uint16_t half_of_float(float value);
 
 using Type = packs::ElementType;
 
@@ -51,6 +61,27 @@ struct Difference {
 // Element by element; the planes must have one type and size. A NaN differs from everything.
 Difference difference(const Plane &got, const Plane &expected, double allowed);
 
-bool same_shape(const Plane &a, const Plane &b);
+nlohmann::json to_json(const std::vector<Plane> &planes);
+std::vector<Plane> planes_from(const nlohmann::json &json);
+
+// From the best to the worst that is known; unchecked: there is nothing to check with.
+enum class Check : std::uint8_t { unchecked, exact, within, wrong };
+
+const char *check_name(Check check);  // "exact"
+
+// The check of that name, if there is one.
+std::optional<Check> check_from_name(std::string_view name);
+
+// How outputs compare with those expected.
+struct Comparison {
+  Check check = Check::unchecked;
+  std::size_t different = 0;    // elements that are not equal, of all planes
+  double worst = 0;             // as in Difference
+  std::size_t first_wrong = 0;  // where the check is wrong: the first plane that is
+};
+
+// Unchecked where nothing is expected; `tolerance` as in difference().
+Comparison compare_outputs(const std::vector<Plane> &outputs, const std::vector<Plane> &expected,
+                           double tolerance);
 
 }  // namespace kiln::builder

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "builder/problem/problem_size.hpp"
+#include "builder/problem/program_shape.hpp"
 
 namespace kiln::builder {
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spawns a program, feeds and drains its pipes in one loop, and ends it when a limit is reached.
+// Starts a program, feeds and drains its pipes in one loop, and ends it when a limit is reached.
 #include "builder/process/run_tool.hpp"
-
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,12 +9,20 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fmt/format.h>
 
-#include "builder/base/clock.hpp"
-#include "builder/process/children.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/process/child_process.hpp"
 
 namespace kiln::builder {
+
 namespace {
 
 // Where there is no descriptor for a process, its end is asked for this often.
@@ -265,6 +266,29 @@ bool is_executable_file(const std::filesystem::path &path) {
   return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
+constexpr int kNotExecuted = 127;
+
+// In the child; returns only where the program cannot be started.
+int become(const ProcessRequest &request, const packs::Descriptor &output) {
+  for (const auto &[name, value] : request.environment) {
+    if (value) {
+      setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      unsetenv(name.c_str());
+    }
+  }
+  std::vector<std::string> words{request.program.string()};
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<char *> pointers;
+  for (std::string &word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const std::string folder = request.working_directory.string();
+  if (!folder.empty() && chdir(folder.c_str()) != 0) return kNotExecuted;
+  if (dup2(output.get(), STDOUT_FILENO) < 0) return kNotExecuted;
+  execv(pointers[0], pointers.data());
+  return kNotExecuted;
+}
+
 }  // namespace
 
 ProcessResult run_tool(const ProcessRequest &request) {
@@ -309,6 +333,30 @@ std::optional<std::filesystem::path> find_executable(const std::vector<std::stri
 std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names) {
   const char *path = std::getenv("PATH");
   return find_executable(names, path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+}
+
+ProcessResult run_attached(const ProcessRequest &request) {
+  ProcessResult result;
+  Pipe pipe;
+  if (const int error = pipe.open(); error != 0) {
+    result.code = error;
+    result.reason = fmt::format("pipe: {}", std::strerror(error));
+    return result;
+  }
+  const pid_t child = fork_child([&] { return become(request, pipe.write); });
+  if (child < 0) {
+    result.code = errno;
+    result.reason = fmt::format("fork: {}", std::strerror(errno));
+    return result;
+  }
+  pipe.write.close();
+  while (drain(pipe.read, &result.out) != Drained::end) {
+  }
+  static_cast<ProcessExit &>(result) = wait_for(child);
+  result.reason = result.end == ProcessEnd::exited
+                      ? fmt::format("exit status {}", result.code)
+                      : fmt::format("signal {} ({})", result.code, ::strsignal(result.code));
+  return result;
 }
 
 }  // namespace kiln::builder

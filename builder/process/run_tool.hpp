@@ -47,4 +47,10 @@ std::optional<std::filesystem::path> find_executable(const std::vector<std::stri
 // The same in the PATH of this process.
 std::optional<std::filesystem::path> find_executable(const std::vector<std::string> &names);
 
+// Runs a program to its end and takes its standard output. Its standard error and its terminal are
+// this process's, it is in the same process group, and it ends with this process. Of the request
+// the program, which needs a path, the arguments, the working directory and the environment count:
+// there is no limit on time or output. The caller must be single-threaded.
+ProcessResult run_attached(const ProcessRequest &request);
+
 }  // namespace kiln::builder

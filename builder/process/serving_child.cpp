@@ -19,8 +19,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/clock.hpp"
-#include "builder/process/children.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/process/child_process.hpp"
 #include "builder/process/status_json.hpp"
 
 namespace kiln::builder {

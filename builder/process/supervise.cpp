@@ -19,9 +19,8 @@
 #include <sys/prctl.h>
 #endif
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/process/child_process.hpp"
-#include "builder/process/children.hpp"
 #include "builder/process/fork_call.hpp"
 
 namespace kiln::builder {

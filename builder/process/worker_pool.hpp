@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <nlohmann/json.hpp>
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/process/child_process.hpp"
 
 namespace kiln::builder {

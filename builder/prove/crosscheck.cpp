@@ -13,7 +13,7 @@
 #include "builder/process/status_json.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/load/build.hpp"
 
 namespace kiln::builder {

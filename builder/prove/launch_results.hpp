@@ -8,7 +8,7 @@
 
 #include "builder/finish/job_request.hpp"
 #include "builder/launch/opened_pack.hpp"
-#include "builder/problem/problem_size.hpp"
+#include "builder/problem/program_shape.hpp"
 #include "builder/prove/result_check.hpp"
 
 namespace kiln::builder {

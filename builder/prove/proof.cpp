@@ -6,11 +6,11 @@
 
 #include <unistd.h>
 
-#include "builder/base/clock.hpp"
-#include "builder/device/driver_caches.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
-#include "builder/launch/plane_json.hpp"
+#include "builder/problem/plane.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/prove/launch_results.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "builder/finish/launch_twice.hpp"
-#include "builder/launch/plane_json.hpp"
+#include "builder/problem/plane.hpp"
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
 

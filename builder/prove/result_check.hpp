@@ -11,7 +11,6 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/finish/job_request.hpp"
-#include "builder/launch/check.hpp"
 #include "builder/launch/reference.hpp"
 #include "builder/problem/plane.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "builder/base/atomic_text_file.hpp"
 #include "builder/process/fork_call.hpp"
-#include "builder/process/run_attached.hpp"
+#include "builder/process/run_tool.hpp"
 
 namespace kiln::builder {
 namespace {

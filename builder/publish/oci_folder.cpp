@@ -71,16 +71,9 @@ std::string digest_text(const std::array<std::uint8_t, crypto_hash_sha256_BYTES>
   return "sha256:" + packs::hex(hash.data(), hash.size());
 }
 
-}  // namespace
-
-FileDigest sha256_of(std::string_view bytes) {
-  std::array<std::uint8_t, crypto_hash_sha256_BYTES> hash{};
-  crypto_hash_sha256(hash.data(), reinterpret_cast<const std::uint8_t *>(bytes.data()),
-                     bytes.size());
-  return {digest_text(hash), bytes.size()};
-}
-
-Result<FileDigest> sha256_of_file(const std::string &path, std::uint64_t most) {
+// Reads a regular file in pieces. Of one with more than `most` bytes it tells the size alone,
+// without a digest. Fails with Code::not_found or Code::io_error; the message has its path.
+Result<FileDigest> sha256_of_file(const std::string &path, std::uint64_t most = UINT64_MAX) {
   const auto fault = [&](int error) {
     return Status(error == ENOENT ? Code::not_found : Code::io_error,
                   path + ": " + std::strerror(error));
@@ -105,6 +98,15 @@ Result<FileDigest> sha256_of_file(const std::string &path, std::uint64_t most) {
   crypto_hash_sha256_final(&state, hash.data());
   out.digest = digest_text(hash);
   return out;
+}
+
+}  // namespace
+
+FileDigest sha256_of(std::string_view bytes) {
+  std::array<std::uint8_t, crypto_hash_sha256_BYTES> hash{};
+  crypto_hash_sha256(hash.data(), reinterpret_cast<const std::uint8_t *>(bytes.data()),
+                     bytes.size());
+  return {digest_text(hash), bytes.size()};
 }
 
 OciFolder::~OciFolder() {

@@ -9,7 +9,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/publish/oci_format.hpp"
-#include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/pack_folder.hpp"
 
 namespace kiln::builder {
 
@@ -20,9 +20,6 @@ struct FileDigest {
 };
 
 FileDigest sha256_of(std::string_view bytes);
-// Reads a regular file in pieces. Of one with more than `most` bytes it tells the size alone,
-// without a digest. Fails with Code::not_found or Code::io_error; the message has its path.
-Result<FileDigest> sha256_of_file(const std::string &path, std::uint64_t most = UINT64_MAX);
 
 // An open layout. Blobs are added one by one and count only when an index names them: commit()
 // replaces index.json, last and by rename, so that a command that is killed leaves the old index

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack as an OCI artifact: a layer with its programs, and for each target a delta that makes of
-// this layer the pack of that target alone; one more makes a pack of the programs alone. So a
-// device fetches two blobs by their digests.
+// Packs in an OCI image layout: publishing them, and fetching the pack for one device.
 #pragma once
 
 #include <cstdint>
@@ -44,5 +42,27 @@ struct Artifact {
 // make_delta() do.
 Result<Artifact> publish_pack(const packs::Contents &contents, OciFolder *folder,
                               const PublishRequest &request);
+
+struct FetchRequest {
+  std::string tag = "latest";
+  // The 16 digits of a key's hash, or a glob over "device (driver version)"; empty: the programs
+  // alone.
+  std::string target{};
+  std::uint64_t smallest_revision = 0;
+};
+
+struct Fetched {
+  std::uint64_t revision = 0;  // 0: the manifest has none
+  std::string label;           // of the target, or "programs"
+  std::uint64_t size = 0;      // of the pack
+  std::string blake2b;         // of the pack, in hexadecimal digits
+};
+
+// Writes the pack to `output`, which appears when it is right. Every blob that is used is checked
+// for its digest. Fails with Code::not_in_pack where no target or tag matches, with Code::conflict
+// where the revision is older than demanded, with Code::blob_corrupt for a blob that is not what
+// its digest says, and as OciFolder and apply_delta() do.
+Result<Fetched> fetch_pack(const OciFolder &folder, const FetchRequest &request,
+                           const std::string &output);
 
 }  // namespace kiln::builder

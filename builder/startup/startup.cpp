@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "builder/device/driver_caches.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/jobs/earlier.hpp"
@@ -17,7 +17,7 @@
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/load/build.hpp"
-#include "runtime/load/choice.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/session.hpp"

@@ -2,7 +2,7 @@
 // Starts a process for each program, which loads it as an application would and launches it.
 #include "builder/startup/warm.hpp"
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/finish/launch_twice.hpp"
 #include "builder/finish/mesa_cache_folder.hpp"
 #include "builder/launch/opened_pack.hpp"

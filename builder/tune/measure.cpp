@@ -14,10 +14,13 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/tune/search_plan.hpp"
-#include "builder/tune/seeds.hpp"
 #include "runtime/launch/enqueue.hpp"
+#include "runtime/launch/suggestion.hpp"
+#include "runtime/launch/work_group.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::builder {
+
 namespace {
 
 using nlohmann::json;
@@ -56,6 +59,20 @@ struct LoadedVariant {
     return status_of(loaded->program.error());
   }
 };
+
+// Makes seeds and candidates what the variant's rules for launches allow. Fails with
+// Code::bad_argument where no work-group does.
+Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits &limits,
+                  std::vector<NDSize> *seeds, std::vector<NDSize> *candidates) {
+  const auto rules = runtime::launch_rules(variant.requirements);
+  for (NDSize &local : *seeds) {
+    Status status = runtime::apply_multiple(rules, limits, false, &local);
+    if (!status.ok()) return status;
+  }
+  std::erase_if(*candidates,
+                [&](const NDSize &local) { return !runtime::divides(rules.multiple, local); });
+  return {};
+}
 
 // Tunes for one size.
 class Tuner {
@@ -353,6 +370,33 @@ TunedVariant died(const TuneJob &job, const ChildResult &child) {
 }
 
 }  // namespace
+
+std::vector<NDSize> Seeds::sizes() const {
+  std::vector<NDSize> found;
+  for (const NDSize &size : {own, suggested, guess}) {
+    const bool known = std::find(found.begin(), found.end(), size) != found.end();
+    if (size[0] != 0 && !known) found.push_back(size);
+  }
+  return found;
+}
+
+Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Variant &variant,
+                 const Stage &stage, const runtime::WorkGroupLimits &limits) {
+  Seeds seeds;
+  seeds.guess = runtime::fit_local_size(stage.global, {0, 0, 0}, limits);
+  if (limits.required[0] != 0) return seeds;
+  NDSize own{variant.local_size[0], variant.local_size[1], variant.local_size[2]};
+  for (unsigned i = stage.dimensions; i < 3; ++i) own[i] = 1;
+  if (own[0] != 0) seeds.own = runtime::fit_local_size(stage.global, own, limits);
+  const auto suggest = runtime::suggest_function(*opened.child.device);
+  if (suggest == nullptr) return seeds;
+  NDSize local{0, 0, 0};
+  Status asked = runtime::ask_suggestion(
+      suggest, {opened.queue.cl(), kernel, stage.dimensions, stage.global}, limits, &local);
+  (asked.ok() ? seeds.suggested : seeds.refused_local) = local;
+  seeds.refused = std::move(asked.message);
+  return seeds;
+}
 
 std::vector<TunedVariant> tune_variant(const TuneJob &job) {
   const auto part = std::chrono::milliseconds(static_cast<long>(job.seconds * 1000));

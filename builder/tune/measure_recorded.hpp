@@ -6,7 +6,7 @@
 #include <string>
 
 #include "builder/device/device_info.hpp"
-#include "builder/tune/tuned_launch.hpp"
+#include "builder/tune/tuned_program.hpp"
 
 namespace kiln::builder {
 

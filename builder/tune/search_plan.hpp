@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "builder/problem/problem_size.hpp"
+#include "builder/problem/program_shape.hpp"
 #include "builder/tune/sampler.hpp"
 #include "runtime/launch/work_group.hpp"
 

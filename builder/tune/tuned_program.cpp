@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns measurements into JSON and rows, and decides which rows replace those of a pack.
+// Turns measurements into JSON and back, and into rows, and decides which rows replace those of a
+// pack.
 #include "builder/tune/tuned_program.hpp"
 
 #include <algorithm>
@@ -12,10 +13,26 @@
 #include <fmt/format.h>
 
 #include "builder/inspect/pack_json.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::builder {
+
 namespace {
+
+using nlohmann::json;
+
+constexpr const char *kEnds[] = {"better", "as good", "refused", "without times", "used up"};
+
+const char *end_name(LaunchEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
+
+LaunchEnd end_from(const std::string &name) {
+  const auto *found = std::find(std::begin(kEnds), std::end(kEnds), name);
+  return static_cast<LaunchEnd>(found - std::begin(kEnds));
+}
+
+bool has_times(const TunedLaunch &tuned) {
+  return tuned.end == LaunchEnd::better || tuned.end == LaunchEnd::as_good;
+}
 
 using nlohmann::json;
 
@@ -48,6 +65,28 @@ std::string conditions_of(const TunedDevice &tuned, const TunedSize &size,
 }
 
 using Place = std::tuple<std::string, std::string, std::string, packs::SizeClass>;
+
+// The figures of a row.
+packs::Tuning row_of(double nanoseconds, double default_nanoseconds, std::size_t samples,
+                     double spread) {
+  packs::Tuning row;
+  row.nanoseconds = static_cast<std::uint64_t>(whole(nanoseconds));
+  row.default_nanoseconds = static_cast<std::uint64_t>(whole(default_nanoseconds));
+  row.samples = static_cast<std::uint32_t>(samples);
+  row.spread = static_cast<std::uint32_t>(std::lround(std::min(spread, 1e6) * 1000));
+  return row;
+}
+
+// With the kernel and its size.
+packs::Tuning kernel_row(const TunedKernel &kernel) {
+  packs::Tuning row =
+      row_of(kernel.nanoseconds, kernel.default_nanoseconds, kernel.samples, kernel.spread);
+  row.kernel = kernel.kernel;
+  for (std::size_t i = 0; i < 3; ++i) {
+    row.local_size[i] = static_cast<std::uint32_t>(kernel.local[i]);
+  }
+  return row;
+}
 
 // By place, each with the number of work-items.
 std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const TunedDevice &tuned,
@@ -102,7 +141,139 @@ std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
   return rows;
 }
 
+TunedKernel tuned_kernel_from(const json &in) {
+  TunedKernel kernel;
+  kernel.kernel = in["kernel"];
+  kernel.work_items = in["work_items"];
+  kernel.required = in["required"];
+  kernel.local = in["local"].get<NDSize>();
+  kernel.nanoseconds = in["nanoseconds"];
+  kernel.default_nanoseconds = time_from(in["default_nanoseconds"]);
+  kernel.samples = in["samples"];
+  kernel.spread = in["spread"];
+  kernel.candidates = in["candidates"];
+  kernel.finished = in["finished"];
+  for (const json &point : in["points"]) {
+    kernel.points.push_back({point["local"].get<NDSize>(), point["nanoseconds"]});
+  }
+  for (const json &point : in["skipped"]) {
+    kernel.skipped.push_back({point["local"].get<NDSize>(), point["reason"]});
+  }
+  return kernel;
+}
+
+// A row for each size that is better than the driver's.
+std::vector<packs::Tuning> launch_rows(const std::vector<TunedLaunch> &all,
+                                       const std::string &driver) {
+  std::vector<packs::Tuning> rows;
+  for (const TunedLaunch &tuned : all) {
+    if (tuned.end != LaunchEnd::better) continue;
+    packs::Tuning row = kernel_row(tuned.kernel);
+    row.program = tuned.program;
+    row.variant = tuned.variant;
+    row.size_class = tuned.size_class;
+    row.conditions = fmt::format(
+        "launches recorded: {}, to {}, on zeros, {} clock, driver {}, {} of {} sizes tried",
+        tuned.launches, local_text(tuned.global), tuned.timer == "device" ? "device's" : "host's",
+        driver, tuned.kernel.points.size(), tuned.kernel.candidates);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
+
+using nlohmann::json;
+
+std::int64_t whole(double nanoseconds) { return std::llround(nanoseconds); }
+
+json time_json(double nanoseconds) { return nanoseconds > 0 ? json(whole(nanoseconds)) : json(); }
+
+double time_from(const json &value) { return value.is_null() ? 0 : value.get<double>(); }
+
+json to_json(const TunedKernel &kernel) {
+  json points = json::array();
+  for (const TunedPoint &point : kernel.points) {
+    points.push_back({{"local", point.local}, {"nanoseconds", whole(point.nanoseconds)}});
+  }
+  json skipped = json::array();
+  for (const SkippedPoint &point : kernel.skipped) {
+    skipped.push_back({{"local", point.local}, {"reason", point.reason}});
+  }
+  return {{"kernel", kernel.kernel},
+          {"work_items", kernel.work_items},
+          {"size_class", size_class_name(packs::size_class(kernel.work_items))},
+          {"required", kernel.required},
+          {"local", kernel.local},
+          {"nanoseconds", whole(kernel.nanoseconds)},
+          {"default_nanoseconds", time_json(kernel.default_nanoseconds)},
+          {"samples", kernel.samples},
+          {"spread", kernel.spread},
+          {"candidates", kernel.candidates},
+          {"finished", kernel.finished},
+          {"points", points},
+          {"skipped", skipped}};
+}
+
+std::string local_text(const NDSize &local) {
+  if (local[2] != 1) return fmt::format("{}x{}x{}", local[0], local[1], local[2]);
+  if (local[1] != 1) return fmt::format("{}x{}", local[0], local[1]);
+  return fmt::format("{}", local[0]);
+}
+
+std::uint64_t work_items(const RecordedLaunch &launch) {
+  return std::uint64_t{launch.global[0]} * launch.global[1] * launch.global[2];
+}
+
+std::vector<UnsizedLaunches> unsized_launches(const std::vector<RecordedLaunch> &launches) {
+  std::map<std::pair<std::string, packs::SizeClass>, std::vector<RecordedLaunch>> groups;
+  for (const RecordedLaunch &launch : launches) {
+    if (launch.local[0] != 0) continue;
+    groups[{launch.kernel, runtime::size_class(launch.global)}].push_back(launch);
+  }
+  std::vector<UnsizedLaunches> found;
+  for (auto &[place, group] : groups) {
+    std::stable_sort(group.begin(), group.end(),
+                     [](const auto &a, const auto &b) { return work_items(a) > work_items(b); });
+    found.push_back({place.first, place.second, std::move(group)});
+  }
+  return found;
+}
+
+json to_json(const TunedLaunch &tuned) {
+  json out = to_json(tuned.kernel);
+  out["program"] = tuned.program;
+  out["variant"] = tuned.variant;
+  out["size_class"] = size_class_name(tuned.size_class);
+  out["end"] = end_name(tuned.end);
+  out["launches"] = tuned.launches;
+  out["reason"] = tuned.reason;
+  out["timer"] = tuned.timer;
+  out["global"] = tuned.global;
+  out["compared_on_pattern"] = tuned.compared_on_pattern;
+  return out;
+}
+
+TunedLaunch tuned_launch_from(const json &in) {
+  TunedLaunch tuned;
+  tuned.kernel = tuned_kernel_from(in);
+  tuned.program = in["program"];
+  tuned.variant = in["variant"];
+  tuned.size_class = packs::size_class(tuned.kernel.work_items);
+  tuned.end = end_from(in["end"]);
+  tuned.launches = in["launches"];
+  tuned.reason = in["reason"];
+  tuned.timer = in["timer"];
+  tuned.global = in["global"].get<NDSize>();
+  tuned.compared_on_pattern = in["compared_on_pattern"];
+  return tuned;
+}
+
+bool replaces(const TunedLaunch &tuned, const packs::Tuning &old) {
+  const bool tells = has_times(tuned) || tuned.end == LaunchEnd::refused;
+  return tells && old.program == tuned.program && old.variant == tuned.variant &&
+         old.kernel == tuned.kernel.kernel && old.size_class == tuned.size_class;
+}
 
 TunedVariant used_up(std::string variant) {
   TunedVariant result;

@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/glob.hpp"
-#include "builder/base/suggest.hpp"
-#include "builder/compile/run_compiler.hpp"
+#include "builder/base/names.hpp"
+#include "builder/compile/toolchain.hpp"
 #include "builder/manifest/toml_reader.hpp"
 #include "builder/virtual/tool_files.hpp"
 #include "kiln/packs/contents.hpp"

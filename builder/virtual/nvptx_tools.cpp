@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "builder/compile/run_compiler.hpp"
+#include "builder/compile/toolchain.hpp"
 #include "builder/virtual/nvptx_compiler.hpp"
 #include "builder/virtual/tool_files.hpp"
 #include "nvidia_built_ins.h"

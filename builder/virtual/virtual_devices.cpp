@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/virtual/described_compiler.hpp"
 #include "builder/virtual/neo.hpp"
 #include "builder/virtual/nvptx_compiler.hpp"

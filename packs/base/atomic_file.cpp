@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::packs {
 

@@ -10,8 +10,8 @@
 #include <sodium.h>
 #include <zstd.h>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/delta.hpp"
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "kiln/packs/text.hpp"
 #include "packs/delta/delta_format.hpp"

@@ -9,7 +9,7 @@
 #include <sodium.h>
 #include <zstd.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/output_file.hpp"
 #include "packs/delta/delta_format.hpp"
 #include "packs/delta/delta_plan.hpp"

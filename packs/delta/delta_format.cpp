@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::packs {

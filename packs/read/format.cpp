@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
-#include "kiln/packs/hash.hpp"
 #include "packs/read/partition_point.hpp"
-#include "packs/read/validate.hpp"
+#include "packs/read/verifier.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the schema's fields, and the walk over a buffer by it.
+// The table of the schema's fields, the walk over a buffer by it, and the order, places, indices
+// and sizes in roots and sections that passed.
 #include "packs/read/verifier.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
 #include <type_traits>
 
+#include "kiln/packs/argument.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "pack_generated.h"
 
 namespace kiln::packs {
+
 namespace {
 
 constexpr bool kRequired = true;
@@ -183,6 +191,292 @@ constexpr TableRule rule(const FieldRule (&fields)[N]) {
   return {fields, N};
 }
 
+using TextVector = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
+
+bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblock) {
+  return offset >= kSuperblockSize && offset % kAlignment == 0 && offset <= superblock.pack_size &&
+         size <= superblock.pack_size - offset;
+}
+
+// Outlined: there are many calls, each never taken, in functions that are hot.
+[[gnu::noinline, gnu::cold]] Status fault(Code what, const char *text) {
+  return Status::error(what, text);
+}
+
+[[gnu::noinline, gnu::cold]] Status root_error(std::string_view what) {
+  return Status::error(Code::root_malformed, {"root: ", what});
+}
+
+[[gnu::noinline, gnu::cold]] Status section_error(const char *what) {
+  return Status::error(Code::section_malformed, {"section: ", what});
+}
+
+std::string_view view(const flatbuffers::String &text) { return {text.c_str(), text.size()}; }
+
+// A zero byte would end a name early wherever it is used as a C string.
+bool is_name(const flatbuffers::String &name) {
+  return name.size() != 0 && view(name).find('\0') == std::string_view::npos;
+}
+
+// Names in a vector of keyed tables must rise strictly, so that a look-up finds each.
+template <typename Tables>
+bool names_rise(const Tables &tables) {
+  const flatbuffers::String *previous = nullptr;
+  for (const auto *table : tables) {
+    if (!is_name(*table->name())) return false;
+    if (previous != nullptr && !(*previous < *table->name())) return false;
+    previous = table->name();
+  }
+  return true;
+}
+
+// Kernels keep the manifest's order, so their names are sorted aside.
+bool kernels_named(const fb::Variant &variant) {
+  std::vector<std::string_view> names;
+  names.reserve(variant.kernels()->size());
+  for (const fb::Kernel *kernel : *variant.kernels()) {
+    if (!is_name(*kernel->name())) return false;
+    names.push_back(view(*kernel->name()));
+  }
+  sort_names(&names);
+  return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+Status check_variant(const fb::Variant &variant, std::size_t blobs) {
+  const auto fault = [&](Code what, const char *why) {
+    return Status::error(what, {"root: variant ", view(*variant.name()), ": ", why});
+  };
+  if (variant.kernels()->size() == 0) return fault(Code::root_malformed, "no kernel");
+  if (!kernels_named(variant)) {
+    return fault(Code::root_malformed, "kernel names are not unique names");
+  }
+  for (const std::uint32_t index :
+       {variant.source(), variant.il32(), variant.il64(), variant.launches()}) {
+    if (index > blobs) return fault(Code::out_of_bounds, "blob index out of range");
+  }
+  for (const fb::Argument *argument : *variant.arguments()) {
+    if (argument->role() >= std::size(kRoleNames) ||
+        argument->storage() >= std::size(kStorageNames) ||
+        argument->type() >= std::size(kTypeNames)) {
+      return fault(Code::root_malformed, "unknown role, storage or type of an argument");
+    }
+    if (argument->stage() >= variant.kernels()->size()) {
+      return fault(Code::root_malformed, "an argument of no kernel");
+    }
+  }
+  if (!(variant.tolerance() >= 0)) return fault(Code::root_malformed, "bad tolerance");
+  return {};
+}
+
+Status check_programs(const fb::Root &root) {
+  if (root.programs()->size() > kMaxPrograms) {
+    return fault(Code::over_limit, "root: over 65,536 programs");
+  }
+  if (!names_rise(*root.programs())) return root_error("program names are not sorted and unique");
+  for (const fb::Program *program : *root.programs()) {
+    const std::string_view name = view(*program->name());
+    if (program->variants()->size() > kMaxPrograms) {
+      return Status::error(Code::over_limit, {"root: over 65,536 variants in program ", name});
+    }
+    if (!names_rise(*program->variants())) {
+      return Status::error(Code::root_malformed,
+                           {"root: variant names of program ", name, " are not sorted and unique"});
+    }
+    for (const fb::Variant *variant : *program->variants()) {
+      Status status = check_variant(*variant, root.blobs()->size());
+      if (!status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+Status check_targets(const fb::Root &root, const Superblock &superblock) {
+  if (root.targets()->size() > kMaxTargets) {
+    return fault(Code::over_limit, "root: over 1,048,576 targets");
+  }
+  const fb::TargetEntry *previous = nullptr;
+  std::uint64_t left = superblock.pack_size;  // sections do not share bytes
+  for (const fb::TargetEntry *entry : *root.targets()) {
+    if (entry->size() > kMaxSectionSize) {
+      return fault(Code::over_limit, "root: a section is over 64 MiB");
+    }
+    if (entry->size() == 0 || !placed(entry->offset(), entry->size(), superblock)) {
+      return fault(Code::out_of_bounds, "root: a section lies outside of the pack");
+    }
+    const bool rises =
+        previous == nullptr || previous->key_hash() < entry->key_hash() ||
+        (previous->key_hash() == entry->key_hash() && compare(previous->name(), entry->name()) < 0);
+    if (!rises) return root_error("targets are not sorted and unique");
+    if (entry->size() > left) return fault(Code::over_limit, "root: sections overlap");
+    left -= entry->size();
+    previous = entry;
+  }
+  return {};
+}
+
+Status check_cross_checks(const fb::Root &root) {
+  if (root.cross_checks() == nullptr) return {};
+  if (root.cross_checks()->size() > kMaxCrossChecks) {
+    return fault(Code::over_limit, "root: over 1,048,576 cross-checks");
+  }
+  const fb::CrossCheck *previous = nullptr;
+  for (const fb::CrossCheck *check : *root.cross_checks()) {
+    if (check->reserved() != 0) {
+      return fault(Code::reserved_not_zero, "root: reserved field of a cross-check is not zero");
+    }
+    const bool rises = previous == nullptr ||
+                       previous->device_key_hash() < check->device_key_hash() ||
+                       (previous->device_key_hash() == check->device_key_hash() &&
+                        previous->target_key_hash() < check->target_key_hash());
+    if (!rises) return root_error("cross-checks are not sorted and unique");
+    previous = check;
+  }
+  return {};
+}
+
+// Texts must rise strictly: then their indices compare as they do.
+bool texts_rise(const TextVector &texts) {
+  const flatbuffers::String *previous = nullptr;
+  for (const flatbuffers::String *text : texts) {
+    if (view(*text).find('\0') != std::string_view::npos) return false;
+    if (previous != nullptr && !(*previous < *text)) return false;
+    previous = text;
+  }
+  return true;
+}
+
+// Whether `b` may come after `a`: by what a row is for and where it was measured.
+bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
+  const std::uint32_t of_a[] = {a.program(), a.variant(), a.kernel(), a.size_class(),
+                                a.profile(), a.family(),  a.model()};
+  const std::uint32_t of_b[] = {b.program(), b.variant(), b.kernel(), b.size_class(),
+                                b.profile(), b.family(),  b.model()};
+  for (std::size_t i = 0; i < std::size(of_a); ++i) {
+    if (of_a[i] != of_b[i]) return of_a[i] < of_b[i];
+  }
+  return a.key_hash() < b.key_hash();
+}
+
+// `texts` is their number, `named` the first index of one that is not empty.
+Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
+  for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
+                                   row.family(), row.model(), row.conditions()}) {
+    if (text >= texts) return fault(Code::out_of_bounds, "root: text index out of range");
+  }
+  if (row.program() < named || row.variant() < named) {
+    return root_error("a tuning without a program or variant");
+  }
+  if (row.size_class() >= kSizeClasses) return root_error("unknown size class of a tuning");
+  const fb::Size3 &size = row.local_size();
+  if (size.x() == 0 || size.y() == 0 || size.z() == 0) return root_error("a tuned size is 0");
+  const bool located = row.family() >= named || row.model() >= named || row.key_hash() != 0;
+  if (located && row.profile() < named) return root_error("a tuning's device has no profile");
+  if (row.reserved() == 0) return {};
+  return fault(Code::reserved_not_zero, "root: reserved field of a tuning is not zero");
+}
+
+// Rows share their texts, but not very long ones.
+constexpr std::size_t kMaxSharing = 16;
+
+Status check_tunings(const fb::Root &root, std::size_t root_size) {
+  std::uint32_t texts = 0;
+  if (root.texts() != nullptr) {
+    if (!texts_rise(*root.texts())) return root_error("texts are not sorted and unique");
+    texts = root.texts()->size();
+  }
+  if (root.tunings() == nullptr) return {};
+  if (root.tunings()->size() > kMaxTunings) {
+    return fault(Code::over_limit, "root: over 262,144 tunings");
+  }
+  const std::uint32_t named = texts != 0 && root.texts()->Get(0)->size() == 0 ? 1 : 0;
+  const fb::Tuning *previous = nullptr;
+  std::size_t left = root_size * kMaxSharing;
+  for (const fb::Tuning *row : *root.tunings()) {
+    if (Status status = check_tuning(*row, texts, named); !status.ok()) return status;
+    for (const std::uint32_t text : {row->program(), row->variant(), row->kernel(), row->profile(),
+                                     row->family(), row->model(), row->conditions()}) {
+      const std::size_t size = root.texts()->Get(text)->size();
+      if (size > left) return fault(Code::over_limit, "root: tunings share long texts");
+      left -= size;
+    }
+    if (previous != nullptr && !tunings_rise(*previous, *row)) {
+      return root_error("tunings are not sorted and unique");
+    }
+    previous = row;
+  }
+  return {};
+}
+
+Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs, const Superblock &superblock,
+                   std::uint32_t bases) {
+  for (const fb::Blob *blob : blobs) {
+    if (Status status = check_blob(*blob, superblock, bases); !status.ok()) return status;
+  }
+  return {};
+}
+
+// A base of one of the root's stands before it, so that none is its own in the end.
+Status check_root_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
+                        const Superblock &superblock) {
+  for (std::uint32_t i = 0; i < blobs.size(); ++i) {
+    if (Status s = check_blob(*blobs.Get(i), superblock, i); !s.ok()) return s;
+  }
+  return {};
+}
+
+Status check_entries(const fb::Section &section, const Entries *entries, const char *unsorted) {
+  const fb::Binary *previous = nullptr;
+  if (entries == nullptr) return {};
+  for (const fb::Binary *binary : *entries) {
+    if (binary->reserved() != 0) {
+      return fault(Code::reserved_not_zero, "section: reserved field is not zero");
+    }
+    if (binary->blob() >= section.blobs()->size()) {
+      return fault(Code::out_of_bounds, "section: blob index out of range");
+    }
+    if (previous != nullptr && compare(previous->variant(), binary->variant()) >= 0) {
+      return section_error(unsorted);
+    }
+    previous = binary;
+  }
+  return {};
+}
+
+Status check_binaries(const fb::Section &section) {
+  if (Status s = check_entries(section, section.binaries(), "binaries are not sorted and unique");
+      !s.ok()) {
+    return s;
+  }
+  if (Status s = check_entries(section, section.intermediates(),
+                               "intermediates are not sorted and unique");
+      !s.ok()) {
+    return s;
+  }
+  return check_entries(section, section.auxiliary(), "auxiliary blobs are not sorted and unique");
+}
+
+using Provenances = flatbuffers::Vector<flatbuffers::Offset<fb::Provenance>>;
+
+Status check_provenance(const Entries *entries, const Provenances *provenances) {
+  if ((entries == nullptr ? 0 : entries->size()) !=
+      (provenances == nullptr ? 0 : provenances->size())) {
+    return section_error("not one provenance per binary");
+  }
+  if (provenances == nullptr) return {};
+  for (const fb::Provenance *provenance : *provenances) {
+    if (provenance->finality() > static_cast<std::uint8_t>(Finality::no)) {
+      return section_error("unknown finality");
+    }
+  }
+  return {};
+}
+
+Status check_provenance(const fb::Section &section) {
+  Status status = check_provenance(section.binaries(), section.provenance());
+  if (!status.ok()) return status;
+  return check_provenance(section.intermediates(), section.intermediate_provenance());
+}
+
 }  // namespace
 
 TableRule rule_of(TableKind table) {
@@ -193,5 +487,51 @@ TableRule rule_of(TableKind table) {
 }
 
 bool verify_buffer(View bytes, TableKind root) { return Walk(bytes).root(root); }
+
+Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint32_t bases) {
+  const auto codec = static_cast<Codec>(blob.codec());
+  const bool based = (superblock.incompat & kIncompatBases) != 0 && codec == Codec::based;
+  if (!based && blob.base() != 0) {
+    return fault(Code::reserved_not_zero, "blob: reserved field base is not zero");
+  }
+  if (based && blob.base() - 1 >= bases) {  // 0 is none
+    return fault(Code::out_of_bounds, "blob: its base is missing or stands behind it");
+  }
+  if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {
+    return fault(Code::over_limit, "blob: over 1 GiB");
+  }
+  if (!placed(blob.offset(), blob.stored_size(), superblock)) {
+    return fault(Code::out_of_bounds, "blob: lies outside of the pack");
+  }
+  if (codec == Codec::raw && blob.stored_size() != blob.raw_size()) {
+    return fault(Code::out_of_bounds, "blob: stored raw, but the sizes differ");
+  }
+  return {};
+}
+
+Status check_root(View bytes, const Superblock &superblock, const fb::Root **out) {
+  if (!verify_buffer(bytes, TableKind::root)) return root_error("not a buffer of the schema");
+  const auto *root = flatbuffers::GetRoot<fb::Root>(bytes.data);
+  if (Status status = check_root_blobs(*root->blobs(), superblock); !status.ok()) return status;
+  if (Status status = check_targets(*root, superblock); !status.ok()) return status;
+  if (Status status = check_programs(*root); !status.ok()) return status;
+  if (Status status = check_cross_checks(*root); !status.ok()) return status;
+  if (Status status = check_tunings(*root, bytes.size); !status.ok()) return status;
+  *out = root;
+  return {};
+}
+
+Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,
+                     std::uint32_t bases) {
+  if (!verify_buffer(bytes, TableKind::section)) return section_error("not a buffer of the schema");
+  const auto *section = flatbuffers::GetRoot<fb::Section>(bytes.data);
+  if (xxh3(text_of(*section->key())) != entry.key_hash()) {
+    return section_error("its key does not have the hash that the root records");
+  }
+  if (Status status = check_blobs(*section->blobs(), superblock, bases); !status.ok())
+    return status;
+  if (Status status = check_provenance(*section); !status.ok()) return status;
+  return check_binaries(*section);
+}
 
 }  // namespace kiln::packs

@@ -7,10 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/layout.hpp"
 #include "kiln/packs/output_file.hpp"
-#include "kiln/packs/soundness.hpp"
 
 namespace kiln::packs {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/output_file.hpp"
-#include "packs/read/validate.hpp"
+#include "packs/read/verifier.hpp"
 #include "packs/write/encoder.hpp"
 #include "packs/write/record_rows.hpp"
 

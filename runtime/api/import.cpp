@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C API: buffers over memory of other parts of the system.
-#include "runtime/launch/imported_memory.hpp"
+#include "runtime/launch/memory.hpp"
 
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"

@@ -2,7 +2,7 @@
 // The C API: kernels, queues, events and launches.
 #include "runtime/api/api.hpp"
 #include "runtime/api/options.hpp"
-#include "runtime/launch/typed_argument.hpp"
+#include "runtime/launch/enqueue.hpp"
 
 using namespace kiln::runtime;
 

@@ -1,13 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists platforms and devices, opens one of them, and creates contexts.
+// Lists platforms and devices, opens one of them, and creates contexts. Asks through clGet*Info,
+// with limits, and parses the lists and versions in the answers.
 #include "runtime/device/device.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <pthread.h>
 
+#include "kiln/packs/bytes.hpp"
+#include "kiln/packs/text.hpp"
+
 namespace kiln::runtime {
+
 namespace {
+
+// More than this is a driver's mistake and not a string.
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+
+constexpr cl_device_info kDeviceIlVersion = 0x105B;
+constexpr cl_device_info kDeviceMaxSubGroups = 0x105C;
+constexpr cl_device_info kDeviceNonUniformWorkGroups = 0x1065;
+constexpr cl_device_info kDeviceUuid = 0x106A;
+constexpr cl_device_info kDriverUuid = 0x106B;
+constexpr cl_device_info kDeviceComputeCapabilityMajorNv = 0x4000;
+constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
+constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
+constexpr std::size_t kUuidBytes = 16;
+
+// A string of any clGet*Info call, asked for its size first.
+template <typename Query, typename Object>
+std::optional<std::string> query_string(Query query, Object object, cl_uint what) {
+  std::size_t size = 0;
+  if (query(object, what, 0, nullptr, &size) != CL_SUCCESS || size > kMaxBytes) {
+    return std::nullopt;
+  }
+  std::string value(size, '\0');
+  std::size_t written = size;
+  if (size != 0 && query(object, what, size, &value[0], &written) != CL_SUCCESS) {
+    return std::nullopt;
+  }
+  if (written < size) value.resize(written);
+  while (!value.empty() && value.back() == '\0') value.pop_back();
+  return value;
+}
+
+// A fixed-size value of a device; false, with `value` as it was, if the query fails.
+template <typename T>
+bool query_value(const OpenCL &cl, cl_device_id device, cl_device_info what, T *value) {
+  T answer{};
+  if (cl.clGetDeviceInfo(device, what, sizeof(answer), &answer, nullptr) != CL_SUCCESS) {
+    return false;
+  }
+  *value = answer;
+  return true;
+}
+
+bool query_flag(const OpenCL &cl, cl_device_id device, cl_device_info what) {
+  cl_bool flag = CL_FALSE;
+  return query_value(cl, device, what, &flag) && flag != CL_FALSE;
+}
+
+// "0x8086": without leading zeros, as vendors write their ids.
+std::string hex_id(cl_uint value) {
+  const std::string digits = packs::hex64(value);
+  const std::size_t first = digits.find_first_not_of('0');
+  return "0x" + (first == std::string::npos ? "0" : digits.substr(first));
+}
+
+std::string hash_of(const std::vector<std::string> &extensions) {
+  std::string joined;
+  for (const std::string &extension : extensions) {
+    if (!joined.empty()) joined += ' ';
+    joined += extension;
+  }
+  return packs::hex64(packs::xxh3(joined.data(), joined.size()));
+}
+
+bool has(const std::vector<std::string> &sorted, const char *name) {
+  return std::binary_search(sorted.begin(), sorted.end(), name);
+}
+
+struct StringQuery {
+  Field field;
+  cl_uint what;
+};
+
+constexpr StringQuery kPlatformStrings[] = {
+    {Field::platform_name, CL_PLATFORM_NAME},
+    {Field::platform_vendor, CL_PLATFORM_VENDOR},
+    {Field::platform_version, CL_PLATFORM_VERSION},
+};
+
+constexpr StringQuery kDeviceStrings[] = {
+    {Field::device_name, CL_DEVICE_NAME},
+    {Field::device_vendor, CL_DEVICE_VENDOR},
+    {Field::device_version, CL_DEVICE_VERSION},
+    {Field::opencl_c_version, CL_DEVICE_OPENCL_C_VERSION},
+    {Field::device_profile, CL_DEVICE_PROFILE},
+    {Field::driver_version, CL_DRIVER_VERSION},
+};
+
+void set_strings(const OpenCL &cl, cl_platform_id platform, cl_device_id device,
+                 Identity *identity) {
+  for (const StringQuery &query : kPlatformStrings) {
+    auto value = query_string(cl.clGetPlatformInfo, platform, query.what);
+    if (value) identity->set(query.field, std::move(*value));
+  }
+  for (const StringQuery &query : kDeviceStrings) {
+    auto value = query_string(cl.clGetDeviceInfo, device, query.what);
+    if (value) identity->set(query.field, std::move(*value));
+  }
+}
+
+void set_uuid(const OpenCL &cl, cl_device_id device, cl_device_info what, Field field,
+              Identity *identity) {
+  unsigned char bytes[kUuidBytes] = {};
+  if (cl.clGetDeviceInfo(device, what, sizeof(bytes), bytes, nullptr) != CL_SUCCESS) return;
+  identity->set(field, packs::hex(bytes, sizeof(bytes)));
+}
+
+void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *identity) {
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (!query_value(cl, device, kDeviceComputeCapabilityMajorNv, &major) ||
+      !query_value(cl, device, kDeviceComputeCapabilityMinorNv, &minor)) {
+    return;
+  }
+  std::string text = packs::concat({packs::decimal(major), ".", packs::decimal(minor)});
+  if (parse_compute_capability(text) == 0) return;
+  identity->set(Field::compute_capability, std::move(text));
+}
+
+// The info that only some devices have, by what the extension list says.
+void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::string> &extensions,
+                  Identity *identity) {
+  if (has(extensions, "cl_khr_device_uuid")) {
+    set_uuid(cl, device, kDeviceUuid, Field::device_uuid, identity);
+    set_uuid(cl, device, kDriverUuid, Field::driver_uuid, identity);
+  }
+  cl_uint ip_version = 0;
+  if (has(extensions, "cl_intel_device_attribute_query") &&
+      query_value(cl, device, kDeviceIpVersionIntel, &ip_version)) {
+    identity->set(Field::ip_version, "0x" + packs::hex64(ip_version).substr(8));
+  }
+  if (has(extensions, "cl_nv_device_attribute_query")) {
+    set_compute_capability(cl, device, identity);
+  }
+  if (has(extensions, "cl_khr_il_program") ||
+      parse_opencl_version(identity->text(Field::device_version)) >= 201) {
+    auto value = query_string(cl.clGetDeviceInfo, device, kDeviceIlVersion);
+    if (value) identity->set(Field::il_version, std::move(*value));
+  }
+}
+
+bool has_subgroups(const OpenCL &cl, cl_device_id device, const Identity &identity,
+                   const Capabilities &capabilities) {
+  if (capabilities.has_extension("cl_khr_subgroups")) return true;
+  if (parse_opencl_version(identity.text(Field::device_version)) < 201) return false;
+  cl_uint most = 0;
+  return query_value(cl, device, kDeviceMaxSubGroups, &most) && most > 0;
+}
+
+bool has_non_uniform_work_groups(const OpenCL &cl, cl_device_id device, const Identity &identity) {
+  const unsigned version = parse_opencl_version(identity.text(Field::device_version));
+  if (version < 300) return version >= 200;
+  return query_flag(cl, device, kDeviceNonUniformWorkGroups);
+}
+
+bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabilities) {
+  if (capabilities.has_extension("cl_khr_fp64")) return true;
+  cl_device_fp_config config = 0;
+  return query_value(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG, &config) && config != 0;
+}
+
+// The first three dimensions; a device may report more, and some fail if asked for fewer.
+void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *capabilities) {
+  std::size_t bytes = 0;
+  if (cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, nullptr, &bytes) != CL_SUCCESS ||
+      bytes > kMaxBytes) {
+    return;
+  }
+  std::vector<std::size_t> sizes(bytes / sizeof(std::size_t));
+  if (sizes.empty() ||
+      cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t),
+                         sizes.data(), nullptr) != CL_SUCCESS) {
+    return;
+  }
+  for (std::size_t i = 0; i < 3 && i < sizes.size(); ++i) {
+    capabilities->max_work_item_sizes[i] = sizes[i];
+  }
+}
+
+// "1.2" at `begin`, as in a SPIR-V module's header; 0 if it is not that.
+std::uint32_t parse_spirv_version(std::string_view word, std::size_t begin) {
+  std::uint32_t parts[2] = {0, 0};
+  std::size_t part = 0;
+  bool digit_seen = false;
+  for (std::size_t i = begin; i < word.size(); ++i) {
+    const char c = word[i];
+    if (c == '.' && part == 0 && digit_seen) {
+      part = 1;
+      digit_seen = false;
+    } else if (c >= '0' && c <= '9' && parts[part] < 10) {
+      parts[part] = parts[part] * 10 + static_cast<std::uint32_t>(c - '0');
+      digit_seen = true;
+    } else {
+      return 0;
+    }
+  }
+  return part == 1 && digit_seen ? parts[0] << 16 | parts[1] << 8 : 0;
+}
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// Takes the first word off `*text`; empty if it has no word.
+std::string_view take_word(std::string_view *text) {
+  std::size_t begin = 0;
+  while (begin < text->size() && is_space((*text)[begin])) ++begin;
+  std::size_t end = begin;
+  while (end < text->size() && !is_space((*text)[end])) ++end;
+  const std::string_view word = text->substr(begin, end - begin);
+  text->remove_prefix(end);
+  return word;
+}
 
 // Of platforms, and of devices of one: more are a driver's mistake.
 constexpr cl_uint kMaxCount = 4096;
@@ -38,6 +256,76 @@ Handle<cl_device_id> retain_sub_device(const OpenCL &cl, cl_device_id id, unsign
 }
 
 }  // namespace
+
+Identity query_identity(const OpenCL &cl, cl_platform_id platform, cl_device_id device,
+                        std::vector<std::string> *extensions) {
+  Identity identity;
+  set_strings(cl, platform, device, &identity);
+  cl_uint number = 0;
+  if (query_value(cl, device, CL_DEVICE_VENDOR_ID, &number)) {
+    identity.set(Field::device_vendor_id, hex_id(number));
+  }
+  if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &number)) {
+    identity.set(Field::address_bits, packs::decimal(number));
+  }
+  const auto text = query_string(cl.clGetDeviceInfo, device, CL_DEVICE_EXTENSIONS);
+  extensions->clear();
+  if (text) {
+    *extensions = parse_extensions(*text);
+    identity.set(Field::extensions_hash, hash_of(*extensions));
+  }
+  set_extended(cl, device, *extensions, &identity);
+  return identity;
+}
+
+Capabilities query_capabilities(const OpenCL &cl, cl_device_id device, const Identity &identity,
+                                std::vector<std::string> extensions) {
+  Capabilities result;
+  result.extensions = std::move(extensions);
+  result.il_versions = parse_il_versions(identity.text(Field::il_version));
+  result.images = query_flag(cl, device, CL_DEVICE_IMAGE_SUPPORT);
+  result.fp16 = result.has_extension("cl_khr_fp16");
+  result.fp64 = has_fp64(cl, device, result);
+  result.subgroups = has_subgroups(cl, device, identity, result);
+  result.integer_dot_product = result.has_extension("cl_khr_integer_dot_product");
+  result.unified_memory = query_flag(cl, device, CL_DEVICE_HOST_UNIFIED_MEMORY);
+  result.compiler = query_flag(cl, device, CL_DEVICE_COMPILER_AVAILABLE);
+  result.non_uniform_work_groups = has_non_uniform_work_groups(cl, device, identity);
+  result.opencl_3 = parse_opencl_version(identity.text(Field::device_version)) >= 300;
+  cl_uint bits = 0;
+  if (query_value(cl, device, CL_DEVICE_ADDRESS_BITS, &bits)) result.address_bits = bits;
+  result.compute_capability = parse_compute_capability(identity.text(Field::compute_capability));
+  query_value(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &result.max_work_group_size);
+  set_work_item_sizes(cl, device, &result);
+  cl_ulong local_memory = 0;
+  if (query_value(cl, device, CL_DEVICE_LOCAL_MEM_SIZE, &local_memory)) {
+    result.local_memory = local_memory;
+  }
+  return result;
+}
+
+std::vector<std::string> parse_extensions(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (std::string_view word = take_word(&text); !word.empty(); word = take_word(&text)) {
+    names.push_back(word);
+  }
+  packs::sort_names(&names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+std::vector<std::uint32_t> parse_il_versions(std::string_view text) {
+  constexpr std::string_view kPrefix = "SPIR-V_";
+  std::vector<std::uint32_t> versions;
+  for (std::string_view word = take_word(&text); !word.empty(); word = take_word(&text)) {
+    if (word.substr(0, kPrefix.size()) != kPrefix) continue;
+    const std::uint32_t version = parse_spirv_version(word, kPrefix.size());
+    const auto place = std::lower_bound(versions.begin(), versions.end(), version);
+    const bool known = place != versions.end() && *place == version;
+    if (version != 0 && !known) versions.insert(place, version);
+  }
+  return versions;
+}
 
 Status list_devices(const OpenCL &cl, std::vector<DeviceId> *out) {
   const AskingForDevices one_at_a_time;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/identity/intel_ip.hpp"
 
 namespace kiln::runtime {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates kernels and queues, plans a launch, and enqueues it behind its marker if it has one.
+// Creates kernels and queues, compares an argument's type with the pack's, plans a launch, and
+// enqueues it behind its marker if it has one.
 #include "runtime/launch/enqueue.hpp"
 
+#include <cstring>
+
+#include "kiln/packs/argument.hpp"
 #include "runtime/launch/first_launch.hpp"
 #include "runtime/load/tuning.hpp"
 
 namespace kiln::runtime {
+
 namespace {
 
 template <typename T>
@@ -126,6 +131,22 @@ Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value
   const cl_int code = cl.clSetKernelArg(kernel, index, size, value);
   if (code == CL_SUCCESS) return {};
   return argument_failure(index, cl_failure("clSetKernelArg", code));
+}
+
+// In the order of kiln_type, whose first six are the numbers of FORMAT.md, and what follows it.
+constexpr char kNames[][12] = {"uchar",  "ushort",   "uint",     "int",        "float",
+                               "half",   "char",     "short",    "long",       "ulong",
+                               "double", "a buffer", "an image", "int or uint"};
+constexpr unsigned char kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
+static_assert(KILN_TYPE_FLOAT == 4 && sizeof(kSizes) == kTakesBuffer &&
+              sizeof(kNames) / sizeof(kNames[0]) == kTakesSide + 1);
+
+// The numbers of components that OpenCL C has, as bits.
+constexpr unsigned kComponents = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 8 | 1u << 16;
+
+// "float4"
+std::string text(unsigned type, unsigned components) {
+  return components == 1 ? kNames[type] : concat({kNames[type], decimal(components)});
 }
 
 }  // namespace
@@ -335,6 +356,48 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   }
   if (code == CL_SUCCESS) first.end_with(launched);
   return take_event(cl, "clEnqueueNDRangeKernel", code, launched, event);
+}
+
+Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components) {
+  unsigned takes = given;  // unless the pack knows
+  unsigned wanted = components;
+  unsigned before = index;
+  for (const packs::ArgumentRef argument : kernel.program->variant.arguments()) {
+    if (argument.stage() != kernel.index || before-- != 0) continue;
+    wanted = 1;
+    switch (argument.role()) {
+      case packs::Role::input:
+      case packs::Role::output:
+      case packs::Role::scratch:
+        takes = kTakesBuffer + static_cast<unsigned>(argument.storage());
+        break;
+      case packs::Role::parameter:  // whose type 0 means uint
+        takes = static_cast<unsigned>(argument.type());
+        if (takes == 0) takes = KILN_TYPE_UINT;
+        wanted = argument.channels();
+        break;
+      default: {  // a side of the problem
+        const bool integer = given == KILN_TYPE_INT || given == KILN_TYPE_UINT;
+        takes = integer && components == 1 ? given : unsigned{kTakesSide};
+      }
+    }
+  }
+  if (takes == given && wanted == components) return {};
+  return Status::error(Code::bad_argument,
+                       {"argument ", decimal(index), " takes ", text(takes, wanted), ", not ",
+                        text(given, components)});
+}
+
+Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,
+                 const void *value) {
+  if (type >= kTakesBuffer || components > 16 || (kComponents >> components & 1) == 0) {
+    return Status::error(Code::bad_argument, "kiln_kernel_set_typed: no type of OpenCL C");
+  }
+  if (Status e = check_argument(*kernel, index, type, components); !e.ok()) return e;
+  char bytes[16 * sizeof(cl_double)] = {};
+  std::memcpy(bytes, value, components * kSizes[type]);
+  if (components == 3) components = 4;  // as the device lays it out
+  return set_argument(kernel, index, bytes, components * kSizes[type], false);
 }
 
 }  // namespace kiln::runtime

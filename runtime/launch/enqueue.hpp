@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, queues, events and launches.
+// Kernels and their arguments, queues, events and launches.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <string>
 
-#include "runtime/launch/launch_rules.hpp"
 #include "runtime/launch/suggestion.hpp"
+#include "runtime/launch/work_group.hpp"
 #include "runtime/load/loader.hpp"
 
 namespace kiln::runtime {
@@ -123,5 +123,20 @@ Status take_event(const OpenCL &cl, const char *call, cl_int code, cl_event even
 // once. `event` may be null.
 Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const Waits &waits,
                Handle<cl_event> *event);
+
+// What an argument takes: a kiln_type, or one of these.
+enum : unsigned {
+  kTakesBuffer = KILN_TYPE_DOUBLE + 1,
+  kTakesImage,
+  kTakesSide  // of the problem: int or uint, the manifest does not say which
+};
+
+// Code::bad_argument if the pack knows that the argument takes something else.
+Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components);
+
+// Sets a scalar or a vector after checking it. `type` is a kiln_type; the caller may have passed
+// any numbers.
+Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned components,
+                 const void *value);
 
 }  // namespace kiln::runtime

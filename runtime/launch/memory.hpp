@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers and images that the host reaches by mapping.
+// Buffers and images that the host reaches by mapping, and buffers over memory that the driver did
+// not allocate: dma-bufs and Android's hardware buffers.
 #pragma once
 
+#include "kiln/import.h"
 #include "runtime/launch/enqueue.hpp"
 
 namespace kiln::runtime {
@@ -27,18 +29,6 @@ struct AccessFlags {
   cl_mem_flags host;
   cl_map_flags map;
 };
-AccessFlags flags_for(kiln_access access);
-
-// Takes what `call` made, or says why it made nothing. If the driver handed out `made` together
-// with an error, it is released.
-Status take_memory(const std::shared_ptr<const Loader> &loader, cl_mem made, cl_int code,
-                   const char *call, cl_map_flags map_flags, Memory *out);
-
-// clImportMemoryARM, for a device that has an extension of the type in `properties`. Does not set
-// the size of `out`.
-Status import_by_arm(const std::shared_ptr<const Loader> &loader,
-                     const cl_import_properties_arm *properties, void *memory, std::size_t size,
-                     const AccessFlags &flags, Memory *out);
 
 // What buffers over the host's memory keep to.
 constexpr std::size_t kHostAlignment = 4096;
@@ -60,5 +50,26 @@ Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *mem
            std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.
 Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
+
+// cl_qcom_dmabuf_host_ptr and cl_qcom_android_ahardwarebuffer_host_ptr, which Khronos' headers
+// lack: what clCreateBuffer takes in the place of a host pointer.
+constexpr cl_uint kDmaBufQcom = 0x411D;
+constexpr cl_uint kHardwareBufferQcom = 0x4119;
+struct DmaBufHostPtrQcom {
+  cl_mem_ext_host_ptr head;
+  int fd;
+  void *mapped;
+};
+struct HardwareBufferHostPtrQcom {
+  cl_mem_ext_host_ptr head;
+  void *hardware_buffer;
+};
+
+// Fails with Code::bad_argument before the driver is asked where that much is certain, and with
+// Code::requirement where the device has no extension for it. `options` were checked.
+Status import_dma_buf(const std::shared_ptr<const Loader> &loader, int fd, std::size_t size,
+                      const kiln_import_options &options, Memory *out);
+Status import_hardware_buffer(const std::shared_ptr<const Loader> &loader, void *hardware_buffer,
+                              std::size_t size, const kiln_import_options &options, Memory *out);
 
 }  // namespace kiln::runtime

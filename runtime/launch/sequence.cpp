@@ -3,7 +3,7 @@
 #include "runtime/launch/sequence.hpp"
 
 #include "runtime/launch/first_launch.hpp"
-#include "runtime/launch/recorded_changes.hpp"
+#include "runtime/launch/recording.hpp"
 
 namespace kiln::runtime {
 namespace {

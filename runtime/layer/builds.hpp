@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building an application's program: from a pack, or by the driver.
+// Building an application's program: from a pack, by the driver, or of a binary that the
+// application keeps itself.
 #pragma once
 
 #include <functional>
@@ -49,5 +50,22 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
 // driver is at it, the twin goes first, and the lock is given up.
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver);
+
+// Binaries that an application keeps itself. Where there is an overlay they are given to the driver
+// behind its markers: one that two processes died of is refused, as a stale one is, and the
+// application compiles its source.
+struct BinaryArguments {
+  cl_context context;
+  cl_uint count;
+  const cl_device_id *devices;
+  const size_t *lengths;
+  const unsigned char **binaries;
+};
+
+// clCreateProgramWithBinary; `status` may be null, `code` is not.
+cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code);
+
+// clBuildProgram of what create_with_binary() made.
+cl_int build_foreign(const ProgramPointer &program, const BuildArguments &arguments);
 
 }  // namespace kiln::layer

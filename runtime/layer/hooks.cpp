@@ -7,12 +7,10 @@
 #include <mutex>
 
 #include "runtime/layer/answer.hpp"
-#include "runtime/layer/binaries.hpp"
-#include "runtime/layer/foreign.hpp"
-#include "runtime/layer/launch_hooks.hpp"
+#include "runtime/layer/builds.hpp"
 #include "runtime/layer/links.hpp"
 #include "runtime/layer/objects.hpp"
-#include "runtime/spool/kept_launches.hpp"
+#include "runtime/spool/kept.hpp"
 #include "runtime/spool/settings.hpp"
 
 namespace kiln::layer {

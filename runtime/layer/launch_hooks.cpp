@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that set arguments, launch, wait and release, which are watched.
-#include "runtime/layer/launch_hooks.hpp"
+#include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "runtime/spool/kept_launches.hpp"
+#include "runtime/spool/kept.hpp"
 #include "runtime/spool/record.hpp"
 #include "runtime/spool/settings.hpp"
 #include "runtime/spool/tuned_kernels.hpp"

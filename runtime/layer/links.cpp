@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "runtime/layer/answer.hpp"
-#include "runtime/layer/binaries.hpp"
 #include "runtime/spool/build_report.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/launches.hpp"
+#include "runtime/spool/record.hpp"
 #include "runtime/spool/serve.hpp"
 #include "runtime/spool/settings.hpp"
-#include "runtime/spool/starts.hpp"
 
 namespace kiln::layer {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/tuned_kernels.hpp"

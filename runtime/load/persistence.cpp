@@ -2,7 +2,7 @@
 // Calls of the driver behind markers.
 #include "runtime/load/persistence.hpp"
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::runtime {
 

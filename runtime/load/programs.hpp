@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/load/choice.hpp"
 #include "runtime/load/ladder.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::runtime {
 

@@ -9,8 +9,8 @@
 
 #include "kiln/packs/pack.hpp"
 #include "runtime/device/device.hpp"
-#include "runtime/load/choice.hpp"
 #include "runtime/load/rungs.hpp"
+#include "runtime/load/tuning.hpp"
 
 namespace kiln::runtime {
 

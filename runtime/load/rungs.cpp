@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/load/compatible.hpp"
 #include "runtime/opencl/error.hpp"
 

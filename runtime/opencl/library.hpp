@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only way Kiln reaches OpenCL: one table of entry points, filled by dlopen. The
-// runtime links no OpenCL library and starts on a machine that has none.
+// The only way Kiln reaches OpenCL: one table of entry points, filled by dlopen, and owners of the
+// objects that it makes. The runtime links no OpenCL library and starts on a machine that has none.
 #pragma once
 
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -14,7 +14,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "kiln/packs/status.hpp"
 
@@ -136,5 +138,35 @@ Function extension_function(const OpenCL &cl, cl_platform_id platform, const cha
 // "OpenCL 2.1 NEO" is 201; 0 when the text is not an OpenCL version. Takes the strings of
 // CL_PLATFORM_VERSION, CL_DEVICE_VERSION.
 unsigned parse_opencl_version(const std::string &text);
+
+// Owns one reference of an OpenCL object and gives it back through the table that it came
+// from. Move only.
+template <typename T>
+class Handle {
+ public:
+  using Release = cl_int(CL_API_CALL *)(T);
+
+  Handle() = default;
+  Handle(T object, Release release) : object_(object), release_(release) {}
+  Handle(Handle &&other) noexcept
+      : object_(std::exchange(other.object_, nullptr)), release_(other.release_) {}
+  Handle &operator=(Handle &&other) noexcept {
+    std::swap(object_, other.object_);
+    std::swap(release_, other.release_);
+    return *this;
+  }
+  Handle(const Handle &) = delete;
+  Handle &operator=(const Handle &) = delete;
+  ~Handle() {
+    if (object_ != nullptr) release_(object_);
+  }
+
+  T get() const { return object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  T object_ = nullptr;
+  Release release_ = nullptr;
+};
 
 }  // namespace kiln::runtime

@@ -13,7 +13,7 @@
 #include <sys/system_properties.h>
 #endif
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 #include "runtime/overlay/driver_number.hpp"
 #include "runtime/overlay/private_folder.hpp"

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/overlay/private_folder.hpp"
 
 namespace kiln::runtime {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's own binary of what this device had to compile: taken behind a marker, finished as
 // the vendor's profile says, tried as the next start will, and stored.
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/load/report.hpp"
 #include "runtime/load/rungs.hpp"
 #include "runtime/overlay/cuda_linker.hpp"

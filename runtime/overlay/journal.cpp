@@ -6,7 +6,7 @@
 #include <bitset>
 #include <cstring>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/text/driver_strings.hpp"
 
 namespace kiln::runtime {

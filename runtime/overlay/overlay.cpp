@@ -7,7 +7,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/overlay/driver_number.hpp"
 

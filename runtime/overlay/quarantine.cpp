@@ -3,7 +3,10 @@
 #include "runtime/overlay/quarantine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -11,11 +14,35 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::runtime {
+
 namespace {
+
+// The process that made a marker and its descriptor plus one, in one word, so that a place is taken
+// and left in one step; 0: free. What a forked child inherits is another process's, and as good as
+// free. Zero-initialised: no constructor runs before main.
+std::atomic<std::uint64_t> live_markers[16];
+
+std::uint64_t entry_of(int fd) {
+  return static_cast<std::uint64_t>(getpid()) << 32 | static_cast<std::uint32_t>(fd + 1);
+}
+
+bool is_own(std::uint64_t entry) { return entry >> 32 == static_cast<std::uint32_t>(getpid()); }
+
+std::atomic<bool> registered;
+std::atomic<bool> ending;
+
+// The slots of one marker that this thread is in the driver for.
+struct Inside {
+  int fd_plus_one;
+  std::uint32_t slots;
+};
+thread_local Inside inside;
+
+void clear_at_exit() { clear_live_markers(true); }
 
 // A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
 // (0: none), a record whose fate is none yet, and a hash of all that. Zeros: a free slot.
@@ -100,7 +127,57 @@ std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(d
 
 packs::Status refusal(const char *why) { return packs::Status::error(packs::Code::failed, why); }
 
+// Enters the marker of this open descriptor in a table without a lock, which exit() and signal
+// handlers can go through. More than 16 markers are not remembered.
+void add_live_marker(int fd) {
+  if (!registered.exchange(true)) (void)std::atexit(clear_at_exit);
+  for (std::atomic<std::uint64_t> &marker : live_markers) {
+    std::uint64_t entry = marker;
+    if (is_own(entry)) continue;
+    if (marker.compare_exchange_strong(entry, entry_of(fd))) return;
+  }
+}
+
+// Before the descriptor is closed. False: the process is ending, the descriptor is to stay open.
+bool remove_live_marker(int fd) {
+  for (std::atomic<std::uint64_t> &marker : live_markers) {
+    std::uint64_t entry = entry_of(fd);
+    (void)marker.compare_exchange_strong(entry, 0);
+  }
+  // Either the other thread that ends the process has not seen the descriptor, or this one sees
+  // that it is there.
+  return !ending;
+}
+
+// Around a call of the driver that the slot is about, on the thread that makes it.
+void enter_driver(int fd, unsigned slot) {
+  if (inside.fd_plus_one != fd + 1) inside = {fd + 1, 0};
+  inside.slots |= std::uint32_t{1} << slot;
+}
+
+void leave_driver(int fd, unsigned slot) {
+  if (inside.fd_plus_one == fd + 1) inside.slots &= ~(std::uint32_t{1} << slot);
+}
+
+// Whether that was called: a marker that is written now would never be cleared.
+bool process_is_ending() { return ending; }
+
 }  // namespace
+
+void clear_live_markers(bool keep_own) {
+  ending = true;
+  static const std::uint8_t zeros[kMarkerSlotSize] = {};
+  for (const std::atomic<std::uint64_t> &marker : live_markers) {
+    const std::uint64_t entry = marker;
+    if (!is_own(entry)) continue;
+    const int fd = static_cast<int>(static_cast<std::uint32_t>(entry)) - 1;
+    for (unsigned slot = 0; slot < kMarkerSlots; ++slot) {
+      // A signal handler keeps none: a thread's first look at `inside` may allocate.
+      if (keep_own && inside.fd_plus_one == fd + 1 && (inside.slots >> slot & 1) != 0) continue;
+      (void)!pwrite(fd, zeros, sizeof(zeros), static_cast<off_t>(slot * kMarkerSlotSize));
+    }
+  }
+}
 
 int remove_dead_marker(const Folder &folder, const std::string &name) {
   Descriptor marker;

@@ -16,10 +16,16 @@
 #include <sys/types.h>
 
 #include "runtime/overlay/journal.hpp"
-#include "runtime/overlay/live_markers.hpp"
 #include "runtime/overlay/private_folder.hpp"
 
 namespace kiln::runtime {
+
+inline constexpr unsigned kMarkerSlots = 32;     // attempts of a loader at once
+inline constexpr unsigned kMarkerSlotSize = 40;  // bytes
+
+// Clears the slots of all markers. Async-signal-safe. With `keep_own` not those that the calling
+// thread is in the driver for.
+void clear_live_markers(bool keep_own);
 
 // What a marker says of one attempt. `deadline` is in milliseconds of the monotonic clock; 0:
 // none.

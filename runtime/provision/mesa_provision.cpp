@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/overlay/overlay.hpp"
 #include "runtime/overlay/private_folder.hpp"
 #include "runtime/provision/mesa_cache.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kiln/packs/result.hpp"
+#include "kiln/packs/status.hpp"
 
 namespace kiln::source {
 

@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "kiln/packs/result.hpp"
-#include "runtime/source/conditions.hpp"
-#include "runtime/source/include_macros.hpp"
+#include "kiln/packs/status.hpp"
+#include "runtime/source/directives.hpp"
 
 namespace kiln::source {
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/text.hpp"
 
 namespace kiln::source {

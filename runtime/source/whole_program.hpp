@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kiln/packs/result.hpp"
+#include "kiln/packs/status.hpp"
 #include "runtime/source/flatten.hpp"
 
 namespace kiln::source {

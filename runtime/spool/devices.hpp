@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/api/api.hpp"
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 #include "runtime/spool/next.hpp"
 
 namespace kiln::layer {

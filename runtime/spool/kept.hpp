@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that no pack has: what the driver builds of them is kept in the overlay, a pack for each
-// program and device, for later starts.
+// program and device, for later starts; and their launches.
 #pragma once
 
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kiln/packs/contents.hpp"
 #include "runtime/api/api.hpp"
 #include "runtime/source/whole_program.hpp"
 #include "runtime/spool/devices.hpp"
+#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 
@@ -45,9 +49,34 @@ packs::Status keep_program(cl_program built, const Part &part, const WholeProgra
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device);
 bool is_part(const std::string &name, const kiln_device &device);
 
-// The program's file gets the launches, and the binary of `built`, which is the same program after
-// them, if that has more in it. If it has not, as without PoCL's own cache, no later start tries
-// again. A file that was removed stays so, and one that is not the program's stays as it is.
-packs::Status keep_launched(cl_program built, const std::string &name, const std::string &lines);
+// Any thread may call anything.
+class KeptLaunches {
+ public:
+  // A launch of a kept program that succeeded. Takes over the event, which is the launch's. Holds
+  // the program until it is settled.
+  void add(const Launches::Fresh &launch, cl_event event);
+
+  // Writes the files of programs with a finished launch again. Returns at once if nothing waits.
+  void settle();
+
+  // References that the application does not know of.
+  cl_uint held(cl_program program) const;
+
+ private:
+  struct Waiting {
+    Launches::Fresh launch;
+    cl_event event;
+  };
+
+  std::vector<Waiting> take_all();
+
+  mutable std::mutex mutex_;
+  std::vector<Waiting> waiting_;
+  std::atomic<bool> is_waiting_{false};
+  std::atomic_flag settling_ = ATOMIC_FLAG_INIT;
+};
+
+// Never destroyed, as Objects.
+KeptLaunches &kept_launches();
 
 }  // namespace kiln::layer

@@ -1,13 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows kernels, their arguments and references, to see which launches are new.
+// Follows kernels, their arguments and references, to see which launches are new, and writes a new
+// one as a line.
 #include "runtime/spool/launches.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/text.hpp"
+#include "runtime/text/json.hpp"
 
 namespace kiln::layer {
+
 namespace {
+
+// PoCL makes other code from here on, in x or y.
+constexpr std::size_t kWide = 65'535;
+
+std::string triple(const std::size_t (&of)[3]) {
+  using packs::decimal;
+  return packs::concat({"[", decimal(of[0]), ",", decimal(of[1]), ",", decimal(of[2]), "]"});
+}
+
+// Of others the driver chooses the size by the range.
+bool is_sized(const Range &range) { return range.local[0] != 0; }
+
+std::string global_text(const Range &range) { return ",\"global\":" + triple(range.global); }
+
+const char *word(bool value) { return value ? "true" : "false"; }
+
+std::string unknown(const char *what) { return packs::concat({"{\"unknown\":\"", what, "\"}"}); }
+
+std::string named(const char *name, std::size_t size) {
+  return packs::concat({"{\"", name, "\":", packs::decimal(size), "}"});
+}
+
+template <typename T>
+std::size_t of_image(cl_mem memory, cl_image_info what) {
+  T value{};
+  next.clGetImageInfo(memory, what, sizeof(value), &value, nullptr);
+  return static_cast<std::size_t>(value);
+}
+
+std::string image_text(cl_mem memory, cl_mem_object_type type) {
+  using packs::decimal;
+  cl_image_format format{};
+  next.clGetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format), &format, nullptr);
+  return packs::concat(
+      {"{\"image\":{\"type\":", decimal(type), ",\"order\":", decimal(format.image_channel_order),
+       ",\"data_type\":", decimal(format.image_channel_data_type),
+       ",\"width\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_WIDTH)),
+       ",\"height\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_HEIGHT)),
+       ",\"depth\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_DEPTH)),
+       ",\"layers\":", decimal(of_image<std::size_t>(memory, CL_IMAGE_ARRAY_SIZE)), "}}"});
+}
+
+std::string memory_text(const SetArgument &argument) {
+  cl_mem memory = nullptr;
+  std::memcpy(&memory, argument.bytes.data(), sizeof(memory));
+  cl_mem_object_type type = 0;
+  std::size_t size = 0;
+  if (next.clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof(type), &type, nullptr) != CL_SUCCESS ||
+      next.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof(size), &size, nullptr) != CL_SUCCESS) {
+    return unknown("a memory object that the driver does not describe");
+  }
+  if (type == CL_MEM_OBJECT_BUFFER) return named("buffer", size);
+  if (type == CL_MEM_OBJECT_PIPE) return unknown("a pipe");
+  return image_text(memory, type);
+}
+
+std::string value_text(const SetArgument &argument) {
+  std::string text = "{\"value\":[";
+  for (const char byte : argument.bytes) {
+    if (text.back() != '[') text += ',';
+    text += packs::decimal(static_cast<std::uint8_t>(byte));
+  }
+  return text + "]}";
+}
+
+// Nothing where the driver does not say: some do so with -cl-kernel-arg-info alone.
+std::optional<cl_kernel_arg_address_qualifier> place_of(cl_kernel kernel, cl_uint index) {
+  cl_kernel_arg_address_qualifier where = 0;
+  const cl_int code = next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                              sizeof(where), &where, nullptr);
+  return code == CL_SUCCESS ? std::optional(where) : std::nullopt;
+}
+
+// Whether the argument is an object, by the driver's word.
+bool is_object(cl_kernel kernel, cl_uint index) {
+  const auto where = place_of(kernel, index);
+  char type[128]{};
+  (void)next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof(type) - 1, type,
+                                nullptr);
+  const std::string_view name = type;
+  return (where && *where != CL_KERNEL_ARG_ADDRESS_PRIVATE) || name.substr(0, 5) == "image" ||
+         name == "sampler_t" || name == "queue_t";
+}
+
+// No memory object, or local memory: without a word of the driver's the size tells.
+std::string null_text(cl_kernel kernel, cl_uint index, std::size_t size) {
+  const auto where = place_of(kernel, index);
+  const bool is_local = where ? *where == CL_KERNEL_ARG_ADDRESS_LOCAL : size != sizeof(cl_mem);
+  return is_local ? named("local", size) : named("buffer", 0);
+}
+
+std::string argument_text(cl_kernel kernel, cl_uint index, const SetArgument &argument) {
+  switch (argument.kind) {
+    case SetArgument::Kind::not_set: return unknown("not set");
+    case SetArgument::Kind::memory: return memory_text(argument);
+    case SetArgument::Kind::sampler: return unknown("a sampler");
+    case SetArgument::Kind::shared_memory: return unknown("shared virtual memory");
+    default: break;
+  }
+  if (argument.is_null) return null_text(kernel, index, argument.size);
+  const bool is_zero = std::all_of(argument.bytes.begin(), argument.bytes.end(),
+                                   [](const char byte) { return byte == 0; });
+  if (!is_zero && argument.size == sizeof(void *) && is_object(kernel, index)) {
+    return unknown("an object that was not seen to be made");
+  }
+  return value_text(argument);
+}
 
 using Lock = std::lock_guard<std::mutex>;
 
@@ -17,7 +130,42 @@ cl_uint argument_count(cl_kernel kernel) {
   return count;
 }
 
+// How the line begins: what compilers may make other code for. Of launches that begin alike one is
+// enough.
+std::string launch_kind(const std::string &kernel, const Range &range) {
+  const bool wide = std::max(range.global[0], range.global[1]) >= kWide;
+  const bool moved = std::any_of(range.offset, range.offset + 3, [](auto at) { return at != 0; });
+  std::string text = "{\"kernel\":";
+  runtime::append_json(kernel, &text);
+  text = packs::concat({text, ",\"dimensions\":", packs::decimal(range.dimensions), ",\"local\":",
+                        triple(range.local), ",\"wide\":", word(wide), ",\"moved\":", word(moved)});
+  return is_sized(range) ? text : text + global_text(range);
+}
+
+// The whole line, without its end. Asks the driver for the sizes of memory objects, which the
+// application has not released, and which null pointers are local memory.
+std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &range,
+                        const std::vector<SetArgument> &arguments) {
+  std::string text = packs::concat({kind, is_sized(range) ? global_text(range) : "",
+                                    ",\"offset\":", triple(range.offset), ",\"arguments\":["});
+  for (cl_uint i = 0; i < arguments.size(); ++i) {
+    text += (i == 0 ? "" : ",") + argument_text(kernel, i, arguments[i]);
+  }
+  return text + "]}";
+}
+
 }  // namespace
+
+std::string kernel_name(cl_kernel kernel) {
+  char text[1024]{};
+  const cl_int code =
+      next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(text) - 1, text, nullptr);
+  return code == CL_SUCCESS ? text : "";
+}
+
+bool has_kind(const std::string &text, const std::string &kind) {
+  return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
+}
 
 void Launches::set_program(cl_program program, const std::string &file, const std::string &lines,
                            GivenPointer given) {

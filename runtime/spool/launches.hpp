@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an application launches the kernels of programs that are recorded or kept, each kind of
-// launch once.
+// launch once; and a launch as a line of a pack (packs/FORMAT.md, "Launches").
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,35 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/source/whole_program.hpp"
-#include "runtime/spool/launch_text.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
+
+// What clSetKernelArg was given for one argument.
+struct SetArgument {
+  enum class Kind : std::uint8_t { not_set, value, memory, sampler, shared_memory };
+  Kind kind = Kind::not_set;
+  std::size_t size = 0;
+  std::string bytes;     // empty for a null pointer
+  bool is_null = false;  // local memory, or no memory object
+};
+
+// What clEnqueueNDRangeKernel is given; unused dimensions are 1, and of the offset 0.
+struct Range {
+  cl_uint dimensions = 1;
+  std::size_t global[3]{1, 1, 1};
+  std::size_t local[3]{0, 0, 0};  // 0: left to the driver
+  std::size_t offset[3]{0, 0, 0};
+};
+
+// Empty if the driver does not say.
+std::string kernel_name(cl_kernel kernel);
+
+// Whether a line of `text` begins with `kind`.
+bool has_kind(const std::string &text, const std::string &kind);
 
 // What an application gave for a program, and what that was at the time.
 struct Given {

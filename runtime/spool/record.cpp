@@ -4,21 +4,27 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <mutex>
 #include <set>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/bytes.hpp"
+#include "kiln/packs/descriptor.hpp"
 #include "kiln/packs/output_file.hpp"
+#include "kiln/packs/pack_folder.hpp"
+#include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/source/recorded_files.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/settings.hpp"
-#include "runtime/spool/starts.hpp"
 
 namespace kiln::layer {
+
 namespace {
 
 packs::Bytes bytes_of(const std::string &text) { return {text.begin(), text.end()}; }
@@ -147,6 +153,43 @@ packs::Status write_file(const std::string &path, const std::string &text) {
 
 bool is_there(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
 
+std::uint64_t this_start() {
+  const std::uint64_t facts[] = {
+      static_cast<std::uint64_t>(getpid()),
+      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count())};
+  return packs::xxh3(facts, sizeof(facts));
+}
+
+// Of as much of the words as one read gives.
+std::uint64_t this_command() {
+  char words[4096];
+  const packs::Descriptor file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
+  if (!file) return 0;
+  const auto size = packs::uninterrupted([&] { return read(file.get(), words, sizeof(words)); });
+  return size < 0 ? 0 : packs::xxh3(words, static_cast<std::size_t>(size));
+}
+
+bool is_first(const std::string &program) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &noted = *new std::set<std::string>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  return noted.insert(program).second;
+}
+
+void append_line(const std::string &path, const std::string &line) {
+  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  struct stat info {};
+  if (!file || fstat(file.get(), &info) != 0 || info.st_size >= kMostOfStarts) return;
+  (void)packs::write_line(file.get(), line.data(), line.size());
+}
+
+void note_start(const std::string &spool, const std::string &program) {
+  if (!is_first(program)) return;
+  static const std::string prefix =
+      packs::hex64(this_start()) + " " + packs::hex64(this_command()) + " ";
+  append_line(spool + "/" + packs::kStartsFile, prefix + program + "\n");
+}
+
 }  // namespace
 
 void complain_once(const std::string &text) {
@@ -201,6 +244,12 @@ void record_launch(const Launches::Fresh &launch) {
   if (const packs::Status s = add_launch(launch); !s.ok()) {
     complain_once("a launch was not recorded: " + s.message);
   }
+}
+
+void note_link(const std::string &spool, const std::string &program) {
+  if (!is_first(program)) return;
+  (void)mkdir(spool.c_str(), 0777);
+  append_line(spool + "/" + packs::kLinksFile, program + "\n");
 }
 
 }  // namespace kiln::layer

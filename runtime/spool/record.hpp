@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what an application built into a spool: a folder with a base pack for each program.
+// Writes what an application built into a spool: a folder with a base pack for each program; and
+// which start of which command built it, by which `kiln inspect` sees the programs that differ at
+// each start.
 #pragma once
 
 #include <chrono>
@@ -38,5 +40,14 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
 // Adds the launch to the program's file, unless that has one of its kind, or as many as a program
 // may have. A failure is complained about.
 void record_launch(const Launches::Fresh &launch);
+
+// SPOOL/starts gets a line "START COMMAND PROGRAM", once a program and process; START and COMMAND,
+// of the words of the command line, are 16 hexadecimal digits. Nothing is noted if the file has
+// kMostOfStarts bytes or cannot be written: that costs a hint.
+inline constexpr long kMostOfStarts = 16 << 20;
+
+// The same of SPOOL/links, with a line of the program's name: it is linked of several, which
+// `kiln build` cannot make.
+void note_link(const std::string &spool, const std::string &program);
 
 }  // namespace kiln::layer

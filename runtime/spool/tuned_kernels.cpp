@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runtime/load/tuning.hpp"
-#include "runtime/spool/launch_text.hpp"
+#include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
 namespace {

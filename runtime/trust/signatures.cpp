@@ -5,7 +5,7 @@
 
 #include <sodium.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/trust.hpp"
 #include "kiln/signed.h"
 

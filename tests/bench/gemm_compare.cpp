@@ -22,8 +22,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "builder/base/clock.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/opencl/error.hpp"
 #include "tests/bench/gemm_sweep.hpp"

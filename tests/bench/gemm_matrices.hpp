@@ -7,7 +7,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "builder/device/opened_device.hpp"
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 
 namespace kiln::test {
 

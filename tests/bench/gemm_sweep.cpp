@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/tune/sampler.hpp"
 #include "runtime/opencl/error.hpp"
 

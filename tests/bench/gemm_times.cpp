@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/base/clock.hpp"
+#include "builder/base/this_process.hpp"
 #include "builder/tune/sampler.hpp"
 
 namespace kiln::test {

@@ -15,10 +15,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "builder/base/clock.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/finish/finishers.hpp"
-#include "builder/jobs/job_action.hpp"
+#include "builder/jobs/job_store.hpp"
 #include "builder/prove/proof.hpp"
 #include "builder/prove/result_check.hpp"
 #include "kiln/packs/writer.hpp"

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "kiln/kiln.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/api/api.hpp"
-#include "runtime/load/choice.hpp"
+#include "runtime/load/tuning.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scripted_driver.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kiln/kiln.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/pack.hpp"
 #include "kiln/packs/records.hpp"
 #include "tests/driver/ladder.hpp"

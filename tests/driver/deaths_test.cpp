@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/launch/run_program.hpp"
 #include "builder/process/fork_call.hpp"
 #include "tests/driver/ladder.hpp"

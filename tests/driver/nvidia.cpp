@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "kiln/kiln.hpp"
 
 namespace kiln::test {

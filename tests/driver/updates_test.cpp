@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drivers and systems that are updated between two starts, with and without a sign of it.
 #include "kiln/kiln.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/driver/ladder.hpp"
 
 using namespace kiln;

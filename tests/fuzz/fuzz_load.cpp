@@ -11,11 +11,10 @@
 #include <sys/mman.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
-#include "builder/launch/runtime_status.hpp"
 #include "builder/launch/session.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/pack.hpp"
 #include "pack_generated.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 namespace kiln::test {
 

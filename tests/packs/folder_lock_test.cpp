@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kiln/packs/folder_lock.hpp"
+#include "kiln/packs/pack_folder.hpp"
 
 #include <atomic>
 #include <optional>

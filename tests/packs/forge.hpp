@@ -9,7 +9,7 @@
 
 #include <zstd.h>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/packs/sample.hpp"
 
 namespace kiln::test {

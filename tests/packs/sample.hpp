@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/contents.hpp"
-#include "kiln/packs/hash.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -2,7 +2,7 @@
 // The block behind the root, the statement, and what is believed of them.
 #include "kiln/packs/signatures.hpp"
 
-#include "kiln/packs/soundness.hpp"
+#include "kiln/packs/layout.hpp"
 #include "tests/packs/forge.hpp"
 #include "tests/packs/signing_keys.hpp"
 

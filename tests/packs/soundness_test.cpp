@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pack says of itself is held against what is in it.
-#include "kiln/packs/soundness.hpp"
+#include "kiln/packs/layout.hpp"
 
 #include <functional>
 

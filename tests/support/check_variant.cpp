@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "builder/launch/check.hpp"
 #include "builder/launch/opened_pack.hpp"
 #include "builder/launch/reference.hpp"
 #include "builder/launch/session.hpp"
-#include "runtime/launch/launch_rules.hpp"
+#include "builder/problem/plane.hpp"
+#include "runtime/launch/work_group.hpp"
 #include "runtime/load/report.hpp"
 #include "tests/support/test_images.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/one_target.hpp"
 

@@ -24,7 +24,7 @@
 
 #include <fmt/format.h>
 
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/process/fork_call.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/check_variant.hpp"

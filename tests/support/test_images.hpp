@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "builder/problem/half.hpp"
+#include "builder/problem/plane.hpp"
 #include "builder/problem/program_shape.hpp"
 
 namespace kiln::test {

@@ -14,7 +14,7 @@
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
 #include "builder/tune/sampler.hpp"
-#include "runtime/opencl/handle.hpp"
+#include "runtime/opencl/library.hpp"
 
 namespace kiln::builder {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/base/suggest.hpp"
-#include "builder/cli/device_options.hpp"
+#include "builder/base/names.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/cli/parse.hpp"
 #include "tests/bench/kiln_bench/kernels.hpp"
 #include "tests/bench/kiln_bench/kernels_report.hpp"

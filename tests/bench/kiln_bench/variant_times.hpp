@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "builder/device/device_info.hpp"
-#include "builder/launch/check.hpp"
 #include "builder/launch/session.hpp"
+#include "builder/problem/plane.hpp"
 #include "builder/tune/sampler.hpp"
 #include "kiln/packs/contents.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/problem/problem_size.hpp"
+#include "builder/problem/program_shape.hpp"
 
 namespace kiln::builder {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/base/glob.hpp"
+#include "builder/base/names.hpp"
 
 #include "tests/support/catch.hpp"
 

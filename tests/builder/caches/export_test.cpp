@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/caches/export.hpp"
+#include "builder/caches/harvest.hpp"
 
 #include <filesystem>
 

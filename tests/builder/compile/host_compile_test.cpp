@@ -2,7 +2,7 @@
 #include "builder/compile/host_compile.hpp"
 
 #include "builder/compile/host_options.hpp"
-#include "builder/compile/llvm_ir.hpp"
+#include "builder/compile/spirv.hpp"
 
 #include <algorithm>
 #include <cstring>

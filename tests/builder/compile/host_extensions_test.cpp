@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/compile/host_extensions.hpp"
+#include "builder/compile/host_options.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/inspect/deep_check.hpp"
+#include "builder/inspect/pack_check.hpp"
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/inspect/inventory.hpp"
+#include "builder/inspect/pack_slice.hpp"
 
 #include "builder/device/device_info.hpp"
 #include "tests/packs/sample.hpp"

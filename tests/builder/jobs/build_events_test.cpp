@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/jobs/build_events.hpp"
+#include "builder/jobs/build_observer.hpp"
 
 #include "runtime/opencl/library.hpp"
 #include "tests/support/catch.hpp"

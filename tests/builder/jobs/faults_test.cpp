@@ -7,7 +7,7 @@
 
 #include "builder/base/build_log.hpp"
 #include "builder/compile/base_pack.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/job.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/jobs/job_action.hpp"
 
 #include <functional>
 #include <set>

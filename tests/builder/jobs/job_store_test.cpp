@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/jobs/shard.hpp"
+#include "builder/jobs/plan.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/jobs/spill.hpp"
+#include "builder/jobs/device_build.hpp"
 
 #include <cstdlib>
 #include <fstream>

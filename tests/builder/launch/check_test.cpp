@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/launch/check.hpp"
+#include "builder/problem/plane.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "builder/launch/workload.hpp"
 
-#include "builder/problem/half.hpp"
+#include "builder/problem/plane.hpp"
 
 #include "tests/support/catch.hpp"
 

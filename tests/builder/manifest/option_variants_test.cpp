@@ -2,7 +2,7 @@
 // Variants by combinations of build options, and what Mali's options demand of launches.
 #include "builder/manifest/manifest.hpp"
 
-#include "builder/manifest/variant_options.hpp"
+#include "builder/manifest/variant.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/manifest_project.hpp"
 

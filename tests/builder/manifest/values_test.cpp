@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The faults of single values in a manifest.
-#include "builder/base/suggest.hpp"
+#include "builder/base/names.hpp"
 #include "builder/problem/program_shape.hpp"
 #include "runtime/identity/requirements.hpp"
 #include "tests/support/catch.hpp"

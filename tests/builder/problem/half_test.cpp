@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/problem/half.hpp"
+#include "builder/problem/plane.hpp"
 
 #include <cmath>
 #include <limits>

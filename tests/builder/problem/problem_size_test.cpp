@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/problem/problem_size.hpp"
+#include "builder/problem/program_shape.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/process/children.hpp"
 
 #include <csignal>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that are a part of this one.
-#include "builder/process/run_attached.hpp"
+#include "builder/process/run_tool.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "builder/compile/base_pack.hpp"
-#include "builder/device/device_list.hpp"
+#include "builder/device/opened_device.hpp"
 #include "builder/jobs/device_build.hpp"
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/pocl.hpp"
 #include "tests/support/scripted_driver.hpp"

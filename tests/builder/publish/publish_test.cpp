@@ -7,7 +7,6 @@
 
 #include <sys/stat.h>
 
-#include "builder/publish/fetch.hpp"
 #include "kiln/packs/delta.hpp"
 #include "tests/packs/signing_keys.hpp"
 

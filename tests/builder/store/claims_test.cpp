@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/store/claims.hpp"
+#include "builder/store/store.hpp"
 
 #include <csignal>
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "builder/tune/seeds.hpp"
+#include "builder/tune/measure.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::builder;

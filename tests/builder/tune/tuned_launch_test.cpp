@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/tune/tuned_launch.hpp"
 
 #include "builder/tune/tuned_program.hpp"
 #include "tests/support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;

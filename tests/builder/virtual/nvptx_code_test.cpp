@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "builder/virtual/nvptx_code.hpp"
+#include "builder/virtual/nvptx_compiler.hpp"
 
-#include "builder/compile/llvm_ir.hpp"
+#include "builder/compile/spirv.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln;

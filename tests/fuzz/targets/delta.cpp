@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/fuzz/targets/target.hpp"
 
 using namespace kiln::packs;

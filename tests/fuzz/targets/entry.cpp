@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/fuzz/targets/target.hpp"
 
 using namespace kiln;

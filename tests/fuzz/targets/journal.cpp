@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/fuzz/targets/target.hpp"
 
 using namespace kiln::runtime;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signatures.hpp"
 #include "runtime/overlay/entry.hpp"
 #include "runtime/overlay/journal.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signing.hpp"
 
 using namespace kiln::packs;

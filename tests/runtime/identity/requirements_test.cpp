@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device/query.hpp"
+#include "runtime/device/device.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kiln::runtime;

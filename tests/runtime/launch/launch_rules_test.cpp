@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiples of NDRanges and refused offsets, by a variant's requirements.
-#include "runtime/launch/launch_rules.hpp"
+#include "runtime/launch/work_group.hpp"
 
 #include "tests/runtime/fake/launch_ready.hpp"
 

@@ -2,7 +2,7 @@
 // Kernels, memory and launches against a driver that misbehaves.
 #include "tests/runtime/fake/launch_ready.hpp"
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 
 using namespace kiln;
 using namespace kiln::test;

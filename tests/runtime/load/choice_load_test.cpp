@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of a variant as an application meets it: flags, reports, prefetching.
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/runtime/fake/load.hpp"
 
 using namespace kiln;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which variant a device gets, from packs built in memory.
-#include "runtime/load/choice.hpp"
+#include "runtime/load/tuning.hpp"
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "tests/runtime/fake/load.hpp"
 
 using namespace kiln::runtime;

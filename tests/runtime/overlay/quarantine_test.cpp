@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "runtime/overlay/quarantine.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 

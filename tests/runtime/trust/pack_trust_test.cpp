@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kiln/packs/hash.hpp"
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/signing.hpp"
 #include "kiln/signed.hpp"
 #include "runtime/api/options.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are owned here, and a view of those that are owned elsewhere.
+// Bytes that are owned here, a view of bytes that are owned elsewhere, and XXH3-64 with seed 0, the
+// hash that guards every part of a pack.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace kiln::packs {
@@ -15,5 +17,8 @@ struct View {
   const std::uint8_t *data = nullptr;
   std::size_t size = 0;
 };
+
+std::uint64_t xxh3(const void *data, std::size_t size);
+inline std::uint64_t xxh3(std::string_view text) { return xxh3(text.data(), text.size()); }
 
 }  // namespace kiln::packs

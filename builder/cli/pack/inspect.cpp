@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln inspect: look into a pack or a spool.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "builder/cli/common_options.hpp"
+#include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/pack_sizes.hpp"
+#include "builder/inspect/printable.hpp"
+#include "kiln/packs/signatures.hpp"
+
+namespace kiln::cli {
+namespace {
+
+// "  scalar           -cl-std=CL1.2, needs images"
+std::string variant_text(const packs::Variant &variant) {
+  std::string facts = variant.options;
+  for (const std::string &requirement : variant.requirements) {
+    if (&requirement == &variant.requirements.front()) facts += facts.empty() ? "needs" : ", needs";
+    facts += " " + requirement;
+  }
+  return facts.empty() ? "  " + variant.name : fmt::format("  {:16} {}", variant.name, facts);
+}
+
+std::string records_text(const packs::Contents &contents) {
+  std::string text;
+  const builder::KeyLabels label(contents);
+  for (const packs::CrossCheck &check : contents.cross_checks) {
+    text += fmt::format("cross-check {}, given binaries of {}: {}\n", label(check.device),
+                        label(check.target), builder::cross_result_name(check.result));
+  }
+  for (const packs::Tuning &t : contents.tunings) {
+    const std::string local =
+        fmt::format("{}x{}x{}", t.local_size[0], t.local_size[1], t.local_size[2]);
+    text += fmt::format(
+        "tuning {}/{} {}, {}, on {}: {}, {:.3f} ms, {:.3f} ms with the driver's size; {}, "
+        "spread {:.1f}%{}{}\n",
+        t.program, t.variant, t.kernel.empty() ? "as a whole" : t.kernel,
+        builder::size_class_name(t.size_class), builder::tuning_place(t),
+        t.kernel.empty() ? "best sizes" : local, static_cast<double>(t.nanoseconds) / 1e6,
+        static_cast<double>(t.default_nanoseconds) / 1e6, count(t.samples, "sample"),
+        t.spread / 10.0, t.conditions.empty() ? "" : "; ", t.conditions);
+  }
+  return text;
+}
+
+std::string binary_text(const packs::Contents &contents, const packs::Binary &binary,
+                        const char *kind) {
+  const packs::BlobRef blob = binary.blob.blob();
+  return fmt::format("  {:24} {:8} bytes, {:8} stored  {}  {}{}\n",
+                     builder::variant_label(contents, binary.variant), blob.raw_size(),
+                     blob.stored_size(), packs::hex(binary.blob.name()).substr(0, 16),
+                     builder::finish_text(binary.finish), kind);
+}
+
+std::string programs_text(const packs::Contents &contents) {
+  std::string text;
+  for (const packs::Program &program : contents.programs) {
+    text += fmt::format("program {}\n", program.name);
+    for (const packs::Variant &variant : program.variants) text += variant_text(variant) + "\n";
+  }
+  return text;
+}
+
+// A fault of the signatures is none of the pack.
+std::string signatures_text(const packs::Pack &pack) {
+  std::vector<packs::Signature> signatures;
+  if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s.message + "\n";
+  std::string text;
+  for (const packs::Signature &signature : signatures) {
+    text += fmt::format("signature by the key {}, revision {}\n", packs::key_text(signature.key),
+                        signature.revision);
+  }
+  return text;
+}
+
+std::string pack_text(const OpenPack &open) {
+  std::string text = fmt::format("format {}, {} bytes; IL by {}\n", open.pack->superblock().version,
+                                 open.pack->superblock().pack_size, open.contents.producer);
+  text += signatures_text(*open.pack);
+  text += programs_text(open.contents);
+  for (const packs::Target &target : open.contents.targets) {
+    text += fmt::format("target {}\n", builder::target_label(target));
+    for (const packs::Binary &binary : target.binaries) {
+      text += binary_text(open.contents, binary, "");
+    }
+    for (const packs::Binary &binary : target.intermediates) {
+      text += binary_text(open.contents, binary, "  intermediate");
+    }
+  }
+  return text + records_text(open.contents);
+}
+
+std::string spool_text(const builder::Spool &spool) {
+  std::string text = programs_text(builder::printable_contents(spool.contents));
+  for (const std::string &name : spool.changing) {
+    text += fmt::format("not reproducible: {}: each start had a text of its own\n",
+                        builder::printable_line(name));
+  }
+  for (const std::string &name : spool.linked) {
+    text += fmt::format("not built offline: {}: linked of several programs or with options\n",
+                        builder::printable_line(name));
+  }
+  return text;
+}
+
+int inspect_spool(const std::string &path, bool as_json) {
+  const auto spool = open_spool(path);
+  if (!spool.ok()) return fail(spool.status());
+  if (as_json) {
+    nlohmann::json listed = builder::describe_contents(spool->contents);
+    listed["not_reproducible"] = spool->changing;
+    listed["not_built_offline"] = spool->linked;
+    print(listed);
+  } else {
+    print(spool_text(*spool));
+  }
+  return kDone;
+}
+
+int inspect_sizes(const std::string &path, bool as_json) {
+  const auto open = open_pack(path);
+  if (!open.ok()) return fail(open.status());
+  std::error_code error;
+  const std::uint64_t size = std::filesystem::file_size(path, error);
+  if (error) return fail({Code::failed, path + ": " + error.message()});
+  const auto sizes = builder::measure_pack(
+      *open->pack, as_json ? open->contents : builder::printable_contents(open->contents), size);
+  if (!sizes.ok()) return fail({sizes.status().code, path + ": " + sizes.status().message});
+  if (as_json) {
+    print(builder::sizes_json(*sizes));
+  } else {
+    print(builder::sizes_text(*sizes, path));
+  }
+  return kDone;
+}
+
+int inspect(const std::string &path, bool as_json) {
+  if (is_spool(path)) return inspect_spool(path, as_json);
+  const auto open = open_pack(path);
+  if (!open.ok()) return fail(open.status());
+  if (as_json) {
+    print(builder::describe_pack(*open->pack, open->contents));
+  } else {
+    print(pack_text({open->pack, builder::printable_contents(open->contents)}));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App &app, Command *command) {
+  struct InspectArguments {
+    std::string path;
+    bool sizes = false;
+    bool json = false;
+  };
+  auto options = std::make_shared<InspectArguments>();
+  CLI::App *sub =
+      app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
+  sub->add_option("pack", options->path, "Pack, or spool of kiln record, to look into")->required();
+  sub->add_flag("--sizes", options->sizes, "Show where the bytes of a pack are");
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] {
+    *command = [=] {
+      return options->sizes ? inspect_sizes(options->path, options->json)
+                            : inspect(options->path, options->json);
+    };
+  });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln slice: a pack of chosen targets and programs. kiln prune: without the targets that no device
+// of a fleet takes.
+#include <fmt/format.h>
+
+#include "builder/cli/common_options.hpp"
+#include "builder/inspect/pack_json.hpp"
+#include "builder/inspect/pack_slice.hpp"
+#include "builder/inspect/printable.hpp"
+#include "kiln/packs/bytes.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct SliceArguments {
+  std::string input;
+  std::string output;
+  builder::SliceRequest request;
+  packs::WriteOptions write;
+  bool json = false;
+};
+
+std::size_t binaries_of(const packs::Contents &contents) {
+  std::size_t binaries = 0;
+  for (const packs::Target &target : contents.targets) {
+    binaries += target.binaries.size() + target.intermediates.size();
+  }
+  return binaries;
+}
+
+int run_slice(const SliceArguments &options) {
+  const builder::SliceRequest &request = options.request;
+  if (request.targets.empty() && request.families.empty() && request.profiles.empty() &&
+      request.programs.empty() && !options.write.purpose) {
+    return fail({Code::bad_argument,
+                 "slice needs one of --target, --family, --profile, --program and --for"});
+  }
+  const auto open = open_pack(options.input);
+  if (!open.ok()) return fail(open.status());
+  if (Status s = check_output(options.output, {options.input}); !s.ok()) return fail(s);
+  const auto cut = builder::find_slice(open->contents, request);
+  if (!cut.ok()) return fail({cut.status().code, options.input + ": " + cut.status().message});
+  const packs::Contents slice = builder::cut_contents(open->contents, *cut);
+  if (Status s = write_output(slice, options.output, options.write); !s.ok()) return fail(s);
+  const std::size_t binaries = binaries_of(slice);
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1},
+                         {"output", options.output},
+                         {"programs", slice.programs.size()},
+                         {"targets", slice.targets.size()},
+                         {"binaries", binaries}});
+  } else {
+    print(fmt::format("{}: {} of {}, {} of {}, {} of {}\n", options.output, slice.programs.size(),
+                      count(open->contents.programs.size(), "program"), slice.targets.size(),
+                      count(open->contents.targets.size(), "target"), binaries,
+                      count(binaries_of(open->contents), "binary")));
+  }
+  return kDone;
+}
+
+struct PruneArguments {
+  std::string input;
+  std::vector<std::string> inventories;
+  std::string output;
+  packs::WriteOptions write;
+  bool json = false;
+};
+
+std::size_t binaries_of_target(const packs::Target &target) {
+  return target.binaries.size() + target.intermediates.size();
+}
+
+nlohmann::json prune_json(const PruneArguments &options, const packs::Contents &contents,
+                          const builder::InventoryMatch &match) {
+  nlohmann::json kept = nlohmann::json::array();
+  nlohmann::json gone = nlohmann::json::array();
+  for (std::size_t i = 0; i < contents.targets.size(); ++i) {
+    const packs::Target &target = contents.targets[i];
+    nlohmann::json row = {{"target", builder::target_label(target)},
+                          {"key", target.key},
+                          {"binaries", binaries_of_target(target)}};
+    if (match.uses[i].empty()) {
+      gone.push_back(std::move(row));
+      continue;
+    }
+    for (const builder::TargetUse &use : match.uses[i]) {
+      row["devices"].push_back({{"device", use.device}, {"reason", use.why}});
+    }
+    kept.push_back(std::move(row));
+  }
+  return {{"schema", 1},
+          {"output", options.output},
+          {"kept", kept},
+          {"gone", gone},
+          {"devices_without_target", match.without}};
+}
+
+std::string prune_text(const packs::Contents &contents, const builder::InventoryMatch &match) {
+  std::string text;
+  for (std::size_t i = 0; i < contents.targets.size(); ++i) {
+    const std::string label = builder::target_label(contents.targets[i]);
+    if (match.uses[i].empty()) {
+      text += fmt::format("gone: {} {:016x}, {}\n", label, packs::xxh3(contents.targets[i].key),
+                          count(binaries_of_target(contents.targets[i]), "binary"));
+    } else {
+      const builder::TargetUse &use = match.uses[i].front();
+      const std::size_t more = match.uses[i].size() - 1;
+      text += fmt::format("kept: {} for {}: {}{}\n", label, builder::printable_line(use.device),
+                          use.why,
+                          more == 0 ? "" : fmt::format("; and {}", count(more, "more device")));
+    }
+  }
+  for (const std::string &device : match.without)
+    text += "no target for " + builder::printable_line(device) + "\n";
+  return text;
+}
+
+int run_prune(const PruneArguments &options) {
+  std::vector<std::string> inputs = options.inventories;
+  inputs.push_back(options.input);
+  const auto open = open_pack(options.input);
+  if (!open.ok()) return fail(open.status());
+  std::vector<builder::InventoryDevice> devices;
+  for (const std::string &path : options.inventories) {
+    const auto more = builder::read_inventory(path);
+    if (!more.ok()) return fail(more.status());
+    devices.insert(devices.end(), more->begin(), more->end());
+  }
+  if (Status s = check_output(options.output, inputs); !s.ok()) return fail(s);
+  const packs::Contents &contents = open->contents;
+  const auto match = builder::match_inventory(*open->pack, contents, devices);
+  const auto pruned = builder::cut_contents(contents, builder::cut_of(contents, match, devices));
+  if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
+  if (options.json) {
+    print(prune_json(options, contents, match));
+  } else {
+    print(prune_text(builder::printable_contents(contents), match) +
+          fmt::format("{}: {} of {} for {}\n", options.output, pruned.targets.size(),
+                      count(contents.targets.size(), "target"), count(devices.size(), "device")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_slice(CLI::App &app, Command *command) {
+  auto options = std::make_shared<SliceArguments>();
+  builder::SliceRequest &request = options->request;
+  CLI::App *sub = app.add_subcommand("slice", "Make a pack of some targets or programs of another");
+  sub->add_option("pack", options->input, "Pack to take them from")->required();
+  sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  const auto add = [sub](const char *name, std::vector<std::string> *words, const char *type,
+                         const char *what) {
+    sub->add_option(name, *words, what)->type_name(type)->allow_extra_args(false);
+  };
+  add("--target", &request.targets, "TARGET",
+      "Key, its hash, or glob over label, platform and device name");
+  add("--family", &request.families, "GLOB", "Targets of this family");
+  add("--profile", &request.profiles, "GLOB", "Targets of this vendor profile");
+  add("--program", &request.programs, "NAME", "This program");
+  add_purpose_option(*sub, &options->write);
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return run_slice(*options); }; });
+}
+
+void add_prune(CLI::App &app, Command *command) {
+  auto options = std::make_shared<PruneArguments>();
+  CLI::App *sub =
+      app.add_subcommand("prune", "Leave out the targets that no device of an inventory takes");
+  sub->add_option("pack", options->input, "Pack with targets")->required();
+  sub->add_option("--inventory", options->inventories,
+                  "What 'kiln devices --json' printed, or an array of that; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->required();
+  sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  add_purpose_option(*sub, &options->write);
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return run_prune(*options); }; });
+}
+
+}  // namespace kiln::cli

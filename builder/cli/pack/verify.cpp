@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln verify: check every byte of a pack. kiln diff: what differs between two packs.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "builder/cli/common_options.hpp"
+#include "builder/inspect/pack_check.hpp"
+#include "builder/inspect/pack_diff.hpp"
+#include "builder/inspect/printable.hpp"
+#include "builder/launch/recorded_launch.hpp"
+#include "builder/publish/minisign.hpp"
+
+namespace kiln::cli {
+
+namespace {
+
+struct VerifyArguments {
+  std::string path;
+  std::vector<std::string> keys;
+  std::string signature;       // a file of a detached one; empty: none
+  std::uint64_t revision = 0;  // the smallest
+  bool deep = false;
+  bool json = false;
+};
+
+// What became of the signatures.
+struct Vouched {
+  std::size_t signatures = 0;  // in the pack
+  bool asked = false;          // for a key's
+  std::optional<packs::Signature> by{};
+
+  std::string text() const {
+    if (by) {
+      return fmt::format("; revision {}, signed by the key {}", by->revision,
+                         packs::key_text(by->key));
+    }
+    return asked || signatures == 0
+               ? std::string()
+               : fmt::format("; {}, not checked without --key", count(signatures, "signature"));
+  }
+  void add_to(nlohmann::json *shown) const {
+    (*shown)["signatures"] = signatures;
+    if (!asked) return;
+    (*shown)["signed_by"] = nullptr;
+    if (!by) return;
+    (*shown)["signed_by"] = {{"key", packs::key_text(by->key)}, {"revision", by->revision}};
+  }
+};
+
+// Damaged ones have been told by the layout's check.
+Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options,
+                         const packs::Demand &demand, builder::PackCheck *check, Vouched *out) {
+  std::vector<packs::Signature> signatures;
+  const bool readable = packs::read_signatures(pack, &signatures).ok();
+  out->signatures = signatures.size();
+  out->asked = !options.keys.empty();
+  if (!out->asked) return {};
+  if (!options.signature.empty()) {
+    const auto texts = builder::read_detached_files(options.signature);
+    if (!texts.ok()) return texts.status();
+    packs::Signature detached;
+    if (Status s = packs::read_detached(pack, *texts, &detached); !s.ok()) {
+      check->add(s, options.signature);
+      return {};
+    }
+    signatures = {detached};
+  } else if (!readable) {
+    return {};
+  }
+  packs::Signature found;
+  const packs::Status trusted =
+      packs::find_trusted(pack.superblock(), packs::root_name(pack), signatures, demand, &found);
+  check->add(trusted, "signature");
+  if (trusted.ok()) out->by = found;
+  return {};
+}
+
+// How many of the binaries leave nothing to compile at their first launch.
+std::string binaries_text(const builder::PackCheck &check) {
+  if (check.binaries == 0) return {};
+  const std::size_t others = check.binaries - check.final - check.not_final;
+  std::string text = fmt::format("; binaries: {} final", check.final);
+  if (check.not_final != 0) text += fmt::format(", {} not", check.not_final);
+  if (others != 0) text += fmt::format(", {} not launched", others);
+  return text;
+}
+
+// Whether the lines can be launched, for kernels that the variant has.
+Status check_launch_lines(const packs::Variant &variant, std::string_view lines) {
+  const auto launches = builder::parse_launches(lines);
+  if (!launches.ok()) return launches.status();
+  for (const builder::RecordedLaunch &launch : *launches) {
+    const bool known =
+        std::any_of(variant.kernels.begin(), variant.kernels.end(),
+                    [&](const auto &kernel) { return kernel.name == launch.kernel; });
+    if (!known) return {Code::failed, "the variant does not have the kernel " + launch.kernel};
+  }
+  return {};
+}
+
+nlohmann::json verify_json(const builder::PackCheck &check) {
+  nlohmann::json faults = nlohmann::json::array();
+  for (const builder::Finding &fault : check.faults) {
+    faults.push_back({{"what", fault.what}, {"fault", fault.text}});
+  }
+  return {{"schema", 1},
+          {"sound", check.faults.empty()},
+          {"blobs", check.blobs},
+          {"binaries", check.binaries},
+          {"final", check.final},
+          {"not_final", check.not_final},
+          {"faults", std::move(faults)}};
+}
+
+// Tells those from the `*told`th on.
+void tell_faults(const std::string &path, const builder::PackCheck &check, std::size_t *told) {
+  for (; *told < check.faults.size(); ++*told) {
+    const builder::Finding &fault = check.faults[*told];
+    const std::string code = fault.code.empty() ? "" : " [" + fault.code + "]";
+    complain(builder::printable_line(path + ": " + fault.what + ": " + fault.text + code));
+  }
+}
+
+int verify(const VerifyArguments &options) {
+  const auto keys = builder::read_public_keys(options.keys);
+  if (!keys.ok()) return fail(keys.status());
+  if (options.keys.empty() && (!options.signature.empty() || options.revision != 0)) {
+    return fail({Code::bad_argument, "--signature and --revision need --key"});
+  }
+  const auto open = open_pack(options.path);
+  if (!open.ok()) return fail(open.status());
+  builder::PackCheck check;
+  std::size_t told = 0;
+  const auto tell = [&](const std::string &what, std::size_t done, std::size_t all) {
+    tell_faults(options.path, check, &told);
+    progress(what, done, all);
+  };
+  builder::check_pack(*open->pack, open->contents, tell, &check);
+  end_progress();
+  Vouched vouched;
+  Status status =
+      verify_signatures(*open->pack, options, {*keys, options.revision}, &check, &vouched);
+  builder::DeepFindings deep;
+  if (status.ok() && options.deep) {
+    status = builder::check_deeply(*open->pack, open->contents, check_launch_lines).move_to(&deep);
+  }
+  check.faults.insert(check.faults.end(), deep.faults.begin(), deep.faults.end());
+  tell_faults(options.path, check, &told);
+  if (!status.ok()) return fail(status);
+  const bool sound = check.faults.empty();
+  if (options.json) {
+    nlohmann::json shown = verify_json(check);
+    vouched.add_to(&shown);
+    if (options.deep) shown["notes"] = nlohmann::json::array();
+    for (const auto &note : deep.notes)
+      shown["notes"].push_back({{"what", note.what}, {"note", note.text}});
+    print(shown);
+    return sound ? kDone : kBadPack;
+  }
+  // Results, not faults.
+  for (const auto &note : deep.notes) {
+    print("note: " + builder::printable_line(note.what + ": " + note.text) + "\n");
+  }
+  if (!sound) return kBadPack;
+  print(fmt::format("{}: sound, {} of {}{}{}\n", options.path, count(check.blobs, "blob"),
+                    count(open->contents.targets.size(), "target"), binaries_text(check),
+                    vouched.text()));
+  return kDone;
+}
+
+struct DiffArguments {
+  std::string a;
+  std::string b;
+  bool json = false;
+};
+
+int diff(const DiffArguments &options) {
+  const auto a = open_pack(options.a);
+  if (!a.ok()) return fail(a.status());
+  const auto b = open_pack(options.b);
+  if (!b.ok()) return fail(b.status());
+  const auto differences = builder::compare_packs(a->contents, b->contents);
+  if (options.json) {
+    print(builder::differences_json(differences));
+  } else {
+    print(builder::differences_text(differences, options.a, options.b));
+  }
+  return differences.empty() ? kDone : kSomeFailed;
+}
+
+}  // namespace
+
+void add_verify(CLI::App &app, Command *command) {
+  auto options = std::make_shared<VerifyArguments>();
+  CLI::App *sub =
+      app.add_subcommand("verify", "Check every hash of a pack, and that it holds nothing else");
+  sub->add_option("pack", options->path, "Pack to check")->required();
+  sub->add_flag("--deep", options->deep,
+                "Also check what blobs and records say, and what they refer to");
+  sub->add_option("--key", options->keys,
+                  "Public key, a file or its line, of which a signature must be; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
+  sub->add_option("--signature", options->signature,
+                  "Detached signature, PACK.statement.minisig, instead of the pack's own")
+      ->type_name("FILE");
+  sub->add_option("--revision", options->revision, "The smallest revision that will do")
+      ->type_name("N");
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return verify(*options); }; });
+}
+
+void add_diff(CLI::App &app, Command *command) {
+  auto options = std::make_shared<DiffArguments>();
+  CLI::App *sub =
+      app.add_subcommand("diff", "Compare what two packs hold; exit 1 if it is not the same");
+  sub->add_option("a", options->a, "Pack")->required();
+  sub->add_option("b", options->b, "Pack to compare it with")->required();
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return diff(*options); }; });
+}
+
+}  // namespace kiln::cli

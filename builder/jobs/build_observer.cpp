@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes events as JSON, and a heartbeat now and then.
+#include "builder/jobs/build_observer.hpp"
+
+#include <utility>
+
+#include "builder/inspect/pack_json.hpp"
+
+namespace kiln::builder {
+namespace {
+
+using nlohmann::json;
+
+// Looks come every second or a little later: so beats are at most 5 s apart.
+constexpr std::chrono::milliseconds kBeat{3500};
+
+const char *origin_name(Origin origin) {
+  switch (origin) {
+    case Origin::stored: return "stored";
+    case Origin::reused: return "reused";
+    default: return "compiled";
+  }
+}
+
+json job_json(const ObservedJob &job) {
+  return {{"job", job.number},
+          {"program", job.program},
+          {"variant", job.variant},
+          {"device", job.device}};
+}
+
+}  // namespace
+
+void BuildEvents::tell(const char *event, json members) {
+  members["schema"] = 1;
+  members["event"] = event;
+  members["at"] = std::chrono::duration_cast<std::chrono::milliseconds>(now_() - start_).count();
+  sink_(members);
+}
+
+void BuildEvents::planned(const PlanCounts &counts, std::size_t workers) {
+  all_ = counts.compile;
+  tell("begin", {{"jobs", counts.jobs},
+                 {"compile", counts.compile},
+                 {"reuse", counts.reuse},
+                 {"skip", counts.skip},
+                 {"other_shards", counts.other_shards},
+                 {"workers", workers}});
+}
+
+void BuildEvents::started(const ObservedJob &job, std::size_t worker) {
+  json members = job_json(job);
+  members["worker"] = worker;
+  tell("started", std::move(members));
+}
+
+void BuildEvents::waiting(const ObservedJob &job) { tell("waiting", job_json(job)); }
+
+void BuildEvents::ended(const ObservedJob &job, const JobEnd &end) {
+  json members = job_json(job);
+  members["how"] = origin_name(end.origin);
+  if (end.origin == Origin::compiled) members["milliseconds"] = end.took.count();
+  if (end.origin != Origin::reused) ++done_;
+  if (end.finish != nullptr) {
+    members["final"] = finality_name(end.finish->finality);
+    if (!end.finish->why_not.empty()) members["why_not"] = end.finish->why_not;
+    if (!end.finish->proof.empty()) members["proof"] = end.finish->proof;
+    if (!end.finish->unproven.empty()) members["unproven"] = end.finish->unproven;
+    if (end.build_microseconds != 0) members["build_microseconds"] = end.build_microseconds;
+    if (end.load_microseconds != 0) members["load_microseconds"] = end.load_microseconds;
+    return tell("done", std::move(members));
+  }
+  if (!end.left_out) ++failed_;
+  members["reason"] = end.status.message;
+  members["code"] = packs::code_name(end.status.code);
+  if (end.status.cl_error != 0) members["cl_error"] = end.status.cl_error;
+  tell("failed", std::move(members));
+}
+
+void BuildEvents::looked(const std::vector<RunningJob> &running) {
+  if (now_() - beat_ < kBeat) return;
+  beat_ = now_();
+  json jobs = json::array();
+  for (const RunningJob &one : running) {
+    jobs.push_back(
+        {{"worker", one.worker}, {"job", one.job.number}, {"milliseconds", one.since.count()}});
+  }
+  tell("heartbeat",
+       {{"done", done_}, {"failed", failed_}, {"compile", all_}, {"running", std::move(jobs)}});
+}
+
+void BuildEvents::end(const json &summary) { tell("end", summary); }
+
+}  // namespace kiln::builder

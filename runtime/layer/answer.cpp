@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts what a program of some devices answers into the places of all the devices asked for.
+#include "runtime/layer/answer.hpp"
+
+#include <algorithm>
+
+#include "runtime/layer/answer.hpp"
+
+namespace kiln::layer {
+
+cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std::size_t room,
+                     void *out, std::size_t *size) {
+  const Devices all = devices_of(own);
+  const Devices some = devices_of(twin.program);
+  if (some.size() >= all.size()) return next.clGetProgramInfo(twin.program, what, room, out, size);
+  static_assert(sizeof(std::size_t) == sizeof(unsigned char *), "both answers have this size");
+  const std::size_t whole = all.size() * sizeof(std::size_t);
+  if (out == nullptr) {  // the size alone is asked for
+    if (size != nullptr) *size = whole;
+    return CL_SUCCESS;
+  }
+  if (room < whole) return CL_INVALID_VALUE;
+  std::vector<std::size_t> of_all(all.size());
+  std::vector<std::size_t> of_some;
+  const bool takes = what == CL_PROGRAM_BINARIES;  // the application's places
+  if (takes) std::memcpy(of_all.data(), out, whole);
+  const auto place = [&](cl_device_id device) -> std::size_t & {
+    return of_all[static_cast<std::size_t>(std::find(all.begin(), all.end(), device) -
+                                           all.begin())];
+  };
+  for (const cl_device_id device : some) of_some.push_back(place(device));
+  const cl_int code = next.clGetProgramInfo(twin.program, what, some.size() * sizeof(std::size_t),
+                                            of_some.data(), nullptr);
+  if (code != CL_SUCCESS || takes) {
+    if (code == CL_SUCCESS && size != nullptr) *size = whole;
+    return code;
+  }
+  for (std::size_t i = 0; i < some.size(); ++i) place(some[i]) = of_some[i];
+  return answer(of_all.data(), whole, room, out, size);
+}
+
+cl_int unbuilt_info(cl_program own, cl_device_id device, cl_program_build_info what,
+                    std::size_t room, void *out, std::size_t *size) {
+  if (what != CL_PROGRAM_BUILD_LOG) {
+    return next.clGetProgramBuildInfo(own, device, what, room, out, size);
+  }
+  // PoCL has no log before a build.
+  const cl_int code =
+      next.clGetProgramBuildInfo(own, device, CL_PROGRAM_BUILD_STATUS, 0, nullptr, nullptr);
+  return code == CL_SUCCESS ? answer("", 1, room, out, size) : code;
+}
+
+}  // namespace kiln::layer
