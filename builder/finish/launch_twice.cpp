@@ -39,7 +39,8 @@ bool compiles(double first, double second, double third) {
   constexpr double kLong = 20;
   const FirstLaunch rule{first, second};
   const double noise = std::abs(second - third);
-  return rule.compiles() || (rule.remnant() > kLong && rule.remnant() > 5 * noise);
+  return rule.compiles() ||
+         (rule.first_launch_cost() > kLong && rule.first_launch_cost() > 5 * noise);
 }
 
 Status repeat(const Device &device, cl_context context, cl_command_queue queue, cl_program program,
@@ -60,8 +61,9 @@ Status repeat(const Device &device, cl_context context, cl_command_queue queue, 
     status.message = launch.kernel + ": " + status.message;
     return status;
   }
-  const bool worse =
-      seen.compiles() == worst->compiles() ? seen.remnant() > worst->remnant() : seen.compiles();
+  const bool worse = seen.compiles() == worst->compiles()
+                         ? seen.first_launch_cost() > worst->first_launch_cost()
+                         : seen.compiles();
   if (worse) *worst = seen;
   return {};
 }

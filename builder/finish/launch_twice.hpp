@@ -31,9 +31,11 @@ struct FirstLaunch {
   bool executes = false;  // an output changed: a device without hardware may report success
   std::optional<bool> compiled{};  // if known by more than the times
 
-  double remnant() const { return first - second; }
-  // A remnant of over a millisecond and over twice the second launch.
-  bool compiles() const { return compiled.value_or(remnant() > 1 && remnant() > 2 * second); }
+  double first_launch_cost() const { return first - second; }
+  // Unless it is known: whether that cost is over a millisecond and over twice the second launch.
+  bool compiles() const {
+    return compiled.value_or(first_launch_cost() > 1 && first_launch_cost() > 2 * second);
+  }
 };
 
 // A small problem for the program: 64 x 64, or 64 x 64 x 64 if its sizes have a depth, or 4096 x 1

@@ -120,11 +120,11 @@ OverlayDriver read_driver(const runtime::Folder &folder, const std::string &name
   std::set<std::uint64_t> seen;
   for (const runtime::Record &record : journal.records()) {
     if (!seen.insert(record.id).second) continue;
-    const Verdict fate = journal.fate(record.id);
-    driver.proven += fate == Verdict::proven ? 1 : 0;
-    driver.recompiled += fate == Verdict::recompiled ? 1 : 0;
-    driver.deaths += runtime::is_final(fate) ? 1 : 0;
-    if (runtime::is_final(fate)) dead->insert(record.id);
+    const Verdict verdict = journal.verdict(record.id);
+    driver.proven += verdict == Verdict::proven ? 1 : 0;
+    driver.recompiled += verdict == Verdict::recompiled ? 1 : 0;
+    driver.deaths += runtime::is_final(verdict) ? 1 : 0;
+    if (runtime::is_final(verdict)) dead->insert(record.id);
   }
   return driver;
 }

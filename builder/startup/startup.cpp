@@ -407,7 +407,7 @@ json to_json(const StartupRow &row) {
                       {"variant", f.variant},
                       {"first_launch_ms", f.first},
                       {"second_launch_ms", f.second},
-                      {"remnant_ms", f.first - f.second},
+                      {"first_launch_cost_ms", f.first - f.second},
                       {"compiles_at_first_launch", f.compiles}});
   }
   return {{"device", row.device},

@@ -199,12 +199,12 @@ kiln_status kiln_load(kiln_loader *loader, const char *program, const char *vari
   return KILN_OK;
 }
 
-kiln_status kiln_loader_verdict(kiln_loader *loader, const char *program, const char *variant,
-                                unsigned flags, kiln_report **report, kiln_error *error) {
+kiln_status kiln_load_dry_run(kiln_loader *loader, const char *program, const char *variant,
+                              unsigned flags, kiln_report **report, kiln_error *error) {
   KILN_REQUIRE(loader != nullptr && program != nullptr && report != nullptr, error);
-  if (Status e = check_flags("kiln_loader_verdict", flags); !e.ok()) return report_error(e, error);
+  if (Status e = check_flags("kiln_load_dry_run", flags); !e.ok()) return report_error(e, error);
   LoadResult result =
-      loader->programs.load(program, variant == nullptr ? "" : variant, flags | kForesee);
+      loader->programs.load(program, variant == nullptr ? "" : variant, flags | kDryRun);
   *report = new kiln_report{std::move(result.report), std::move(result.choice), {}, {}};
   return report_error(result.error, error);
 }

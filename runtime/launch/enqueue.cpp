@@ -243,7 +243,7 @@ Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDS
   constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // in journals
   const Loader &loader = *kernel.program->loader;
   Guard *guard = guard_of(loader);
-  if (guard == nullptr || guard->fate(kSuggesting.id) == Verdict::proven) {
+  if (guard == nullptr || guard->verdict(kSuggesting.id) == Verdict::proven) {
     return ask_suggestion(kernel.suggest, query, kernel.limits, local);
   }
   const History history = guard->history(kSuggesting.id);

@@ -15,8 +15,8 @@ struct Waiting {
 
 void CL_CALLBACK complete(cl_event, cl_int status, void *user) {
   const std::unique_ptr<Waiting> waiting(static_cast<Waiting *>(user));
-  const Verdict fate = status < 0 ? Verdict::untried : Verdict::proven;
-  waiting->persistence->guard().end(waiting->slot, waiting->subject, fate);
+  const Verdict verdict = status < 0 ? Verdict::untried : Verdict::proven;
+  waiting->persistence->guard().end(waiting->slot, waiting->subject, verdict);
 }
 
 // A death here does not count against the rung: the application launches a program at any time, and

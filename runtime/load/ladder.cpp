@@ -45,7 +45,7 @@ class Ladder {
         report_(*report),
         persistence_(loader->persistence.get()),
         guard_(guard_of(*loader)),
-        foresee_((flags & kForesee) != 0),
+        dry_run_((flags & kDryRun) != 0),
         proven_alone_((flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(variant)) {}
 
   bool climb(std::shared_ptr<LoadedProgram> *out) {
@@ -56,7 +56,7 @@ class Ladder {
                                     [&](const Rung &rung) { return try_rung(rung, out); });
     tell_distrust();
     const bool keeps = persistence_ != nullptr && (flags_ & KILN_LOAD_NO_OVERLAY) == 0;
-    if (loaded && keeps && !foresee_) persistence_->keep(out->get(), &report_);
+    if (loaded && keeps && !dry_run_) persistence_->keep(out->get(), &report_);
     return loaded;
   }
 
@@ -89,7 +89,7 @@ class Ladder {
   }
 
   void tell(kiln_notice_kind kind, const RungResult &result, const char *text) {
-    if (foresee_) return;
+    if (dry_run_) return;
     notify(*loader_, {kind, result.rung, result.outcome, report_.program.c_str(),
                       report_.variant.c_str(), text, 0});
   }
@@ -143,7 +143,7 @@ class Ladder {
       return give_up(result, KILN_OUTCOME_MISSED, "the vendor's rule is not for its format");
     }
     if (!rule.needs_proof || loader_->passes_check != nullptr ||
-        (guard_ != nullptr && guard_->fate(offer.id) == Verdict::proven)) {
+        (guard_ != nullptr && guard_->verdict(offer.id) == Verdict::proven)) {
       return true;
     }
     return give_up(
@@ -154,19 +154,20 @@ class Ladder {
 
   // Gives the driver the bytes, behind a marker unless it has proven to survive them.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
-    const Verdict before = guard_ == nullptr ? Verdict::untried : guard_->fate(attempt.subject.id);
+    const Verdict before =
+        guard_ == nullptr ? Verdict::untried : guard_->verdict(attempt.subject.id);
     if (guard_ != nullptr) {
       const bool last = is_last({*loader_, variant_, flags_}, result->rung);
-      Status s = guard_->check(attempt.subject, last, foresee_);
+      Status s = guard_->check(attempt.subject, last, dry_run_);
       if (s.ok()) {
-        s = check_launches(guard_, attempt.subject, variant_.kernels().size(), last, foresee_);
+        s = check_launches(guard_, attempt.subject, variant_.kernels().size(), last, dry_run_);
       }
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
     if (attempt.rung.foreign && before == Verdict::recompiled) {
       return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
     }
-    if (foresee_) {
+    if (dry_run_) {
       finish_report(attempt, before, result);
       return true;
     }
@@ -218,7 +219,7 @@ class Ladder {
     program->built = std::move(outcome.built);
     *after = Verdict::proven;
     if (attempt.rung.form == Form::binary) {
-      *after = fate_of_binary(attempt, before, guarded, program->built.program.get());
+      *after = verdict_on_binary(attempt, before, guarded, program->built.program.get());
     }
     if (attempt.rung.foreign && !serves(*after, before, program, result, after)) {
       return false;
@@ -255,8 +256,8 @@ class Ladder {
 
   // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
   // is asked once for each binary and driver.
-  Verdict fate_of_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
-                         cl_program program) {
+  Verdict verdict_on_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
+                            cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
     const bool asked =
         (flags_ & KILN_LOAD_CHECK_RECOMPILED) != 0 || attempt.rung.foreign || guard_ != nullptr;
@@ -280,9 +281,9 @@ class Ladder {
 
   // The self-check of another target's binary: it must not have been recompiled, and the
   // application's own check must agree, once.
-  bool serves(Verdict fate, Verdict before, const std::shared_ptr<LoadedProgram> &program,
+  bool serves(Verdict verdict, Verdict before, const std::shared_ptr<LoadedProgram> &program,
               RungResult *result, Verdict *after) {
-    if (fate == Verdict::recompiled) {
+    if (verdict == Verdict::recompiled) {
       report_.recompiled.reset();
       return give_up(result, KILN_OUTCOME_FAILED, "the driver recompiled it: it does not serve");
     }
@@ -299,7 +300,7 @@ class Ladder {
   void expect_first_launches(LoadedProgram *program) const {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < variant_.kernels().size() && i < kMarkedKernels; ++i) {
-      if (!is_known(guard_->fate(launch_id(program->subject, i)))) bits |= std::uint64_t{1} << i;
+      if (!is_known(guard_->verdict(launch_id(program->subject, i)))) bits |= std::uint64_t{1} << i;
     }
     program->to_prove = bits;
   }
@@ -310,7 +311,7 @@ class Ladder {
   Report &report_;
   Persistence *persistence_;
   Guard *guard_;
-  bool foresee_;
+  bool dry_run_;
   bool proven_alone_;  // the exact rung alone
   packs::Bytes *scratch_ = nullptr;
 };
@@ -333,7 +334,7 @@ Status climb(const std::shared_ptr<const Loader> &loader, VariantRef variant, un
   report->milliseconds = milliseconds_since(start);
   Status error;
   if (!loaded) error = Status::error(Code::no_rung, summary(*report));
-  if ((flags & kForesee) != 0) return error;
+  if ((flags & kDryRun) != 0) return error;
   notify(*loader, {loaded ? KILN_NOTICE_LOADED : KILN_NOTICE_NOT_LOADED, report->rung,
                    loaded ? KILN_OUTCOME_LOADED : KILN_OUTCOME_FAILED, report->program.c_str(),
                    report->variant.c_str(), error.message.c_str(), report->milliseconds});

@@ -16,6 +16,6 @@ Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef vari
 
 // Among the flags: without the driver, what the rungs would come to, down to the first that would
 // be tried. Nothing is recorded, no notice is given, and `*out` stays as it is.
-inline constexpr unsigned kForesee = 1u << 31;
+inline constexpr unsigned kDryRun = 1u << 31;
 
 }  // namespace kiln::runtime

@@ -8,12 +8,12 @@ namespace kiln::runtime {
 
 Guarded::Guarded(Guard *guard, const BlobUse &subject, std::uint32_t deadline)
     : guard_(guard), subject_(subject) {
-  if (guard == nullptr || is_known(guard->fate(subject.id))) return;
+  if (guard == nullptr || is_known(guard->verdict(subject.id))) return;
   status_ = guard->begin(subject, deadline, &slot_);
 }
 
-void Guarded::end(Verdict fate) {
-  if (guard_ != nullptr) guard_->end(slot_, subject_, fate);
+void Guarded::end(Verdict verdict) {
+  if (guard_ != nullptr) guard_->end(slot_, subject_, verdict);
   slot_ = -1;
 }
 
@@ -23,9 +23,9 @@ std::uint64_t launch_id(const BlobUse &subject, unsigned index) {
 }
 
 packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t kernels, bool last,
-                             bool foresee) {
+                             bool dry_run) {
   for (unsigned i = 0; i < kernels && i < kMarkedKernels; ++i) {
-    if (guard->passes_over({launch_id(subject, i), subject.rung}, last, foresee)) {
+    if (guard->passes_over({launch_id(subject, i), subject.rung}, last, dry_run)) {
       return packs::Status::error(
           packs::Code::failed,
           "an earlier process ended while it launched this for the first time");

@@ -26,9 +26,9 @@ enum class Verdict : std::uint8_t {
 };
 
 // The driver did it and lived: what follows needs no marker.
-inline bool is_known(Verdict fate) {
-  return fate == Verdict::proven || fate == Verdict::recompiled || fate == Verdict::binary_read ||
-         fate == Verdict::taken;
+inline bool is_known(Verdict verdict) {
+  return verdict == Verdict::proven || verdict == Verdict::recompiled ||
+         verdict == Verdict::binary_read || verdict == Verdict::taken;
 }
 
 inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
@@ -81,22 +81,22 @@ struct History {
 class Guard {
  public:
   virtual History history(std::uint64_t id) const = 0;
-  Verdict fate(std::uint64_t id) const { return history(id).last; }
+  Verdict verdict(std::uint64_t id) const { return history(id).last; }
   // Ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is left to
-  // try. What is passed over is recorded, once for this object; with `foresee` nothing is.
-  virtual packs::Status check(const BlobUse &subject, bool last, bool foresee) = 0;
+  // try. What is passed over is recorded, once for this object; with `dry_run` nothing is.
+  virtual packs::Status check(const BlobUse &subject, bool last, bool dry_run) = 0;
   packs::Status check(const BlobUse &subject) { return check(subject, false, false); }
   // The same for what happened to the subject alone, whatever others did on its rung.
-  virtual bool passes_over(const BlobUse &subject, bool last, bool foresee) = 0;
+  virtual bool passes_over(const BlobUse &subject, bool last, bool dry_run) = 0;
 
   // Writes a marker before the driver sees an unproven subject, on the thread that calls it.
   // `deadline` in milliseconds, 0 for none. `*slot` is set on success alone.
   virtual packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) = 0;
   // This thread has left the driver, whose work goes on.
   virtual void leave(int slot) = 0;
-  // After it. A fate other than none is recorded; none is for what failed in good order. With
-  // slot -1 the fate alone is recorded.
-  virtual void end(int slot, const BlobUse &subject, Verdict fate) = 0;
+  // After it. Records a verdict other than untried, which is for an orderly failure. With
+  // slot -1 only the verdict is recorded.
+  virtual void end(int slot, const BlobUse &subject, Verdict verdict) = 0;
 
  protected:
   ~Guard() = default;
@@ -115,7 +115,7 @@ class Guarded {
   // Whether the marker could be written, where one is needed.
   const packs::Status &status() const { return status_; }
   // The driver has come back; may be called again with what was found out later.
-  void end(Verdict fate);
+  void end(Verdict verdict);
 
  private:
   Guard *guard_;
@@ -164,9 +164,9 @@ inline constexpr unsigned kMarkedKernels =
     64;  // per program; launches of its later kernels are not marked
 
 // Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
-// `last` and `foresee` are as Guard::check() has them.
+// `last` and `dry_run` are as Guard::check() has them.
 packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t kernels,
-                             bool last = false, bool foresee = false);
+                             bool last = false, bool dry_run = false);
 
 // Names work on the driver's binary of a variant.
 enum class Work : unsigned {

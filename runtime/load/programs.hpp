@@ -32,7 +32,7 @@ class Programs {
   // Loads, or waits for the thread that is loading the same, or gives what was loaded before.
   // A load that failed is tried again by the next call. With an empty `variant` the next best is
   // loaded where one fails on every rung; if all do, the error and the report are of the best.
-  // With kForesee among the flags the program is null.
+  // With kDryRun among the flags the program is null.
   LoadResult load(const std::string &program, const std::string &variant, unsigned flags);
 
   // Called with what this thread loaded; true goes on.

@@ -37,7 +37,7 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
   // A binary that the driver is known to recompile stays known for that.
-  if (outcome.error.ok() && !is_known(guard->fate(given.id))) guarded.end(Verdict::proven);
+  if (outcome.error.ok() && !is_known(guard->verdict(given.id))) guarded.end(Verdict::proven);
   return std::move(outcome.error);
 }
 
@@ -47,7 +47,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   if (is_cubin(ptx)) return {};
   Guard *guard = guard_of(loader);
   const BlobUse linking{work_id(variant, Work::link), kNoLoad};
-  if (guard->fate(linking.id) == Verdict::wrong_result) {
+  if (guard->verdict(linking.id) == Verdict::wrong_result) {
     return Status::error(Code::failed, "an earlier start could not");
   }
   if (!guard->check(linking).ok()) {
@@ -126,7 +126,7 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
     // Once: some drivers recompile even their own binary, at every start.
     const Record healed{work_id(program->variant, Work::heal), Verdict::binary_read,
                         KILN_RUNG_OVERLAY};
-    if (quarantine_.fate(healed.id) == Verdict::binary_read) return;
+    if (quarantine_.verdict(healed.id) == Verdict::binary_read) return;
     quarantine_.record(healed);
   }
   packs::Bytes binary;

@@ -38,7 +38,7 @@ bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
 
 void encode_record(const Record &record, std::uint8_t *out) {
   for (unsigned i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(record.id >> (8 * i));
-  out[8] = static_cast<std::uint8_t>(record.fate);
+  out[8] = static_cast<std::uint8_t>(record.verdict);
   out[9] = record.rung.value();
   out[10] = static_cast<std::uint8_t>(record.marker);
   out[11] = static_cast<std::uint8_t>(record.marker >> 8);
@@ -57,7 +57,7 @@ Record decode_record(const std::uint8_t *bytes) {
   const RungByte rung{bytes[9]};
   if (!rung.is_rung() && rung != kNoLoad) return record;
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
-  record.fate = static_cast<Verdict>(bytes[8]);
+  record.verdict = static_cast<Verdict>(bytes[8]);
   record.rung = rung;
   record.marker = static_cast<std::uint16_t>(bytes[10] | bytes[11] << 8);
   return record;
@@ -78,7 +78,7 @@ Journal::Journal(packs::View file) {
   }
   for (std::size_t at = 0; at + kRecordSize <= file.size; at += kRecordSize) {
     const Record record = decode_record(file.data + at);
-    if (record.fate != Verdict::untried) add(record);
+    if (record.verdict != Verdict::untried) add(record);
   }
 }
 
@@ -88,7 +88,7 @@ History Journal::history(std::uint64_t id) const {
   History history;
   for (const Record &record : records_) {
     if (record.id != id || history.last == Verdict::wrong_result) continue;
-    switch (record.fate) {
+    switch (record.verdict) {
       case Verdict::stuck: history.stuck = true; continue;
       case Verdict::passed_over:
         history.passed_over += std::max<unsigned>(record.marker, 1);
@@ -102,7 +102,7 @@ History Journal::history(std::uint64_t id) const {
       default: history.deaths = history.refusals = 0;
     }
     history.passed_over = 0;
-    history.last = record.fate;
+    history.last = record.verdict;
   }
   return history;
 }
@@ -116,7 +116,7 @@ bool Journal::is_new_death(const Record &death, std::vector<std::uint64_t> *foun
 
 bool Journal::has_marker(std::uint16_t number) const {
   for (const Record &record : records_) {
-    if (record.fate == Verdict::crashed && record.marker == number) return true;
+    if (record.verdict == Verdict::crashed && record.marker == number) return true;
   }
   return false;
 }
@@ -128,8 +128,8 @@ bool Journal::rung_quarantined(RungByte rung) const {
   bool two = false;
   for (const Record &record : records_) {
     if (record.rung != rung) continue;
-    if (is_known(record.fate)) return false;
-    if (record.fate != Verdict::crashed) continue;
+    if (is_known(record.verdict)) return false;
+    if (record.verdict != Verdict::crashed) continue;
     if (deaths.empty()) first = record.id;
     two |= record.id != first;
     if (std::find(deaths.begin(), deaths.end(), record.marker) == deaths.end()) {
@@ -143,7 +143,7 @@ bool Journal::rung_quarantined(RungByte rung) const {
 void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
   std::vector<Record> deaths;
   for (const Record &record : records_) {
-    if (record.id != id || record.fate != Verdict::crashed) continue;
+    if (record.id != id || record.verdict != Verdict::crashed) continue;
     if (deaths.empty() || deaths.back().marker != record.marker) deaths.push_back(record);
   }
   for (std::size_t i = deaths.size() - count; i < deaths.size(); ++i) out->add(deaths[i]);
@@ -158,7 +158,7 @@ std::vector<Record> Journal::folded() const {
     const History now = history(record.id);
     Record out = record;
     out.marker = 0;
-    out.fate = now.last;
+    out.verdict = now.last;
     if (is_known(now.last) && rungs[record.rung.value()]) continue;
     if (is_known(now.last)) rungs.set(record.rung.value());
     if (is_known(now.last) || now.last == Verdict::wrong_result) folded.add(out);

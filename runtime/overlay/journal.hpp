@@ -12,8 +12,8 @@
 namespace kiln::runtime {
 
 // Counts against a subject until it is proven.
-inline bool is_final(Verdict fate) {
-  return fate == Verdict::crashed || fate == Verdict::wrong_result;
+inline bool is_final(Verdict verdict) {
+  return verdict == Verdict::crashed || verdict == Verdict::wrong_result;
 }
 
 inline constexpr unsigned kForGood = ~0u;
@@ -33,7 +33,7 @@ inline bool passes_over(const History &history, RungByte rung, bool last) {
 
 struct Record {
   std::uint64_t id = 0;
-  Verdict fate = Verdict::untried;
+  Verdict verdict = Verdict::untried;
   RungByte rung;
   // Of a death: the marker that recorded it. One death may find many threads in the
   // driver. Of a refusal its number since the last success, of passed_over how often, 0 as 1.
@@ -58,7 +58,7 @@ class Journal {
 
   // What became of the subject. A wrong result stays for good.
   History history(std::uint64_t id) const;
-  Verdict fate(std::uint64_t id) const { return history(id).last; }
+  Verdict verdict(std::uint64_t id) const { return history(id).last; }
   // Whether a rung is out of use as a whole: the driver has taken nothing on it yet, and ended
   // three processes over two different binaries. Never of IL and source, which are slow by nature,
   // nor of what is no load.

@@ -45,7 +45,7 @@ thread_local Inside inside;
 void clear_at_exit() { clear_live_markers(true); }
 
 // A slot of a marker: the driver's number, the deadline in milliseconds of the monotonic clock
-// (0: none), a record whose fate is none yet, and a hash of all that. Zeros: a free slot.
+// (0: none), a record whose verdict is still untried, and a hash of all that. Zeros: a free slot.
 using Slot = MarkerSlot;
 constexpr std::size_t kSlotSize = kMarkerSlotSize;
 constexpr std::size_t kMarkerSize = kSlotSize * Quarantine::kSlots;
@@ -251,7 +251,7 @@ bool Quarantine::collect(const std::string &name, Found *found) {
     if (!alive) {
       const Record death{subject.id, Verdict::crashed, subject.rung, marker_number(name)};
       recorded &= record_death(slots[i].driver, death, found);
-    } else if (slots[i].driver == driver_ && !is_known(journal_.fate(subject.id))) {
+    } else if (slots[i].driver == driver_ && !is_known(journal_.verdict(subject.id))) {
       journal_.add({subject.id, Verdict::stuck, subject.rung});
       found->deaths->push_back({subject.rung.rung(), kStuck});
     }
@@ -273,14 +273,14 @@ bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found 
   return true;
 }
 
-bool Quarantine::passes_over(const BlobUse &subject, bool last, bool foresee) {
+bool Quarantine::passes_over(const BlobUse &subject, bool last, bool dry_run) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // At one start the same answer, however often it is asked.
   const auto same = std::find(passed_over_.begin(), passed_over_.end(), subject.id);
   if (same != passed_over_.end()) return true;
   const History history = journal_.history(subject.id);
   if (!runtime::passes_over(history, subject.rung, last)) return false;
-  if (foresee) return true;
+  if (dry_run) return true;
   passed_over_.push_back(subject.id);
   if (starts_to_skip(history, subject.rung, last) != kForGood) {
     note({subject.id, Verdict::passed_over, subject.rung});
@@ -288,8 +288,8 @@ bool Quarantine::passes_over(const BlobUse &subject, bool last, bool foresee) {
   return true;
 }
 
-packs::Status Quarantine::check(const BlobUse &subject, bool last, bool foresee) {
-  const bool passed = passes_over(subject, last, foresee);
+packs::Status Quarantine::check(const BlobUse &subject, bool last, bool dry_run) {
+  const bool passed = passes_over(subject, last, dry_run);
   const std::lock_guard<std::mutex> lock(mutex_);
   const History history = journal_.history(subject.id);
   if (passed) {
@@ -392,14 +392,14 @@ void Quarantine::clear_slot(int slot) {
   busy_[static_cast<std::size_t>(slot)] = false;
 }
 
-void Quarantine::end(int slot, const BlobUse &subject, Verdict fate) {
+void Quarantine::end(int slot, const BlobUse &subject, Verdict verdict) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A process that ends between the two writes must not turn a success into a death, nor lose
   // the record of an overdue load.
-  const bool final = is_final(fate);
-  if (final) note({subject.id, fate, subject.rung});
+  const bool final = is_final(verdict);
+  if (final) note({subject.id, verdict, subject.rung});
   if (slot >= 0) clear_slot(slot);
-  if (fate != Verdict::untried && !final) note({subject.id, fate, subject.rung});
+  if (verdict != Verdict::untried && !final) note({subject.id, verdict, subject.rung});
 }
 
 void Quarantine::record(const Record &record) {
@@ -409,14 +409,14 @@ void Quarantine::record(const Record &record) {
 
 void Quarantine::note(const Record &record) {
   const History history = journal_.history(record.id);
-  const bool adds_nothing = history.last == record.fate || record.fate == Verdict::taken;
-  if (is_known(record.fate) && is_known(history.last) && adds_nothing) return;
+  const bool adds_nothing = history.last == record.verdict || record.verdict == Verdict::taken;
+  if (is_known(record.verdict) && is_known(history.last) && adds_nothing) return;
   Record numbered = record;
-  if (record.fate == Verdict::refused) {
+  if (record.verdict == Verdict::refused) {
     numbered.marker = static_cast<std::uint16_t>(std::min(history.refusals + 1, 0xffffu));
   }
   journal_.add(numbered);
-  append(driver_, label_, numbered, is_final(record.fate));
+  append(driver_, label_, numbered, is_final(record.verdict));
 }
 
 // A journal whose last record is torn (a full disk), or

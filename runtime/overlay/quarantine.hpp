@@ -61,12 +61,12 @@ class Quarantine final : public Guard {
   History history(std::uint64_t id) const override;
   // journal.hpp has the rule.
   using Guard::check;
-  packs::Status check(const BlobUse &subject, bool last, bool foresee) override;
-  bool passes_over(const BlobUse &subject, bool last, bool foresee) override;
+  packs::Status check(const BlobUse &subject, bool last, bool dry_run) override;
+  bool passes_over(const BlobUse &subject, bool last, bool dry_run) override;
   packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) override;
   void leave(int slot) override;
-  void end(int slot, const BlobUse &subject, Verdict fate) override;
-  // Records a fate without an attempt.
+  void end(int slot, const BlobUse &subject, Verdict verdict) override;
+  // Records a verdict without an attempt.
   void record(const Record &record);
 
  private:

@@ -133,7 +133,7 @@ def main():
     targets = count_targets(kiln, work / "demo.kiln")
     say(f"Pack: {work / 'demo.kiln'}, {targets} targets")
     print("Pictures:\n  " + "\n  ".join(str(picture) for picture in pictures))
-    bad = [name for name, row in rows if "error" in row or startup_table.remnants(row)]
+    bad = [name for name, row in rows if "error" in row or startup_table.compiling_late(row)]
     for name in bad:
         print(f"{name}: no figures, or programs that compile at their first launch",
               file=sys.stderr)

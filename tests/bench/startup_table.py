@@ -23,12 +23,12 @@ import registry  # noqa: E402
 
 LAB = TESTS / "lab" / "lab.py"
 WAYS = ("source", "driver", "floor", "kiln", "overlay")
-MOST_NAMED = 6  # programs with a remnant, of one device
+MOST_NAMED = 6  # programs of one device that compile at their first launch
 NOTES = """\
 source: the driver compiles the source. driver: it is given its own binaries, as they are before
 any launch. floor: it is given the pack's, from memory. kiln: the pack is opened, the device
 identified, every binary found, checked and loaded. overlay: the second start of an application
-whose pack has no binary. us/program: microseconds of Kiln above the floor. remnant: programs that
+whose pack has no binary. us/program: microseconds of Kiln above the floor. late: programs that
 compile at their first launch through Kiln."""
 
 
@@ -70,7 +70,7 @@ def measure_launch(device, kiln, pack):
         return done.stdout.strip()
 
 
-def remnants(row):
+def compiling_late(row):
     """The first results of a row whose program compiles at its first launch."""
     return [f for f in row.get("first_results", []) if f["compiles_at_first_launch"]]
 
@@ -110,11 +110,11 @@ def kernels_line(name, row):
     return line
 
 
-def remnant_lines(rows):
+def compiling_late_lines(rows):
     """The programs that compile at their first launch, named."""
     lines = []
     for name, row in rows:
-        compiling = remnants(row)
+        compiling = compiling_late(row)
         named = [f"{f['program']}/{f['variant']} ({milliseconds(f['first_launch_ms'])} ms, then "
                  f"{milliseconds(f['second_launch_ms'])})" for f in compiling[:MOST_NAMED]]
         if len(compiling) > MOST_NAMED:
@@ -142,12 +142,12 @@ def table(rows, rounds):
     executing = [(name, row) for name, row in measured if row["executes"]]
     lines = [f"Milliseconds to the first results; medians of {rounds} fresh processes each,",
              "of half as many where a start takes over a second."]
-    lines += heading([(8, "us/", "program"), (7, "", "remnant")])
+    lines += heading([(8, "us/", "program"), (7, "", "late")])
     lines += [results_line(name, row) for name, row in measured]
     lines += [f"{name:18} no figures: {row['error']}" for name, row in rows if "error" in row]
     if len(executing) < len(measured):
         lines.append("* executes nothing here: its times are those to the kernels.")
-    lines += remnant_lines(measured)
+    lines += compiling_late_lines(measured)
     if executing:
         lines += ["", "Milliseconds until every kernel exists, in the same processes."]
         lines += heading([])

@@ -182,13 +182,13 @@ KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
-/** What kiln_load() with the same arguments would come to, without giving the driver anything: for
- * installers, and to show "preparing" before a start that compiles. Records nothing. The report is
- * set in any case but #KILN_ERROR_ARGUMENT; its rung is the first that would be tried, and the
- * driver may still refuse what it is given there. #KILN_ERROR_NO_RUNG if there is none. */
-KILN_API kiln_status kiln_loader_verdict(kiln_loader *loader, const char *program,
-                                         const char *variant, unsigned flags, kiln_report **report,
-                                         kiln_error *error);
+/** Which rung kiln_load() with the same arguments would try first, found without giving the driver
+ * anything: for installers, and to show "preparing" before a start that compiles. Records nothing.
+ * The report is set in any case but #KILN_ERROR_ARGUMENT. The driver may still refuse what that
+ * rung has. #KILN_ERROR_NO_RUNG if there is none. */
+KILN_API kiln_status kiln_load_dry_run(kiln_loader *loader, const char *program,
+                                       const char *variant, unsigned flags, kiln_report **report,
+                                       kiln_error *error);
 
 /** Releases the handle; NULL does nothing. The loader keeps what was loaded. */
 KILN_API void kiln_program_release(kiln_program *program);

@@ -300,13 +300,14 @@ class Loader {
     });
     return {std::move(made), Report(report)};
   }
-  /// What a load would come to; see kiln_loader_verdict(). The program of the result is empty.
-  Loaded verdict(const std::string &program, const std::string &variant = {},
+  /// Which rung a load would try first; see kiln_load_dry_run(). The program of the result is
+  /// empty.
+  Loaded dry_run(const std::string &program, const std::string &variant = {},
                  unsigned flags = 0) const {
     kiln_report *report = nullptr;
     Status status = detail::call([&](kiln_error *error) {
-      kiln_loader_verdict(get(), program.c_str(), variant.empty() ? nullptr : variant.c_str(),
-                          flags, &report, error);
+      kiln_load_dry_run(get(), program.c_str(), variant.empty() ? nullptr : variant.c_str(), flags,
+                        &report, error);
     });
     Result<Program> none = status.ok() ? Result<Program>(Program()) : Result<Program>(status);
     return {std::move(none), Report(report)};

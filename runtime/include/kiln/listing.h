@@ -28,7 +28,7 @@ typedef void (*kiln_pack_kernel_function)(const kiln_pack_kernel *kernel, void *
 
 /** Calls `each` for every kernel of every variant of every program, on the calling thread: programs
  * and the variants of each by name, kernels as they stand in the variant. What a device can run is
- * not asked; kiln_loader_verdict() tells. Does nothing where one of `pack` and `each` is NULL. */
+ * not asked; kiln_load_dry_run() tells. Does nothing where one of `pack` and `each` is NULL. */
 KILN_API void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ std::size_t sink = 0;
 void use(const Journal &journal) {
   sink += journal.label().size();
   for (const Record &record : journal.records()) {
-    sink += static_cast<std::size_t>(journal.fate(record.id));
+    sink += static_cast<std::size_t>(journal.verdict(record.id));
     sink += journal.rung_quarantined(record.rung) ? 1 : 0;
   }
 }

@@ -28,7 +28,7 @@ MAY_BE_NULL = {
     "kiln_launch": {"event"},
     "kiln_load": {"variant", "report"},
     "kiln_loader_create": {"options"},
-    "kiln_loader_verdict": {"variant"},
+    "kiln_load_dry_run": {"variant"},
     "kiln_prefetch": {"user"},
 }
 OPENCL_HANDLE = re.compile(r"\bcl_(command_queue|context|device_id|event|kernel|mem|program)\b")

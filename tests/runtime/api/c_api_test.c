@@ -112,10 +112,9 @@ static void test_null_for_loading(void) {
   REFUSED(kiln_prefetch(SOME(kiln_loader), NULL, 1, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_prefetch(SOME(kiln_loader), holes, 2, 0, NULL, NULL, &e), "kiln_prefetch");
   REFUSED(kiln_overlay_clear(NULL, &e), "kiln_overlay_clear");
-  REFUSED(kiln_loader_verdict(NULL, "p", NULL, 0, &report, &e), "kiln_loader_verdict");
-  REFUSED(kiln_loader_verdict(SOME(kiln_loader), NULL, NULL, 0, &report, &e),
-          "kiln_loader_verdict");
-  REFUSED(kiln_loader_verdict(SOME(kiln_loader), "p", NULL, 0, NULL, &e), "kiln_loader_verdict");
+  REFUSED(kiln_load_dry_run(NULL, "p", NULL, 0, &report, &e), "kiln_load_dry_run");
+  REFUSED(kiln_load_dry_run(SOME(kiln_loader), NULL, NULL, 0, &report, &e), "kiln_load_dry_run");
+  REFUSED(kiln_load_dry_run(SOME(kiln_loader), "p", NULL, 0, NULL, &e), "kiln_load_dry_run");
   CHECK(loader == NULL && program == NULL && report == NULL);
 }
 

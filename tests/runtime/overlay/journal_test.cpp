@@ -64,10 +64,10 @@ TEST_CASE("what is passed over depends on the rung, the deaths and what else the
 }
 
 TEST_CASE("records of earlier versions that banned what was slow count for nothing", "[journal]") {
-  for (const std::uint8_t fate : {std::uint8_t{4}, std::uint8_t{6}}) {
+  for (const std::uint8_t old : {std::uint8_t{4}, std::uint8_t{6}}) {
     std::uint8_t bytes[runtime::kRecordSize];
-    runtime::encode_record({7, static_cast<runtime::Verdict>(fate), KILN_RUNG_EXACT, 3}, bytes);
-    CHECK(runtime::decode_record(bytes).fate == runtime::Verdict::untried);
+    runtime::encode_record({7, static_cast<runtime::Verdict>(old), KILN_RUNG_EXACT, 3}, bytes);
+    CHECK(runtime::decode_record(bytes).verdict == runtime::Verdict::untried);
   }
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a record of a rung that is not known yet is passed over, and means no
     runtime::encode_record({7, runtime::Verdict::crashed, rung, 3}, bytes);
     const runtime::Record record = runtime::decode_record(bytes);
     const bool known = (value <= runtime::kHighestRung && value != 7) || value == 0xff;
-    CHECK((record.fate == runtime::Verdict::crashed) == known);
+    CHECK((record.verdict == runtime::Verdict::crashed) == known);
     if (known) CHECK(record.rung == rung);
   }
   CHECK(runtime::kNoLoad.rung() == KILN_RUNG_ERROR);

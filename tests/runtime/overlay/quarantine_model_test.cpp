@@ -56,7 +56,7 @@ struct State {
       put(records.size());
       for (const Record &r : records) {
         put(r.id);
-        put(static_cast<unsigned>(r.fate));
+        put(static_cast<unsigned>(r.verdict));
         put(r.marker);
       }
     };
@@ -181,7 +181,7 @@ unsigned starts_to_load(State state) {
     Process &process = state.processes[0];
     process = Process();
     while (process.phase != Phase::done) step(&state, &process, false);
-    if (state.journal.size() != 0 && is_known(state.journal.back().fate)) return starts;
+    if (state.journal.size() != 0 && is_known(state.journal.back().verdict)) return starts;
   }
   return 1000;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a load would come to, said without the driver; what it comes to where the first variant
-// fails.
+// Which rung a load would try first, said without the driver; what a load gives if the first
+// variant fails.
 #include "tests/runtime/overlay/overlay_fixture.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
 
-TEST_CASE_METHOD(OverlayFixture, "a verdict says what a load would come to and touches nothing",
-                 "[load]") {
-  const auto verdict = [&](const packs::Bytes &bytes, unsigned flags, kiln_status wanted) {
+TEST_CASE_METHOD(OverlayFixture,
+                 "a dry run says which rung a load would try first and touches nothing", "[load]") {
+  const auto dry_run = [&](const packs::Bytes &bytes, unsigned flags, kiln_status wanted) {
     const std::string path = overlay.string();
     kiln_loader_options options = {};
     options.size = sizeof(options);
@@ -19,7 +19,7 @@ TEST_CASE_METHOD(OverlayFixture, "a verdict says what a load would come to and t
     kiln_report *report = nullptr;
     REQUIRE(kiln_pack_open_memory(bytes.data(), bytes.size(), &opened_pack, nullptr) == KILN_OK);
     REQUIRE(kiln_loader_create(device, opened_pack, &options, &loader, nullptr) == KILN_OK);
-    CHECK(kiln_loader_verdict(loader, "p", nullptr, flags, &report, nullptr) == wanted);
+    CHECK(kiln_load_dry_run(loader, "p", nullptr, flags, &report, nullptr) == wanted);
     const kiln_rung rung = kiln_report_rung(report);
     kiln_report_release(report);
     kiln_loader_release(loader);
@@ -28,19 +28,19 @@ TEST_CASE_METHOD(OverlayFixture, "a verdict says what a load would come to and t
     return rung;
   };
   const auto asked = [&] { return fake().binary.builds + fake().il.builds + fake().source.builds; };
-  CHECK(verdict(pack, 0, KILN_OK) == KILN_RUNG_EXACT);
-  CHECK(verdict(base, 0, KILN_OK) == KILN_RUNG_IL);
-  CHECK(verdict(base, KILN_LOAD_NO_IL, KILN_OK) == KILN_RUNG_SOURCE);
-  CHECK(verdict(base, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE, KILN_ERROR_NO_RUNG) ==
+  CHECK(dry_run(pack, 0, KILN_OK) == KILN_RUNG_EXACT);
+  CHECK(dry_run(base, 0, KILN_OK) == KILN_RUNG_IL);
+  CHECK(dry_run(base, KILN_LOAD_NO_IL, KILN_OK) == KILN_RUNG_SOURCE);
+  CHECK(dry_run(base, KILN_LOAD_NO_IL | KILN_LOAD_NO_SOURCE, KILN_ERROR_NO_RUNG) ==
         KILN_RUNG_ERROR);
   CHECK(asked() == 0);
   CHECK(names_in(overlay, "").empty());
   for (int i = 0; i < 2; ++i) dies_at_start(pack, overlay);
-  CHECK(verdict(pack, 0, KILN_OK) == KILN_RUNG_IL);
+  CHECK(dry_run(pack, 0, KILN_OK) == KILN_RUNG_IL);
   const std::vector<std::string> names = names_in(overlay, "d-");
   REQUIRE(names.size() == 1);
   const std::string journal = contents_of(overlay / names[0]);
-  for (int i = 0; i < 20; ++i) CHECK(verdict(pack, 0, KILN_OK) == KILN_RUNG_IL);
+  for (int i = 0; i < 20; ++i) CHECK(dry_run(pack, 0, KILN_OK) == KILN_RUNG_IL);
   CHECK(contents_of(overlay / names[0]) == journal);
 }
 
