@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to a temporary file with a name of its own, which is synced and then renamed.
+// Writes to a temporary file with a unique name, which is synced and then renamed.
 #include "kiln/packs/atomic_file.hpp"
 
 #include <atomic>
@@ -36,7 +36,7 @@ int AtomicFile::commit(const std::string &name, int folder) {
   if (const int error = file_.close(); error != 0) return error;
   if (renameat(at_, temporary_.c_str(), at_, name.c_str()) != 0) return errno;
   temporary_.clear();
-  // EINVAL: a file system that cannot sync folders.
+  // EINVAL: the file system cannot sync folders.
   return folder < 0 || fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that compiles xxHash, which is inlined.
+// The only file that compiles xxHash, which is inlined.
 #include "kiln/packs/bytes.hpp"
 
 #define XXH_INLINE_ALL

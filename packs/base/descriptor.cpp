@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats calls that a signal interrupted or that did a part of the work.
+// Repeats calls that a signal interrupted or that did only a part of the work.
 #include "kiln/packs/descriptor.hpp"
 
 #include <ctime>
@@ -9,7 +9,7 @@
 namespace kiln::packs {
 namespace {
 
-// Gives each rest of the bytes to `write_some` until nothing is left.
+// Passes the remaining bytes to `write_some` until nothing is left.
 template <typename WriteSome>
 int write_rests(View bytes, WriteSome write_some) {
   const NoFileSizeSignal quiet;
@@ -42,7 +42,8 @@ Descriptor::~Descriptor() { close(); }
 
 int Descriptor::close() {
   const int fd = release();
-  // Never repeated: after EINTR the descriptor is closed, and its number may be another's.
+  // Never repeated: after EINTR the descriptor is closed, and its number may belong to another
+  // file.
   return fd < 0 || ::close(fd) == 0 ? 0 : errno;
 }
 
@@ -54,7 +55,7 @@ NoFileSizeSignal::NoFileSizeSignal() {
   pthread_sigmask(SIG_BLOCK, &mine, &before_);
 }
 
-// The signal is the thread's that wrote, so that it is pending here or nowhere.
+// The signal goes to the thread that wrote, so it is pending here or nowhere.
 NoFileSizeSignal::~NoFileSizeSignal() {
   const int error = errno;
   const sigset_t mine = file_size_signal();

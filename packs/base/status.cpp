@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of codes, and members that are compiled once instead of wherever they are used.
+// The names of codes, and members that are compiled once instead of at every use.
 #include "kiln/packs/status.hpp"
 
 namespace kiln::packs {

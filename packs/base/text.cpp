@@ -9,7 +9,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the next number off `text`, without its leading zeros: empty for 0, and after the last.
+// Takes the next number off `text`, without leading zeros: empty for 0, and after the last number.
 std::string_view take_number(std::string_view *text) {
   std::size_t begin = 0;
   while (begin < text->size() && !is_digit((*text)[begin])) ++begin;

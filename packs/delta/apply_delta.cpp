@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the new pack of the old one and a delta, part for part, each checked before it is used.
+// Makes the new pack from the old one and a delta, part by part, and checks each part before its
+// use.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -88,7 +89,7 @@ class DeltaApplier {
     return s.ok() ? run(part) : s;
   }
 
-  // Whether bytes of the old pack are those of which the delta was made.
+  // Checks that bytes of the old pack are the ones from which the delta was made.
   static Status check_old(const DeltaEntry &entry, View bytes) {
     if (xxh3(bytes.data, bytes.size) == entry.xxh3) return {};
     return Status::error(

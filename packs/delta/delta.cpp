@@ -18,7 +18,7 @@ namespace kiln::packs {
 namespace {
 
 constexpr int kDeltaLevel = 19;
-constexpr int kLargestPlainWindow = 23;  // a larger one than the level's own needs long distances
+constexpr int kLargestPlainWindow = 23;  // larger windows need long-distance matching
 constexpr std::uint64_t kHashedAtOnce = 1u << 20;
 
 Status name_all(const Pack &pack, Digest *out) {
@@ -35,7 +35,7 @@ Status name_all(const Pack &pack, Digest *out) {
   return {};
 }
 
-// Compresses the literal bytes of one part after the other.
+// Compresses the literal bytes of one part after another.
 class DeltaCompressor {
  public:
   DeltaCompressor() : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
@@ -113,7 +113,8 @@ class DeltaWriter {
     to_ = step->new_offset;
   }
 
-  // The places of OLD that are like the part's literal bytes: rising, joined over paddings.
+  // Returns the ranges of OLD that resemble the part's literal bytes: rising, joined across
+  // paddings.
   std::map<std::uint64_t, std::uint64_t> likeness(const DeltaPlan &plan) {
     std::map<std::uint64_t, std::uint64_t> from_to;
     while (first_hint_ < plan.hints.size()) {
@@ -181,7 +182,7 @@ class DeltaWriter {
   OutputFile *file_;
   DeltaCompressor compressor_;
   Bytes scratch_;
-  // The part that is being filled, and what it covers of NEW.
+  // The current part, and the range of NEW that it covers.
   Bytes literal_;
   std::vector<DeltaEntry> operations_;
   std::uint64_t from_ = 0;

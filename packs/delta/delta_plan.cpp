@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds NEW's blobs and sections in OLD, and for others what OLD has in their place.
+// Finds NEW's blobs and sections in OLD, and for the others OLD's bytes in their place.
 #include "packs/delta/delta_plan.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace kiln::packs {
 namespace {
 
 constexpr std::uint64_t kCompared = 1u << 20;  // bytes at a time
-constexpr std::size_t kMostAlike = 4;          // targets that stand for one that OLD lacks
+constexpr std::size_t kMostAlike = 4;          // OLD's targets that may stand for a missing one
 
 // A blob, a section or the root, as a run of stored bytes.
 struct StoredPart {
@@ -52,7 +52,7 @@ class DeltaPlanner {
     std::vector<StoredPart> parts;
     if (Status s = list_new(&parts); !s.ok()) return s;
     for (const StoredPart &part : parts) {
-      if (part.place.offset < at_ || part.place.size == 0) continue;  // lies over another
+      if (part.place.offset < at_ || part.place.size == 0) continue;  // overlaps another part
       add_literal(part.place.offset - at_);
       if (Status s = add_part(part); !s.ok()) return s;
     }
@@ -85,8 +85,8 @@ class DeltaPlanner {
     return target.schema().profile()->str() + '\0' + target.schema().model()->str();
   }
 
-  // OLD's targets that are the most like it, the most alike first; of others the last, whose
-  // compilers are often the newest.
+  // Returns OLD's targets that are most like this one, the most alike first; among equals the last
+  // first, since its compiler is often the newest.
   std::vector<std::size_t> alike(TargetRef target) const {
     std::vector<std::size_t> found;
     const auto add = [&](const auto &index, const std::string &word) {
@@ -103,7 +103,7 @@ class DeltaPlanner {
     return found;
   }
 
-  // What OLD has raw for a variant's binary, or for its intermediate form.
+  // Finds OLD's raw blob for a variant's binary, or for its intermediate form.
   Status find_like(const std::vector<std::size_t> &targets, const fb::Binary &binary,
                    bool intermediate, std::vector<Place> *like) const {
     const Digest variant = to_digest(binary.variant());
@@ -169,7 +169,8 @@ class DeltaPlanner {
     at_ += size;
   }
 
-  // Joins it to the copy before, with the padding between them, if they are neighbours in OLD, too.
+  // Joins the copy to the previous one, with the padding in between, if they are neighbours in OLD,
+  // too.
   Status add_copy(std::uint64_t old_offset, std::uint64_t size) {
     std::vector<DeltaStep> &steps = plan_.steps;
     const bool padded = steps.size() > 1 && steps.back().old_offset == kLiteralOffset &&
@@ -217,7 +218,7 @@ class DeltaPlanner {
   std::map<std::string, std::vector<std::size_t>> by_model_;
   std::map<std::string, std::vector<std::size_t>> by_profile_;
   DeltaPlan plan_;
-  std::uint64_t at_ = 0;  // in NEW
+  std::uint64_t at_ = 0;  // position in NEW
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a delta copies of OLD, and which bytes of OLD its other bytes are like.
+// The bytes that a delta copies from OLD, and the bytes of OLD that its other bytes resemble.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace kiln::packs {
 
 struct DeltaStep {
-  std::uint64_t old_offset = 0;  // kLiteralOffset: these bytes are not OLD's
+  std::uint64_t old_offset = 0;  // kLiteralOffset: not copied from OLD
   std::uint64_t new_offset = 0;
   std::uint64_t size = 0;
 };
 
-// A part of NEW that is not copied, and a place of OLD that has something like it.
+// A part of NEW that is not copied, and a similar place in OLD.
 struct DeltaHint {
   Place literal;  // in NEW
   Place like;     // in OLD
@@ -23,7 +23,7 @@ struct DeltaHint {
 
 struct DeltaPlan {
   std::vector<DeltaStep> steps;  // cover NEW without gaps
-  std::vector<DeltaHint> hints;  // rise by their place in NEW
+  std::vector<DeltaHint> hints;  // in the order of NEW
 };
 
 // Reads the sections of both packs, and the stored bytes of blobs that both have.

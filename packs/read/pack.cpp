@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens packs, reads sections and blobs when they are asked for, and checks each before use.
+// Opens packs, reads sections and blobs at their first use, and checks each before use.
 #include "kiln/packs/pack.hpp"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ Status no_memory() { return Status::error(Code::io_error, "no memory to open the
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
-// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Each is checked
-// before memory is taken: a false raw size must not cost a gibibyte.
+// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Checks both before
+// allocating memory: a false raw size must not cost a gibibyte.
 Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
-  const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // not a skippable, not an old frame
+  const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // neither a skippable nor an old frame
   if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
     return blob_error("not a zstd frame");
   }
@@ -45,7 +45,7 @@ Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw
   if (ZSTD_findFrameCompressedSize(stored.data, stored.size) != stored.size) {
     return blob_error("not one whole zstd frame");
   }
-  if (raw_size > out->capacity()) out->clear();  // what it holds need not be moved
+  if (raw_size > out->capacity()) out->clear();  // its old content need not be moved
   out->resize(static_cast<std::size_t>(raw_size));
   const std::size_t got = ZSTD_decompress_usingDict(context, out->data(), out->size(), stored.data,
                                                     stored.size, base.data, base.size);
@@ -54,8 +54,8 @@ Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw
   return {};
 }
 
-// Whether the bytes are the blob's already: the variants of a program often share a binary,
-// and a hash costs a tenth of decoding.
+// Returns whether `bytes` hold the blob already: variants of a program often share a binary, and a
+// hash costs a tenth of decoding.
 bool holds(const Bytes &bytes, BlobRef blob) {
   return !bytes.empty() && bytes.size() == blob.raw_size() &&
          xxh3(bytes.data(), bytes.size()) == blob.xxh3();
@@ -73,10 +73,10 @@ auto find_named(const Refs &refs, std::string_view name) -> decltype(refs[0]) {
 
 }  // namespace
 
-// What decoding needs, kept from blob to blob: bases that many blobs share are decoded once.
+// The decoder's state, kept from blob to blob: a base that many blobs share is decoded once.
 struct Pack::Decoder {
   struct Base {
-    BlobRef blob;  // null: nothing is kept
+    BlobRef blob;  // null: empty
     Bytes scratch;
     View raw;
   };
@@ -88,7 +88,7 @@ struct Pack::Decoder {
 
   ZSTD_DCtx *context;
   Bytes stored;
-  Base bases[kMaxBases];  // by how many blobs stand before the one that is asked for
+  Base bases[kMaxBases];  // by the number of blobs between base and requested blob
 };
 
 Pack::~Pack() {
@@ -98,7 +98,7 @@ Pack::~Pack() {
 }
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
-  // O_NONBLOCK is for a pipe at the path: opening one would wait for its writer.
+  // O_NONBLOCK is for a pipe at the path: the open would wait for the pipe's writer.
   const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
@@ -259,7 +259,7 @@ BlobRef Pack::blob(std::uint32_t number) const {
 }
 
 Status Pack::bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const {
-  // Before memory is taken for them.
+  // Checked before memory is allocated.
   if (size > storage_.size() || offset > storage_.size() - size) {
     return Status::error(Code::out_of_bounds, "the bytes lie outside of the pack");
   }
@@ -268,7 +268,7 @@ Status Pack::bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, 
     *out = {storage_.memory() + offset, count};
     return {};
   }
-  if (count > scratch->capacity()) scratch->clear();  // what it holds need not be moved
+  if (count > scratch->capacity()) scratch->clear();  // its old content need not be moved
   scratch->resize(count);
   *out = {scratch->data(), count};
   return storage_.read(offset, count, scratch->data());
@@ -280,7 +280,7 @@ Status Pack::stored_bytes(BlobRef blob, Bytes *scratch, View *out) const {
   return bytes_at(blob.offset(), blob.stored_size(), scratch, out);
 }
 
-// `depth` blobs are decoded with this one.
+// `depth`: how many other blobs need this one to be decoded first.
 Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scratch,
                     View *out) const {
   if (blob.codec() == Codec::raw) return stored_bytes(blob, scratch, out);

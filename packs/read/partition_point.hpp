@@ -6,7 +6,7 @@
 
 namespace kiln::packs {
 
-// The first index in [first, size) that is not `before`, where all that are come first.
+// Returns the first index in [first, size) that is not `before`; all that are `before` come first.
 template <typename Before>
 std::uint32_t partition_point(std::uint32_t first, std::uint32_t size, Before before) {
   while (first < size) {

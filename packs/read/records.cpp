@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary searches over the rows of the root, which are sorted.
+// Binary searches over the sorted rows of the root.
 #include "kiln/packs/records.hpp"
 
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace kiln::packs {
 namespace {
 
-// The run of indices below `size` for which `order` is 0; it is negative before, positive after.
+// Returns the indices below `size` for which `order` is 0: negative before them, positive after.
 template <typename Order>
 Range equal_range(std::uint32_t size, Order order) {
   const std::uint32_t first =

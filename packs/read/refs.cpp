@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look-ups that are more than a field: by binary search in the entries of a section.
+// Look-ups by binary search in a section's entries.
 #include "kiln/packs/refs.hpp"
 
 #include "packs/read/partition_point.hpp"
@@ -7,8 +7,8 @@
 namespace kiln::packs {
 namespace {
 
-// The place of a variant's entry among those of a section, which are sorted by the variant's hash;
-// their number if it has none. `entries` may be null.
+// Returns the index of a variant's entry in a section's entries, which are sorted by the variant's
+// hash, or the number of entries if there is none. `entries` may be null.
 std::uint32_t find_entry(const Entries *entries, const Digest &variant) {
   const std::uint32_t size = entries == nullptr ? 0 : entries->size();
   const auto order = [&](std::uint32_t i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads ranges by their offsets, so that threads share the descriptor without a lock.
+// Reads ranges by offset, so that threads share the descriptor without a lock.
 #include "kiln/packs/storage.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the schema's fields, the walk over a buffer by it, and the order, places, indices
-// and sizes in roots and sections that passed.
+// The table of the schema's fields, the walk over a buffer by this table, and checks of order,
+// places, indices and sizes in roots and sections that passed.
 #include "packs/read/verifier.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr bool kRequired = true;
 
-// Of a number its size, whatever the machine is content with.
+// Aligns a number to its size, even if the machine demands less.
 template <typename T>
 constexpr std::uint8_t kAlign = std::is_arithmetic<T>::value ? sizeof(T) : alignof(T);
 
@@ -115,7 +115,7 @@ class Walk {
     return true;
   }
 
-  // Of a place that is inside.
+  // Reads a value at a place that is inside.
   template <typename T>
   T get(std::uint64_t at) const {
     return flatbuffers::ReadScalar<T>(bytes_.data + at);
@@ -166,14 +166,14 @@ class Walk {
     if (!inside(at, sizeof(std::int32_t), sizeof(std::int32_t)) || !take(sizeof(std::int32_t))) {
       return false;
     }
-    // Before the buffer it is a very large number.
+    // A place before the buffer wraps to a very large number.
     const std::uint64_t vtable =
         at - static_cast<std::uint64_t>(std::int64_t{get<std::int32_t>(at)});
     if (!inside(vtable, sizeof(std::uint16_t), sizeof(std::uint16_t))) return false;
     const auto size = get<std::uint16_t>(vtable);
     if (!inside(vtable, size, 1) || size % sizeof(std::uint16_t) != 0) return false;
     const TableRule rule = rule_of(kind);
-    std::uint64_t place = vtable + 2 * sizeof(std::uint16_t);  // behind both sizes
+    std::uint64_t place = vtable + 2 * sizeof(std::uint16_t);  // after both sizes
     for (std::size_t i = 0; i < rule.count; ++i, place += sizeof(std::uint16_t)) {
       const bool there = place + sizeof(std::uint16_t) <= vtable + size;
       const std::uint16_t offset = there ? get<std::uint16_t>(place) : 0;
@@ -198,7 +198,7 @@ bool placed(std::uint64_t offset, std::uint64_t size, const Superblock &superblo
          size <= superblock.pack_size - offset;
 }
 
-// Outlined: there are many calls, each never taken, in functions that are hot.
+// Out of line: hot functions have many such calls, and normally none is taken.
 [[gnu::noinline, gnu::cold]] Status fault(Code what, const char *text) {
   return Status::error(what, text);
 }
@@ -230,7 +230,7 @@ bool names_rise(const Tables &tables) {
   return true;
 }
 
-// Kernels keep the manifest's order, so their names are sorted aside.
+// Kernels keep the manifest's order, so their names are sorted in a copy.
 bool kernels_named(const fb::Variant &variant) {
   std::vector<std::string_view> names;
   names.reserve(variant.kernels()->size());
@@ -345,7 +345,7 @@ bool texts_rise(const TextVector &texts) {
   return true;
 }
 
-// Whether `b` may come after `a`: by what a row is for and where it was measured.
+// Returns whether `b` may come after `a`, by a row's subject and then by the place of measurement.
 bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
   const std::uint32_t of_a[] = {a.program(), a.variant(), a.kernel(), a.size_class(),
                                 a.profile(), a.family(),  a.model()};
@@ -357,7 +357,7 @@ bool tunings_rise(const fb::Tuning &a, const fb::Tuning &b) {
   return a.key_hash() < b.key_hash();
 }
 
-// `texts` is their number, `named` the first index of one that is not empty.
+// `texts` is the number of texts, `named` the index of the first one that is not empty.
 Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t named) {
   for (const std::uint32_t text : {row.program(), row.variant(), row.kernel(), row.profile(),
                                    row.family(), row.model(), row.conditions()}) {
@@ -375,7 +375,7 @@ Status check_tuning(const fb::Tuning &row, std::uint32_t texts, std::uint32_t na
   return fault(Code::reserved_not_zero, "root: reserved field of a tuning is not zero");
 }
 
-// Rows share their texts, but not very long ones.
+// Rows may share their texts, but not very long ones.
 constexpr std::size_t kMaxSharing = 16;
 
 Status check_tunings(const fb::Root &root, std::size_t root_size) {
@@ -415,7 +415,7 @@ Status check_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs, const Sup
   return {};
 }
 
-// A base of one of the root's stands before it, so that none is its own in the end.
+// The base of a root's blob precedes that blob, so that none is its own base in the end.
 Status check_root_blobs(const flatbuffers::Vector<const fb::Blob *> &blobs,
                         const Superblock &superblock) {
   for (std::uint32_t i = 0; i < blobs.size(); ++i) {
@@ -494,7 +494,7 @@ Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint3
   if (!based && blob.base() != 0) {
     return fault(Code::reserved_not_zero, "blob: reserved field base is not zero");
   }
-  if (based && blob.base() - 1 >= bases) {  // 0 is none
+  if (based && blob.base() - 1 >= bases) {  // 0: none
     return fault(Code::out_of_bounds, "blob: its base is missing or stands behind it");
   }
   if (blob.stored_size() > kMaxBlobSize || blob.raw_size() > kMaxBlobSize) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of untrusted bytes: whether they are a FlatBuffers buffer of pack.fbs, and whether they
-// keep the rules of FORMAT.md that no schema can say.
+// follow the rules of FORMAT.md that no schema can express.
 #pragma once
 
 #include "kiln/packs/bytes.hpp"
@@ -9,14 +9,14 @@
 
 namespace kiln::packs {
 
-// FlatBuffers brings a verifier. It limits the number of tables, and neither the texts nor the
-// elements of vectors that many tables may refer to, so that a small buffer can keep it busy for
-// hours, and what was read from it can fill the memory; it does not look at the alignment of the
-// structs in a vector; and it is eight times as much code. This one walks over the buffer by a
-// table of the schema's fields. Each part takes its size from a budget, which is the size of the
-// buffer: so nothing is shared (but vtables), and time and memory are bounded by the buffer's size.
+// FlatBuffers has a verifier. It limits the number of tables, but neither the texts nor the
+// elements of vectors that many tables may refer to. So a small buffer can keep it busy for hours,
+// and the data read from such a buffer can fill the memory. It does not check the alignment of the
+// structs in a vector, and it is eight times as much code. The verifier here walks over the buffer
+// by a table of the schema's fields. Each part takes its size from a budget, the size of the
+// buffer: so nothing is shared (except vtables), and the buffer's size bounds time and memory.
 enum class Kind : std::uint8_t {
-  number,   // `size` bytes, aligned to them; a struct has an alignment of its own
+  number,   // `size` bytes, aligned to them; a struct has its own alignment
   text,     // ended by a zero byte
   numbers,  // vector of numbers or structs
   texts,    // vector of texts
@@ -34,12 +34,12 @@ enum class TableKind : std::uint8_t {
   section
 };
 
-// A field of a table, at its place in the schema.
+// A field of a table, by its place in the schema.
 struct FieldRule {
   Kind kind;
   bool required = false;
   std::uint8_t size = 0;   // of a number or an element
-  std::uint8_t align = 1;  // of the same
+  std::uint8_t align = 1;  // of a number or an element
   TableKind table = TableKind::kernel;
 };
 
@@ -50,15 +50,16 @@ struct TableRule {
 
 TableRule rule_of(TableKind table);
 
-// `root` is the kind of the table that the buffer is of.
+// Returns whether the bytes are a buffer whose root table is of the kind `root`.
 bool verify_buffer(View bytes, TableKind root);
 
-// Place, size and codec rules of a blob entry, whose base is one of the root's first `bases` blobs.
+// Checks place, size and codec of a blob entry; a base must be one of the root's first `bases`
+// blobs.
 Status check_blob(const fb::Blob &blob, const Superblock &superblock, std::uint32_t bases);
 
-// All rules but the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is set
-// on success only and points into them. The time and the memory that follow are bounded by their
-// size, whatever they say. The writer holds what it writes against these, too.
+// Checks all rules except the hash of the bytes themselves. `bytes` must be aligned to 8; `out` is
+// set only on success and points into them. The size of `bytes` bounds the time and memory of later
+// steps, whatever the bytes say. The writer checks its own output here, too.
 Status check_root(View bytes, const Superblock &superblock, const fb::Root **out);
 // `bases` is the number of the root's blobs.
 Status check_section(View bytes, const fb::TargetEntry &entry, const Superblock &superblock,

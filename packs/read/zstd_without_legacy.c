@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stands in for zstd's decoders of the formats 0.5 to 0.7, a third of the static library's decoder,
- * where Kiln links one into a shared library or a program of its own: the reader refuses those
- * formats by their first bytes. libkiln_packs does not have it, since an application that links
- * zstd itself may want them. */
+ * Replaces zstd's decoders for the formats 0.5 to 0.7, a third of the static library's decoder,
+ * where Kiln links zstd into a shared library or a program of its own: the reader refuses these
+ * formats by their first bytes. libkiln_packs does not contain this file, since an application that
+ * links zstd itself may want the decoders. */
 #include <stddef.h>
 #include <zstd.h>
 #include <zstd_errors.h>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kCopied = 1u << 20;  // bytes in memory at once
 
-// The number in the statement's last line.
+// Reads the number in the statement's last line.
 Status read_revision(std::string_view text, std::uint64_t *out) {
   constexpr std::string_view kLine = "\nrevision ";
   const std::size_t place = text.rfind(kLine);
@@ -38,7 +38,7 @@ struct BlakeNames final : NameCheck {
   bool accepts(View bytes, const Digest &name) const override { return blake2b(bytes) == name; }
 };
 
-// Everything up to the root's end, with another superblock.
+// Copies everything up to the root's end, with another superblock.
 Status copy_unsigned(const Pack &pack, const Superblock &superblock, OutputFile *file) {
   std::uint8_t head[kSuperblockSize];
   encode_superblock(superblock, head);
@@ -51,7 +51,7 @@ Status copy_unsigned(const Pack &pack, const Superblock &superblock, OutputFile 
     if (!s.ok()) return s;
     if (s = file->append(part); !s.ok()) return s;
   }
-  return file->append(pack.root_bytes());  // what was signed, whatever became of the file
+  return file->append(pack.root_bytes());  // the signed root, even if the file changed
 }
 
 }  // namespace

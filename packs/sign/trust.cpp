@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds signatures against the keys that are known, by libsodium.
+// Checks signatures against the known keys, by libsodium.
 #include "kiln/packs/trust.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Takes the first line off `text`; without its end, which may be CR LF.
+// Takes the first line off `text`, without its line end, which may be CR LF.
 std::string_view take_line(std::string_view *text) {
   const std::size_t end = std::min(text->find('\n'), text->size());
   std::string_view line = text->substr(0, end);
@@ -27,7 +27,7 @@ std::string_view take_line(std::string_view *text) {
   return line;
 }
 
-// Whether the line is exactly `size` bytes, which are at `out` then.
+// Decodes the line to `out`; returns false unless it is exactly `size` bytes.
 bool from_base64(std::string_view line, std::uint8_t *out, std::size_t size) {
   std::size_t got = 0;
   return sodium_base642bin(out, size, line.data(), line.size(), nullptr, &got, nullptr,
@@ -72,7 +72,7 @@ Status parse_public_key(std::string_view text, PublicKey *out) {
 
 Status parse_minisig(std::string_view text, Signature *out) {
   std::uint8_t bytes[2 + 8 + 64];
-  std::uint8_t whole[64];  // the signature of the trusted comment, which is not looked at
+  std::uint8_t whole[64];  // signature of the trusted comment, which is not checked
   const bool titled = begins_with(take_line(&text), kUntrustedComment);
   if (!titled || !from_base64(take_line(&text), bytes, sizeof(bytes)) ||
       !begins_with(take_line(&text), kTrustedComment) ||
@@ -89,7 +89,7 @@ bool fits(const PublicKey &key, const Superblock &superblock, const Digest &root
           const Signature &signature) {
   if (key.id != signature.key) return false;
   const std::string text = statement(superblock, root, signature.revision);
-  std::uint8_t hash[64];  // BLAKE2b-512, of which minisign's prehashed signatures are
+  std::uint8_t hash[64];  // BLAKE2b-512, which minisign's prehashed signatures sign
   crypto_generichash(hash, sizeof(hash), reinterpret_cast<const std::uint8_t *>(text.data()),
                      text.size(), nullptr, 0);
   return crypto_sign_verify_detached(signature.bytes.data(), hash, sizeof(hash), key.key.data()) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that needs zstd's trainer.
+// The only file that needs zstd's trainer.
 #include "kiln/packs/dictionary.hpp"
 
 #include <zdict.h>

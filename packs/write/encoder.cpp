@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the forms that a purpose allows, and keeps frames that other packs have already. Blobs that
-// share much are found by the hashes of runs of 16 bytes, of which the same are taken wherever they
-// stand.
+// Tries the forms that a purpose allows, and keeps frames from other packs. Finds similar blobs by
+// the hashes of runs of 16 bytes; a run is sampled by its content, wherever it lies.
 #include "packs/write/encoder.hpp"
 
 #include <algorithm>
@@ -30,7 +29,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value * 0xd6e8feb86659fd93;
 }
 
-// The smallest hashes of the blob's runs, rising, each once.
+// Returns the smallest hashes of the blob's runs, rising, each once.
 std::vector<std::uint64_t> samples_of(View raw) {
   std::vector<std::uint64_t> smallest;
   std::uint64_t bound = ~std::uint64_t{0} >> 6;
@@ -44,7 +43,7 @@ std::vector<std::uint64_t> samples_of(View raw) {
     std::uint64_t words[2];
     std::memcpy(words, raw.data + i, sizeof(words));
     const std::uint64_t hash = mixed(words[0] ^ mixed(words[1]));
-    if (words[0] == words[1] || hash >= bound) continue;  // zeros and the like tell nothing
+    if (words[0] == words[1] || hash >= bound) continue;  // skips zeros and the like
     smallest.push_back(hash);
     if (smallest.size() == 16 * kSamples) trim();
   }
@@ -53,9 +52,9 @@ std::vector<std::uint64_t> samples_of(View raw) {
 }
 
 constexpr int kLevel = 19;
-// Of binaries that starts decode: faster than at level 19, for some more bytes.
+// For binaries that starts decode: faster to decode than at level 19, for some more bytes.
 constexpr int kFastLevel = 12;
-constexpr std::size_t kMostTried = 48;  // blobs that it is tried on
+constexpr std::size_t kMostTried = 48;  // blobs that a dictionary is tried on
 
 Status zstd_error(std::size_t code) {
   return Status::error(Code::io_error, std::string("zstd: ") + ZSTD_getErrorName(code));
@@ -68,7 +67,7 @@ bool is_dictionary(View raw) {
   return raw.size >= sizeof(magic) && std::memcmp(raw.data, magic, sizeof(magic)) == 0;
 }
 
-// One frame of `raw`, coded with `base` if that is not empty.
+// Makes one frame of `raw`, coded with `base` unless that is empty.
 Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) {
   if (context == nullptr) return Status::error(Code::io_error, "no memory to compress");
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
@@ -78,7 +77,7 @@ Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) 
   set(ZSTD_c_compressionLevel, fast ? kFastLevel : kLevel);
   if (fast) set(ZSTD_c_literalCompressionMode, ZSTD_ps_disable);
   if (base.size != 0) {
-    // All of both is in reach, up to what a 32-bit reader can hold.
+    // Puts all of both in reach, up to what a 32-bit reader can hold.
     set(ZSTD_c_windowLog,
         std::clamp(static_cast<int>(std::bit_width(raw.size + base.size)), 10, 27));
     const std::size_t loaded = ZSTD_CCtx_loadDictionary_byReference(context, base.data, base.size);
@@ -92,7 +91,7 @@ Status compress(ZSTD_CCtx *context, View raw, View base, bool fast, Bytes *out) 
 }
 
 // The blobs of one group that a dictionary could serve.
-using Group = std::map<Digest, std::pair<BlobSource, Digest>>;  // by name; the variant
+using Group = std::map<Digest, std::pair<BlobSource, Digest>>;  // by name; with the variant
 
 std::string group_of(const BlobUse &use) {
   switch (use.kind) {
@@ -131,7 +130,7 @@ std::map<std::string, Group> groups_of(const Contents &contents) {
   return groups;
 }
 
-// At most `most` of `values`, evenly spaced.
+// Returns at most `most` of `values`, evenly spaced.
 template <typename T>
 std::vector<T> spaced(const std::vector<T> &values, std::size_t most) {
   if (values.size() <= most) return values;
@@ -198,7 +197,7 @@ Status Encoder::make_dictionaries(const Contents &contents) {
     Bytes frame;
     if (Status s = compress(context_.get(), view_of(dictionary), {}, false, &frame); !s.ok())
       return s;
-    // Whether it saves more than it takes, by what it saves of some.
+    // Keeps the dictionary if it saves more than its size, as estimated from a sample of the blobs.
     const std::vector<BlobSource> some = spaced(sources, kMostTried);
     const BlobSource base(std::move(dictionary));
     std::uint64_t saved = 0;
@@ -236,8 +235,9 @@ Purpose Encoder::purpose_for(const BlobSource &source) const {
   return options_.purpose.value_or(source.pack() ? Purpose::fleet : Purpose::startup);
 }
 
-// Whether the frame that a pack has can stay: it has no base, or source or IL that this pack has
-// already, so that it is known how many blobs come before it, or a dictionary.
+// Returns whether the frame from a pack can stay. It can if it has no base, or if the base is a
+// dictionary, or source or IL that the new pack already has, so that the number of blobs before it
+// is known.
 bool Encoder::keeps(const BlobSource &source, EncodedBlob *out) {
   if (!source.pack() || options_.purpose) return false;
   out->codec = source.blob().codec();
@@ -290,7 +290,7 @@ Status Encoder::code(const BlobSource &source, const BlobUse &use, View raw, Enc
     running.push_back(std::async(std::launch::async, [&, i] {
       Bytes base;
       if (Status s = bases[i].read(&base); !s.ok()) return s;
-      // What only begins like a dictionary would be read as one.
+      // zstd would read a blob that merely begins like a dictionary as one.
       if (is_dictionary(view_of(base)) && !makes(bases[i])) return Status{};
       return compress(Context(ZSTD_createCCtx()).get(), raw, view_of(base), false, &frames[i + 1]);
     }));
@@ -335,7 +335,7 @@ Status Encoder::encode(const BlobSource &source, const BlobUse &use, EncodedBlob
     raw = view_of(scratch_);
   }
   if (raw.size > kMaxBlobSize) return Status::error(Code::over_limit, "a blob is over 1 GiB");
-  // Blobs of one name are stored once, and a false name would take another's place.
+  // Blobs of one name are stored once, so a false name would replace another blob.
   if (blake2b(raw) != source.name()) {
     return Status::error(Code::blob_corrupt, "blob: its bytes do not have the recorded name");
   }

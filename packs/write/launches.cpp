@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unites the recorded launches of two packs: of each kind one line stays, whatever the order.
+// Unites the recorded launches of two packs: one line of each kind stays, whatever the order.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,7 +9,7 @@
 namespace kiln::packs {
 namespace {
 
-// What FORMAT.md calls the kind of a launch.
+// Returns the kind of a launch, as FORMAT.md calls it.
 std::string_view kind_of(std::string_view line) {
   const bool sized = line.find("\"local\":[0,0,0]") == std::string_view::npos;
   return line.substr(0, line.find(sized ? ",\"global\":" : ",\"offset\":"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the root, the sections and the entries of their blobs; checks that variants have their
-// hashes, and that nothing but zeros lies between the parts.
+// Lists the root, the sections and their blob entries; checks the hashes of variants, and that only
+// zeros lie between the parts.
 #include "kiln/packs/layout.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::vector<BlobRef> entries_of(const flatbuffers::Vector<const fb::Blob *> &blo
   return entries;
 }
 
-// From where to where, of what lies in a pack.
+// The begin and the end of each part of a pack.
 using Parts = std::map<std::uint64_t, std::uint64_t>;
 
 void add_blobs(const std::vector<BlobRef> &blobs, Parts *parts) {

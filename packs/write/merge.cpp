@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The union of packs' contents, as contents.hpp describes it.
+// Merges the contents of packs, as contents.hpp describes.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,16 +14,17 @@
 namespace kiln::packs {
 namespace {
 
-// If both sides have something for one name, the smaller of the two in a total order over all
-// that is written is kept, so that any order of merging gives the same bytes.
-// An order is negative, zero or positive.
+// If both sides have a value for one name, the smaller one in a total order over all written data
+// is kept, so that any order of merging gives the same bytes. An order is negative, zero or
+// positive.
 template <typename T>
 int order(const T &a, const T &b) {
   if (a < b) return -1;
   return b < a ? 1 : 0;
 }
 
-// The numbers as bits, which differ even if == does not see it: -0.0 and 0.0, or two NaNs.
+// Returns the numbers as bits, which differ even if a comparison sees no difference: -0.0 and 0.0,
+// or two NaNs.
 std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
   std::vector<std::uint64_t> all;
   for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));
@@ -39,7 +40,7 @@ auto fields(const Argument &a) {
 auto fields(const KernelFacts &f) {
   return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
 }
-// Const or not, both.
+// Works for const values and others.
 template <typename AnyProgram>
 auto hints(AnyProgram &p) {
   return std::tie(p.preferred, p.baseline, p.sizes);
@@ -56,7 +57,7 @@ int order_all(const std::vector<T> &a, const std::vector<T> &b) {
   return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end(), less) ? 1 : 0;
 }
 
-// By name; the same bytes may still be stored in two ways, as by two versions of zstd.
+// Compares names, then the stored form: two versions of zstd may store the same bytes differently.
 int order(const BlobSource &a, const BlobSource &b) {
   if (const int o = order(a.name(), b.name()); o != 0) return o;
   if (!a.pack() || !b.pack()) return order(!a.pack(), !b.pack());
@@ -76,7 +77,7 @@ int order(const std::optional<BlobSource> &a, const std::optional<BlobSource> &b
   return a && b ? order(*a, *b) : order(!a, !b);
 }
 
-// What has more of source and IL comes first.
+// The variant with more source and IL comes first.
 int order(const Variant &a, const Variant &b) {
   const auto lacks = [](const Variant &v) { return std::tuple(!v.source, !v.il32, !v.il64); };
   const auto plain = [](const Variant &v) {
@@ -98,7 +99,7 @@ Status read_text(const BlobSource &blob, std::string *out) {
   return {};
 }
 
-// The launches of both. Everything else of `into` is kept.
+// Unites the launches of both. Keeps everything else in `into`.
 Status unite_launches(const Variant &from, Variant *into) {
   if (!from.launches || !into->launches || from.launches->name() == into->launches->name()) {
     if (order(from.launches, into->launches) < 0) into->launches = from.launches;
@@ -113,7 +114,7 @@ Status unite_launches(const Variant &from, Variant *into) {
   return {};
 }
 
-// What has hints comes first, as an older pack of the same program has none.
+// The program with hints comes first: an older pack of the same program has none.
 int order_hints(const Program &a, const Program &b) {
   const auto lacks = [](const Program &p) {
     return std::tuple(p.preferred.empty(), p.baseline.empty(), p.sizes.empty());
@@ -122,19 +123,19 @@ int order_hints(const Program &a, const Program &b) {
   return order(hints(a), hints(b));
 }
 
-// What was proven comes first.
+// A proven binary comes first.
 auto fields(const Finish &f) {
   return std::tuple_cat(std::tuple(f.proof.empty()),
                         std::tie(f.proof, f.unproven, f.why_not, f.finisher, f.microseconds,
                                  f.unfinished_size, f.driver, f.local_sizes));
 }
 
-// The order of preference: final, then known not to be final, then never launched.
+// Ranks by preference: final, then known not to be final, then never launched.
 int rank(Finality finality) {
   return finality == Finality::yes ? 0 : finality == Finality::no ? 1 : 2;
 }
 
-// "2" of "nvidia-linker 2, launches 0123456789abcdef"; nothing of what no finisher made.
+// Returns "2" for "nvidia-linker 2, launches 0123456789abcdef"; empty if no finisher ran.
 std::string_view finisher_version(const Finish &finish) {
   const std::string_view text =
       std::string_view(finish.finisher).substr(0, finish.finisher.find(','));
@@ -142,8 +143,8 @@ std::string_view finisher_version(const Finish &finish) {
   return space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
 }
 
-// The written rule for two binaries with other bytes, and what of it decides between these. What
-// the older driver made comes first since a newer one takes it, too.
+// Orders two binaries with different bytes by FORMAT.md, and sets `*rule` to the deciding rule. The
+// older driver's binary comes first, since a newer driver accepts it, too.
 int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
   *rule = MergeRule::finality;
   if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
@@ -166,8 +167,8 @@ int order(const Binary &a, const Binary &b) {
   return order(a.blob, b.blob);
 }
 
-// Adds to `into` what only `from` has; what both have (by `key`, a member or a function of a
-// value) goes to `both`.
+// Adds to `into` the values that only `from` has; passes values that both have (by `key`, a member
+// or a function of a value) to `both`.
 template <typename T, typename Key, typename Both>
 Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both both) {
   std::map<std::decay_t<std::invoke_result_t<Key, const T &>>, std::size_t> places;
@@ -183,7 +184,7 @@ Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both bot
   return {};
 }
 
-// Notes that of two blobs with one place and other bytes `kept` was taken.
+// Notes which of two blobs with one place and different bytes was kept.
 void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &into,
                  const BlobSource &kept, std::vector<MergeChoice> *choices) {
   if (from.name() == into.name()) return;
@@ -238,20 +239,20 @@ Status merge_target(const Target &from, Target *into, std::vector<MergeChoice> *
       return Status{};
     };
   };
-  // Neither can fail.
+  // Neither call can fail.
   (void)unite(from.intermediates, &into->intermediates, &Binary::variant,
               keep_first(MergeChoice::Part::intermediate));
   return unite(from.binaries, &into->binaries, &Binary::variant,
                keep_first(MergeChoice::Part::binary));
 }
 
-// References would not outlive a vector that grows.
+// Copies values, since references would dangle when a vector grows.
 template <typename... T>
 std::tuple<T...> copied(const std::tuple<const T &...> &references) {
   return references;
 }
 
-// The better evidence first.
+// Returns whether `a` is better evidence than `b`.
 bool better(const Tuning &a, const Tuning &b) {
   const auto rest = [](const Tuning &t) {
     return std::tie(t.spread, t.nanoseconds, t.default_nanoseconds, t.local_size, t.conditions);
@@ -279,7 +280,7 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   std::erase_if(contents->targets, [](const Target &target) {
     return target.binaries.empty() && target.intermediates.empty();
   });
-  // No device measures for every other.
+  // Tunings for any device are dropped, too: no device measures for every other.
   std::erase_if(contents->tunings, [&](const Tuning &row) {
     return row.profile.empty() || names.count({row.program, row.variant}) == 0;
   });
@@ -304,7 +305,7 @@ void merge_records(const Contents &from, Contents *into) {
 
 Status merge(const Contents &from, Contents *into, std::vector<MergeChoice> *choices) {
   std::vector<MergeChoice> chosen;
-  std::vector<Program> programs = into->programs;  // `into` is as it was if this fails
+  std::vector<Program> programs = into->programs;  // `into` stays as it was if this fails
   Status status = unite(from.programs, &programs, &Program::name,
                         [&](const Program &a, Program *b) { return merge_program(a, b, &chosen); });
   if (!status.ok()) return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the numbers of errno into messages with the path.
+// Turns errno numbers into messages with the path.
 #include "kiln/packs/output_file.hpp"
 
 #include <cerrno>
@@ -34,7 +34,7 @@ std::string folder_of(const std::string &path) {
 Status OutputFile::open(const std::string &path, bool is_private) {
   path_ = path;
   struct stat info {};
-  // A symbolic link stays, and what it names is replaced.
+  // A symbolic link stays, and its target is replaced.
   const bool link = !is_private && lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
   char *const target = link ? realpath(path.c_str(), nullptr) : nullptr;
   if (link && target == nullptr) return system_error(path + ": a symbolic link", errno);
@@ -44,7 +44,7 @@ Status OutputFile::open(const std::string &path, bool is_private) {
     if (S_ISDIR(info.st_mode)) return system_error(path, EISDIR);
     return Status::error(Code::io_error, path + ": not a regular file");  // such as /dev/null
   }
-  // Not mkstemp: its file is 0600, and the umask cannot be asked for without changing it.
+  // Not mkstemp: its file is 0600, and reading the umask would mean changing it.
   const std::string temporary = concat({target_, ".", hex64(unique_number()), ".tmp"});
   const int error = file_.create(AT_FDCWD, temporary, is_private ? 0600 : 0666);
   return error == 0 ? Status() : system_error(path, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the files of a folder that end in ".kiln", sorted. The lock is flock on the folder itself,
-// so that no file is left behind.
+// Lists a folder's files that end in ".kiln", sorted. The lock is flock on the folder itself, so
+// that no lock file is left over.
 #include "kiln/packs/pack_folder.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Status packs_in(const std::string &folder, std::vector<std::string> *out) {
   return {};
 }
 
-// Whether there is nothing to wait for.
+// Returns true if there is nothing to wait for.
 bool FolderLock::try_lock(const std::string &path, std::string *folder) {
   std::error_code error;
   *folder = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error)
@@ -53,7 +53,7 @@ FolderLock::FolderLock(const std::string &path, std::chrono::milliseconds patien
   is_refused_ = true;
 }
 
-// Closing alone would leave it to forked processes.
+// Closing alone would leave the lock to forked processes.
 FolderLock::~FolderLock() {
   if (folder_ && !is_refused_) (void)flock(folder_.get(), LOCK_UN);
 }

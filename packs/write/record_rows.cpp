@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the records, and puts each text that they share into the root once.
+// Sorts the records, and puts each shared text into the root once.
 #include "packs/write/record_rows.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::vector<const Record *> sorted(const std::vector<Record> &records) {
   return result;
 }
 
-// Every text of the rows, each once; the value is its place in order.
+// Every text of the rows, each once; the value is the text's position in the order.
 using Texts = std::map<std::string_view, std::uint32_t>;
 
 Texts texts_of(const std::vector<Tuning> &tunings) {

@@ -29,7 +29,7 @@ std::vector<const T *> sorted_by(const std::vector<T> &values, std::string T::*m
   return sorted;
 }
 
-// What the reader would refuse in a pack made of `contents` is the caller's fault here.
+// Makes a fault that the reader would find in a pack of `contents` the caller's fault.
 Status refused(Status status) {
   if (status.code != Code::over_limit) status.code = Code::bad_argument;
   return status;
@@ -66,8 +66,8 @@ std::uint64_t text_size(const Contents &contents) {
   return size;
 }
 
-// Where blobs lie in the file, each once, and the blobs of the root, which are also what others
-// are coded with.
+// The places of blobs in the file, each stored once, and the root's blobs, which also serve as
+// bases.
 class BlobStream {
  public:
   BlobStream(OutputFile *file, const WriteOptions &options) : file_(file), encoder_(options) {}
@@ -104,7 +104,7 @@ class BlobStream {
   const std::vector<fb::Blob> &root() const { return root_.blobs(); }
   bool has_bases() const { return based_; }
 
-  // The blob entries of the root or a section, each once.
+  // The blob entries of the root or of a section, each once.
   class Table {
    public:
     Status add(BlobStream *stream, const BlobSource &source, const BlobUse &use,
@@ -116,7 +116,7 @@ class BlobStream {
       }
       fb::Blob entry;
       if (Status s = stream->put(source, use, &entry); !s.ok()) return s;
-      *index = static_cast<std::uint32_t>(blobs_.size());  // behind its base, if this is the root's
+      *index = static_cast<std::uint32_t>(blobs_.size());  // after its base, in the root's table
       indices_.emplace(source.name(), *index);
       blobs_.push_back(entry);
       return {};
@@ -183,7 +183,7 @@ std::vector<flatbuffers::Offset<fb::Fact>> add_identity(flatbuffers::FlatBufferB
   return facts;
 }
 
-// The binaries of a section, or its intermediates.
+// The binaries or the intermediates of a section.
 struct Rows {
   std::vector<fb::Binary> binaries;
   std::vector<flatbuffers::Offset<fb::Provenance>> provenance;

@@ -50,7 +50,7 @@ struct kiln_sequence {
   kiln::runtime::Sequence sequence;
 };
 
-// Gives a loader that is being made its persistence, and its trust.
+// The functions that give a loader under construction its persistence, and its trust.
 struct kiln_overlay_part {
   void (*open)(const kiln_loader_options &options, kiln::runtime::Loader *loader);
 };
@@ -60,13 +60,13 @@ struct kiln_trust_part {
 
 namespace kiln::runtime {
 
-// Copies the error out, if the caller wants it, and returns its status.
+// Copies the error to `out`, if the caller wants it, and returns its status.
 kiln_status report_error(const Status &error, kiln_error *out);
 
-// The complaint about a null argument.
+// Reports that a required argument of `function` is null.
 kiln_status null_argument(const char *function, kiln_error *out);
 
-// Hands out what was made, or deletes it and reports why it is none.
+// Sets `*out` to `made` on success; otherwise deletes `made` and reports the error.
 template <typename T>
 kiln_status hand_out(const Status &error, T *made, T **out, kiln_error *details) {
   if (error.ok()) {
@@ -77,15 +77,16 @@ kiln_status hand_out(const Status &error, T *made, T **out, kiln_error *details)
   return report_error(error, details);
 }
 
-// KILN_ERROR_ARGUMENT with `message` for loaders of different contexts.
+// Fails with KILN_ERROR_ARGUMENT and `message` if the loaders have different contexts.
 Status check_context(const Loader &one, const Loader &other, const char *message);
-// The same, with messages of their own, for a kernel that a queue of `loader` is to run.
+// Fails with KILN_ERROR_ARGUMENT if `kernel` belongs to another device or context than `loader`,
+// whose queue is to run it.
 Status check_kernel(const Loader &loader, const Kernel &kernel);
 
-// Whether it is one: a C program can pass any number.
+// Returns whether `access` is a known value: a C program can pass any number.
 bool known_access(const kiln_access &access);
 
-// The events that a command on that loader's context waits for.
+// Collects the events that a command in the loader's context waits for.
 Status collect_waits(const Loader &loader, const kiln_event *const *wait, size_t count, Waits *out);
 
 // Ends a command: puts its event into `*event`, old or new, if one is wanted.
@@ -94,6 +95,6 @@ kiln_status end_command(const Status &result, const std::shared_ptr<const Loader
 
 }  // namespace kiln::runtime
 
-// Returns from the function when any of the pointers is null.
+// Returns KILN_ERROR_ARGUMENT from the function if `condition` (no pointer is null) is false.
 #define KILN_REQUIRE(condition, error) \
   if (!(condition)) return kiln::runtime::null_argument(__func__, error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: OpenCL and devices, and how errors cross.
+// The C API: OpenCL and devices, and how errors are reported.
 #include <algorithm>
 #include <cstring>
 

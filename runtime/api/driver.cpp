@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: what a driver is asked besides loading and launching.
+// The C API: requests to a driver besides loading and launching.
 #include "kiln/driver.h"
 
 #include "runtime/api/api.hpp"
@@ -10,7 +10,7 @@ using namespace kiln::runtime;
 
 namespace {
 
-// Names the call in journals; no hash of anything is likely to be the same.
+// Names the call in journals; no hash is likely to have the same value.
 constexpr BlobUse kUnloading{0x756e6c6f6164434cu, kNoLoad};
 
 Status call_driver(const Loader &loader, Guard *guard) {
@@ -22,19 +22,20 @@ Status call_driver(const Loader &loader, Guard *guard) {
   return code == CL_SUCCESS ? Status() : cl_failure("clUnloadPlatformCompiler", code);
 }
 
-// What keeps from asking, before anything is locked.
+// Returns what prevents the call, or KILN_UNLOAD_CALLED, before anything is locked.
 kiln_unload obstacle(const Device &device, const Guard *guard) {
   if (device.cl->clUnloadPlatformCompiler == nullptr ||
       parse_opencl_version(device.identity.text(Field::device_version)) < 102) {
     return KILN_UNLOAD_NO_CALL;
   }
   if (guard == nullptr) return KILN_UNLOAD_CALLED;
-  // One death is enough: nothing is lost where this is left out.
+  // One death is enough: leaving out the call loses nothing.
   const History history = guard->history(kUnloading.id);
   return history.deaths != 0 || history.stuck ? KILN_UNLOAD_QUARANTINED : KILN_UNLOAD_CALLED;
 }
 
-// Asks the driver, unless somebody is using the compiler, behind a marker until it has survived it.
+// Asks the driver, unless a thread is using the compiler. A marker guards the call until the driver
+// has survived it once.
 Status unload_compiler(const Loader &loader, kiln_unload *out) {
   Guard *guard = guard_of(loader);
   *out = obstacle(*loader.device, guard);

@@ -9,7 +9,7 @@ using namespace kiln::runtime;
 
 namespace {
 
-// Null, or what is wrong with the options, which are copied.
+// Copies the options; returns null, or what is wrong with them.
 const char *read_import(const kiln_import_options *given, kiln_import_options *out) {
   const char *wrong = read_options(given, sizeof(*out), out);
   unsigned cache = 0;  // a C program can pass any number

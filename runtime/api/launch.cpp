@@ -68,7 +68,7 @@ kiln_status set_memory(kiln_kernel *kernel, unsigned index, const Memory &memory
 
 constexpr unsigned kQueueFlags = KILN_QUEUE_OUT_OF_ORDER | KILN_QUEUE_NO_PROFILING;
 
-// A reference of Kiln's own to an event of that context.
+// Takes a reference to an event, which must belong to the loader's context.
 Status retain_event(const Loader &loader, cl_event from, Handle<cl_event> *out) {
   const OpenCL &cl = *loader.device->cl;
   cl_context context = nullptr;
@@ -237,7 +237,7 @@ kiln_status kiln_event_times(kiln_event *event, kiln_times *out, kiln_error *err
   for (int i = 0; i < 5; ++i) {
     const cl_int code = event->loader->device->cl->clGetEventProfilingInfo(
         event->handle.get(), what[i], sizeof(cl_ulong), &values[i], nullptr);
-    // The last came with OpenCL 2.0, and nothing is complete before it has ended.
+    // COMPLETE came with OpenCL 2.0, and no command is complete before it has ended.
     if (i == 4 && (code != CL_SUCCESS || values[4] < values[3])) {
       values[4] = values[3];
     } else if (code != CL_SUCCESS) {

@@ -35,7 +35,8 @@ Status take_context(const kiln_loader_options &options, Loader *loader) {
   return {};
 }
 
-// Null, or what is wrong with one of the application's.
+// Adds Kiln's and the application's driver notes to the loader. Returns null, or what is wrong with
+// one of the application's notes.
 const char *read_notes(const kiln_loader_options &options, Loader *loader) {
   constexpr unsigned kFlags = KILN_DRIVER_NEVER_GIVE | KILN_DRIVER_NEVER_ASK |
                               KILN_DRIVER_NEVER_COMPARE | KILN_DRIVER_NEVER_SUGGEST;
@@ -117,7 +118,7 @@ void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, vo
   for (const kiln::packs::ProgramRef program : pack->pack->programs()) {
     for (const kiln::packs::VariantRef variant : program.variants()) {
       for (const kiln::packs::KernelRef kernel : variant.kernels()) {
-        // Names of a pack end with a zero.
+        // Names in a pack are NUL-terminated.
         const kiln_pack_kernel found = {program.name().data(), variant.name().data(),
                                         variant.options().data(), kernel.name().data(),
                                         kernel.arguments()};
@@ -252,7 +253,7 @@ kiln_rung kiln_report_rung(const kiln_report *report) {
 const char *kiln_report_reason(const kiln_report *report, kiln_rung rung, kiln_outcome *outcome) {
   if (report == nullptr) return nullptr;
   const std::vector<RungResult> &rungs = report->report->rungs;
-  // The last word: the compatible rung may have had several binaries.
+  // The last result counts: the compatible rung may have tried several binaries.
   for (auto result = rungs.rbegin(); result != rungs.rend(); ++result) {
     if (result->rung != rung) continue;
     if (outcome != nullptr) *outcome = result->outcome;

@@ -10,7 +10,7 @@ kiln_status unknown_access(kiln_error *error) {
   return report_error(Status::error(Code::bad_argument, "unknown access"), error);
 }
 
-// Maps memory of either kind (`row_pitch` null: a buffer), or unmaps it (`out` null).
+// A request to map an image or a buffer (`row_pitch` null), or to unmap either (`out` null).
 struct Mapping {
   Queue &queue;
   Memory &memory;

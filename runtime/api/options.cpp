@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies what the caller's struct has of the known members; the rest must be zero.
+// Copies the known members of the caller's struct; the rest must be zero.
 #include "runtime/api/options.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kMaxSize = 4096;  // a larger one is garbage: reading on might crash
 
 bool known_level(const kiln_level &level) {
-  unsigned number = 0;  // reading it as an enumeration would promise that it is one of them
+  unsigned number = 0;  // reading it as an enumeration would promise a valid enumerator
   static_assert(sizeof(number) == sizeof(level), "an enumeration is an int");
   std::memcpy(&number, &level, sizeof(number));
   return number <= KILN_LEVEL_HIGH;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C API: connecting a demand for signatures to loaders.
+// The C API: connecting required signatures to loaders.
 #include "kiln/trust.h"
 
 #include "runtime/api/api.hpp"

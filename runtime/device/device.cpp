@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists platforms and devices, opens one of them, and creates contexts. Asks through clGet*Info,
+// Lists platforms and devices, opens a device, and creates contexts. Queries through clGet*Info,
 // with limits, and parses the lists and versions in the answers.
 #include "runtime/device/device.hpp"
 
@@ -17,7 +17,7 @@ namespace kiln::runtime {
 
 namespace {
 
-// More than this is a driver's mistake and not a string.
+// A larger size is a driver's mistake, not a string.
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 constexpr cl_device_info kDeviceIlVersion = 0x105B;
@@ -30,7 +30,7 @@ constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
 constexpr cl_device_info kDeviceIpVersionIntel = 0x4250;
 constexpr std::size_t kUuidBytes = 16;
 
-// A string of any clGet*Info call, asked for its size first.
+// Queries a string by any clGet*Info call, its size first.
 template <typename Query, typename Object>
 std::optional<std::string> query_string(Query query, Object object, cl_uint what) {
   std::size_t size = 0;
@@ -47,7 +47,8 @@ std::optional<std::string> query_string(Query query, Object object, cl_uint what
   return value;
 }
 
-// A fixed-size value of a device; false, with `value` as it was, if the query fails.
+// Queries a fixed-size value of a device; if the query fails, returns false and leaves `value`
+// unchanged.
 template <typename T>
 bool query_value(const OpenCL &cl, cl_device_id device, cl_device_info what, T *value) {
   T answer{};
@@ -63,7 +64,7 @@ bool query_flag(const OpenCL &cl, cl_device_id device, cl_device_info what) {
   return query_value(cl, device, what, &flag) && flag != CL_FALSE;
 }
 
-// "0x8086": without leading zeros, as vendors write their ids.
+// Returns an id without leading zeros, as vendors write their ids: "0x8086".
 std::string hex_id(cl_uint value) {
   const std::string digits = packs::hex64(value);
   const std::size_t first = digits.find_first_not_of('0');
@@ -134,7 +135,7 @@ void set_compute_capability(const OpenCL &cl, cl_device_id device, Identity *ide
   identity->set(Field::compute_capability, std::move(text));
 }
 
-// The info that only some devices have, by what the extension list says.
+// Queries the info that only some devices have, by their extension lists.
 void set_extended(const OpenCL &cl, cl_device_id device, const std::vector<std::string> &extensions,
                   Identity *identity) {
   if (has(extensions, "cl_khr_device_uuid")) {
@@ -176,7 +177,7 @@ bool has_fp64(const OpenCL &cl, cl_device_id device, const Capabilities &capabil
   return query_value(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG, &config) && config != 0;
 }
 
-// The first three dimensions; a device may report more, and some fail if asked for fewer.
+// Sets the first three dimensions; a device may report more, and some fail if asked for fewer.
 void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *capabilities) {
   std::size_t bytes = 0;
   if (cl.clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, 0, nullptr, &bytes) != CL_SUCCESS ||
@@ -194,7 +195,8 @@ void set_work_item_sizes(const OpenCL &cl, cl_device_id device, Capabilities *ca
   }
 }
 
-// "1.2" at `begin`, as in a SPIR-V module's header; 0 if it is not that.
+// Parses a version such as "1.2" at `begin` to the number in a SPIR-V module's header; 0 for any
+// other text.
 std::uint32_t parse_spirv_version(std::string_view word, std::size_t begin) {
   std::uint32_t parts[2] = {0, 0};
   std::size_t part = 0;
@@ -227,7 +229,7 @@ std::string_view take_word(std::string_view *text) {
   return word;
 }
 
-// Of platforms, and of devices of one: more are a driver's mistake.
+// Limit of platforms, and of devices per platform: a larger number is a driver's mistake.
 constexpr cl_uint kMaxCount = 4096;
 
 // PoCL 3.1 kills the process when two threads are the first to ask it for its devices. Not a
@@ -243,7 +245,7 @@ struct RetainingDevice : Device {
   Handle<cl_device_id> sub_device;
 };
 
-// A reference of a device that was made from another; nothing for any other device.
+// Takes a reference to a sub-device; takes none to any other device.
 Handle<cl_device_id> retain_sub_device(const OpenCL &cl, cl_device_id id, unsigned version) {
   cl_device_id parent = nullptr;
   if (version < 102 || cl.clRetainDevice == nullptr || cl.clReleaseDevice == nullptr ||
@@ -397,7 +399,7 @@ Status create_context(const Device &device, Handle<cl_context> *out, const Conte
 
 Status read_timers(const Device &device, cl_ulong *at_device, cl_ulong *at_host) {
   const OpenCL &cl = *device.cl;
-  cl_ulong resolution = 0;  // 0 is how a platform says that it has none
+  cl_ulong resolution = 0;  // 0: the platform has no host timer
   if (parse_opencl_version(device.identity.text(Field::device_version)) < 201 ||
       cl.clGetDeviceAndHostTimer == nullptr ||
       cl.clGetPlatformInfo(device.platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, sizeof(resolution),

@@ -7,26 +7,26 @@
 namespace kiln::runtime {
 namespace {
 
-// cl_qcom_perf_hint and cl_qcom_priority_hint, which Khronos' headers lack. Of both, the levels
-// follow upon the property: high, normal, low.
+// Properties of cl_qcom_perf_hint and cl_qcom_priority_hint, which Khronos' headers lack. In both,
+// the numbers after the property are its levels high, normal and low.
 constexpr cl_context_properties kPerformanceQcom = 0x40C2;
 constexpr cl_context_properties kPriorityQcom = 0x40C9;
 
-// `bit` if a level is asked for and the device has the extension, else 0.
+// Returns `bit` if a level is asked for and the device has the extension, else 0.
 unsigned taken(const Capabilities &device, std::string_view extension, kiln_level level,
                unsigned bit) {
   const bool is_wish = level >= KILN_LEVEL_LOW && level <= KILN_LEVEL_HIGH;
   return is_wish && device.has_extension(extension) ? bit : 0;
 }
 
-// Adds a pair.
+// Appends a property and its value.
 template <typename Property>
 void add(Property **end, Property name, Property value) {
   *(*end)++ = name;
   *(*end)++ = value;
 }
 
-// Low, medium and high of either property.
+// Returns the value for a level of either property.
 cl_context_properties level_of(cl_context_properties property, kiln_level level) {
   return property + 1 + (KILN_LEVEL_HIGH - level);
 }

@@ -18,21 +18,21 @@ constexpr char kFieldNames[kFieldCount][19] = {
     "extensions_hash",
 };
 
-// The scale of distance(): whatever differs below one step adds up to less than the step.
+// The scale of distance(): all differences below one step add up to less than the step.
 constexpr unsigned kPerFact = 1;
 constexpr unsigned kMaxFacts = 255;
 constexpr unsigned kUnknownModel = 256;
 constexpr unsigned kOtherModel = 2 * kUnknownModel;
 constexpr unsigned kOtherVendor = 2 * kOtherModel;
 
-// The facts by which models are compared without Intel's IP version, the surest first. The
-// first that both keys have decides: a device name may carry the driver's own version
-// (llvmpipe names its LLVM), and some drivers put the vendor alone in it.
+// The facts by which models are compared without Intel's IP version, the most reliable first. The
+// first fact that both keys have decides: a device name may carry the driver's own version
+// (llvmpipe names its LLVM), and some drivers put only the vendor in it.
 constexpr char kModelFacts[][19] = {"compute_capability", "model", "device_name",
                                     "device_vendor_id"};
 
-// Two driver versions may count the IP version of one GPU in two ways, and then the
-// architecture is all that can be compared.
+// Two driver versions may encode the IP version of one GPU in two ways. Then only the architecture
+// can be compared.
 unsigned ip_distance(const std::string &a, const std::string &b) {
   if (a == b) return 0;
   const IntelIp ip_a = parse_intel_ip(a);
@@ -53,8 +53,8 @@ unsigned model_distance(const Facts &a, const Facts &b) {
   return kUnknownModel;
 }
 
-// A profile is a vendor's driver, whatever the vendor string of the release says. Devices
-// without a profile of their own are compared by that string.
+// A profile is a vendor's driver, whatever vendor string a release reports. Devices without a
+// profile of their own are compared by that string.
 bool vendors_differ(const Facts &a, const Facts &b) {
   if (both_have_and_differ(a, b, "profile")) return true;
   const std::string *profile = find_fact(a, "profile");
@@ -67,7 +67,7 @@ bool is_name(const std::string &text) {
   });
 }
 
-// Undoes the escapes of a value that ends at `end`; false if one is unknown.
+// Undoes the escapes of a value that ends at `end`; false if an escape is unknown.
 bool unescape(std::string_view text, std::size_t begin, std::size_t end, std::string *value) {
   for (std::size_t i = begin; i < end; ++i) {
     if (text[i] != '\\') {

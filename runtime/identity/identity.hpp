@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device identity: what a driver says of itself, and what a vendor profile makes of it.
+// Device identity: what a driver says about itself, and what a vendor profile makes of it.
 //
-// Everything here is a value or a pure function of values; the queries that fill an
-// Identity are in query.hpp. No exceptions; safe to use from any thread.
+// Everything here is a value or a pure function of values; the queries that fill an Identity are in
+// runtime/device/device.hpp. No exceptions; safe to use from any thread.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +39,12 @@ enum class Field : std::uint8_t {
 };
 inline constexpr std::size_t kFieldCount = 17;
 
-// The field's name in packs, reports and JSON ("driver_version").
+// Returns the field's name in packs, reports and JSON ("driver_version").
 const char *field_name(Field field);
-// The field with that name, or std::nullopt.
+// Returns the field with that name, or std::nullopt.
 std::optional<Field> field_from_name(const std::string &name);
 
-// Names with values, in an order that counts.
+// Names with values; the order counts.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 // A failed query is an absent value, which is not the same as an empty string.
@@ -56,37 +56,37 @@ class Identity {
   void set(Field field, std::string value) {
     values_[static_cast<std::size_t>(field)] = std::move(value);
   }
-  // The value; an absent one is an empty string.
+  // Returns the value; empty if absent.
   const std::string &text(Field field) const;
-  // The fields that are present, by their names.
+  // Returns the fields that are present, by their names.
   Facts facts() const;
 
  private:
   std::optional<std::string> values_[kFieldCount];
 };
 
-// The value under that name, or null.
+// Returns the value under that name, or null.
 const std::string *find_fact(const Facts &facts, const char *name);
-// Whether both have the name, with equal values; with other ones.
+// Return whether both have the name, with equal values and with different values.
 bool both_have(const Facts &a, const Facts &b, const char *name);
 bool both_have_and_differ(const Facts &a, const Facts &b, const char *name);
 
-// Facts as one text, a "name=value" line for each, each line ended by a newline; backslash and
-// newline in a value are escaped ("\\" and "\n"), other bytes are kept as they are, UTF-8 or not.
-// Names are lower-case letters, digits and underscores. Equal texts mean equal facts.
+// Returns facts as one text, a "name=value" line for each, each line ended by a newline; backslash
+// and newline in a value are escaped ("\\" and "\n"), other bytes are kept, UTF-8 or not. Names are
+// lower-case letters, digits and underscores. Equal texts mean equal facts.
 std::string facts_text(const Facts &facts);
-// One fact's line of it.
+// Appends the line of one fact.
 void append_fact(std::string_view name, std::string_view value, std::string *text);
 
-// The inverse of facts_text; std::nullopt if the text is not one that facts_text writes.
+// Parses a text of facts_text(); returns std::nullopt for any other text.
 std::optional<Facts> parse_facts(std::string_view text);
 
 // The part of an identity that must be equal for a binary to be exact: facts in a fixed order for
-// each profile. Absent ones are left out, so that absent and empty differ.
+// each profile. Absent facts are left out, so that absent and empty differ.
 //
-// The first fact is "profile"; then come raw facts under their field names, and parts cut out of
-// them as "model", "compiler" and "build". Nothing in a key is looked up in a table of Kiln's own:
-// a newer Kiln that knows more names must make the same keys.
+// The first fact is "profile"; then come raw facts under their field names, and parts of raw facts
+// as "model", "compiler" and "build". Nothing in a key is looked up in a table of Kiln's own: a
+// newer Kiln that knows more names must make the same keys.
 class BinaryKey {
  public:
   BinaryKey() = default;
@@ -94,9 +94,9 @@ class BinaryKey {
   void add(std::string_view name, std::string_view value);
 
   const Facts &facts() const { return facts_; }
-  // The canonical text, by facts_text: what packs hold, and what a key is compared by.
+  // Returns the canonical text by facts_text(), which packs hold and by which keys are compared.
   const std::string &text() const { return text_; }
-  // XXH3-64 of the text, by which tunings and cross-checks name the device.
+  // Returns the XXH3-64 of the text, by which tunings and cross-checks name the device.
   std::uint64_t hash() const { return hash_; }
 
  private:
@@ -105,34 +105,33 @@ class BinaryKey {
   std::uint64_t hash_ = 0;  // 0: no fact was added
 };
 
-// What makes a driver's binary final, so that nothing is left to compile at its first launch.
-// docs/final.md says for each driver by what source that is known.
+// How a driver's binary becomes final, so that nothing is left to compile at its first launch.
+// docs/final.md gives the source for each driver.
 enum class Finishing : std::uint8_t {
-  unknown,       // what this driver's binaries leave to compile was not measured
-  not_needed,    // the binary is final as clGetProgramInfo gives it
-  linker,        // the binary is PTX; the linker in libcuda makes a cubin of it
-  launches,      // the binary holds code for the work-group sizes that were launched before it
-                 // was taken
+  unknown,       // not measured for this driver
+  not_needed,    // clGetProgramInfo gives a final binary
+  linker,        // the binary is PTX; the linker in libcuda makes a cubin from it
+  launches,      // the binary holds code for the work-group sizes launched before it was taken
   shader_cache,  // the binary is a portable form; final code is in the driver's cache on disk
 };
 
 struct Description;
 
-// What a vendor's rule says of another target's binaries.
+// A vendor's rule about another target's binaries.
 struct VendorRule {
-  const char *why = nullptr;  // why the device may take them; null: the rule does not hold
-  // False: they serve if the driver does not recompile them. True: they are candidates, which a
-  // cross-check or the application's check must find to serve, too.
+  const char *why = nullptr;  // why the device may take them; null: the rule does not apply
+  // False: the binaries are used if the driver does not recompile them. True: a cross-check or the
+  // application's check must accept them, too.
   bool needs_proof = false;
-  bool (*takes)(std::string_view binary) = nullptr;  // by its format; null: any
+  bool (*takes)(std::string_view binary) = nullptr;  // the format that the rule is for; null: any
 };
 
-// A vendor's rule for the target with that family and those facts in its key. It is asked about the
+// Returns a vendor's rule for a target with this family and these facts in its key. Called for the
 // target with the device's own key only if the key does not name the driver.
 using AcceptsBinaryOf = VendorRule (*)(std::string_view family, const Facts &key,
                                        const Description &device);
 
-// What a profile extracts. What the driver does not report is empty.
+// The values that a profile extracts; a member is empty if the driver does not report it.
 struct Description {
   const char *profile = "generic";  // one of profile_names()
   std::string family;               // "Adreno 7xx", "Gen12LP", "Mali Valhall", "gfx9", ...
@@ -142,33 +141,34 @@ struct Description {
                                     // stated for this model
   BinaryKey key;
   Finishing finishing = Finishing::unknown;
-  AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule of the driver's is known
+  AcceptsBinaryOf accepts_binary_of = nullptr;  // null: no rule is known for the driver
   // Options of the vendor's own compiler, each with a space before it; empty: it has none.
-  const char *deferring = "";   // a kernel is compiled when it is created
-  const char *one_thread = "";  // compiles in the calling thread alone
+  const char *deferring = "";   // compile a kernel when it is created
+  const char *one_thread = "";  // compile only in the calling thread
 };
 
-// Picks the profile and extracts. Never fails: broken or empty strings end as generic,
-// or as the vendor's profile with an empty model and every identity string in the key.
+// Picks the profile and extracts the description. Never fails: broken or empty strings give the
+// generic profile, or the vendor's profile with an empty model and every identity string in the
+// key.
 Description describe(const Identity &identity);
 
-// The names of all profiles, sorted.
+// Returns the names of all profiles, sorted.
 std::vector<std::string> profile_names();
 
-// One fact that differs between two keys; std::nullopt: the key lacks it.
+// A fact that differs between two keys; std::nullopt: the key lacks the fact.
 struct Difference {
   std::string field;
   std::optional<std::string> pack;
   std::optional<std::string> device;
 };
 
-// Every field in which the keys differ: the device's fields in their order, then those
+// Returns every field in which the keys differ: the device's fields in their order, then the fields
 // that only the pack's target has.
 std::vector<Difference> differences(const Facts &pack, const Facts &device);
 
-// How far apart two keys are: 0 when they hold the same pairs. Another driver version of
-// the same model is nearer than keys that do not let the models be compared (an old driver
-// that says less), nearer than another model, which is nearer than another vendor.
+// Returns how far apart two keys are; 0 if they hold the same pairs. From near to far: another
+// driver version of the same model, keys that do not let the models be compared (an old driver that
+// says less), another model, another vendor.
 unsigned distance(const Facts &pack, const Facts &device);
 
 }  // namespace kiln::runtime

@@ -11,23 +11,23 @@ namespace {
 
 using packs::concat;
 
-// What follows the colon of a requirement.
+// The text after the colon of a requirement.
 enum class Operand : std::uint8_t {
   none,     // there is no colon
-  name,     // of an extension: letters, digits and '_'
-  profile,  // of a vendor; a later version may know more of them
+  name,     // name of an extension: letters, digits and '_'
+  profile,  // profile of a vendor; a later version may know more profiles
   items,    // work-items: a number from 1 of at most 6 digits
   version,  // "M.N", as parse_compute_capability() reads it
   range,    // "X", "XxY" or "XxYxZ", as parse_range_multiple() reads it
 };
 
-// One requirement. Texts are held here and not pointed to: each pointer would cost the shared
-// library a relocation.
+// One requirement. It holds its texts instead of pointing to them: each pointer would cost the
+// shared library a relocation.
 struct Rule {
-  char word[20];  // all of the requirement, or what stands up to its operand
+  char word[20];  // the whole requirement, or its part before the operand
   Operand operand;
-  char lack[28];                      // what a device without it lacks
-  bool Capabilities::*has = nullptr;  // of a requirement without operand; null: every device has it
+  char lack[28];                      // for messages: the thing that a device lacks
+  bool Capabilities::*has = nullptr;  // if without operand; null: every device has it
 };
 
 // The one list of requirements, for the runtime and for manifests, in the order of messages.
@@ -44,13 +44,13 @@ constexpr Rule kRules[] = {
     {"extension:", Operand::name, "the extension "},
     {"work_group:", Operand::items, "work-groups of "},
     {"compute_capability:", Operand::version, "compute capability "},
-    // Demands upon launches and binaries, which are not met or missed by a device.
+    // Requirements on launches and binaries, which every device meets.
     {"no_global_offset", Operand::none, ""},
     {"proof", Operand::none, ""},
     {"range_multiple:", Operand::range, ""},
 };
 
-// A number from 1 of at most `most` digits; 0 if the text is anything else.
+// Returns a number from 1 with at most `most` digits; 0 if the text is anything else.
 std::size_t number_of(std::string_view digits, std::size_t most) {
   if (digits.size() > most) return 0;
   std::size_t number = 0;
@@ -72,10 +72,10 @@ bool is_extension_name(std::string_view name) {
 struct Parsed {
   const Rule *rule = nullptr;
   std::string_view operand;
-  std::size_t number = 0;  // that the operand stands for, if it is one
+  std::size_t number = 0;  // value of the operand, if it is a number
 };
 
-// Whether what follows the rule's word is an operand of its kind; sets the number.
+// Returns whether the text after the rule's word is an operand of its kind; sets the number.
 bool fits(Operand kind, std::string_view operand, std::size_t *number) {
   switch (kind) {
     case Operand::none: return operand.empty();
@@ -110,7 +110,7 @@ bool has(const Capabilities &device, const Parsed &needed) {
   return false;
 }
 
-// What a device lacks that has not what is needed.
+// Says what the device lacks.
 std::string lack(const Capabilities &device, const Parsed &needed) {
   const bool foreign = needed.rule->operand == Operand::version && device.compute_capability == 0;
   std::string text =

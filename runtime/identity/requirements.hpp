@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a variant may demand of a device, and whether the device has it. Values and pure
-// functions; the queries that fill Capabilities are in query.hpp.
+// Requirements of variants, and whether a device meets them. Values and pure functions; the queries
+// that fill Capabilities are in runtime/device/device.hpp.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace kiln::runtime {
 
-// What a device can do. A query that failed leaves the value here: not there, or zero.
+// Capabilities of a device. If a query failed, its value is the one here: false, or zero.
 struct Capabilities {
   std::string profile = "generic";  // Description::profile
   bool images = false;
@@ -25,9 +25,9 @@ struct Capabilities {
   bool integer_dot_product = false;
   bool opencl_3 = false;
   bool unified_memory = false;  // host and device share memory
-  bool compiler = false;        // takes source
-  bool non_uniform_work_groups =
-      false;  // launches ranges that are no multiple of the work-group size
+  bool compiler = false;        // compiles source
+  // Whether a range may be other than a multiple of the work-group size.
+  bool non_uniform_work_groups = false;
   std::uint32_t address_bits = 0;
   std::uint32_t compute_capability = 0;  // NVIDIA's: 5.3 is 503
   std::size_t max_work_group_size = 0;
@@ -39,20 +39,20 @@ struct Capabilities {
   bool has_extension(std::string_view name) const;
 };
 
-// Fails with Code::requirement for what the device lacks, which the message says without a subject
-// ("needs the extension cl_khr_fp16"). The table in requirements.cpp has every requirement:
+// Fails with Code::requirement if the device lacks the requirement; the message says what is
+// lacking, without a subject ("needs the extension cl_khr_fp16"). kRules has every requirement:
 //   images fp16 fp64 subgroups integer_dot_product opencl_3 unified_memory
 //   extension:NAME   the extension is in the device's list
 //   vendor:PROFILE   the device's profile is that one
 //   work_group:N     the device's work-groups may have N work-items
 //   compute_capability:M.N   NVIDIA's compute capability is at least M.N, as numbers: 5.10 > 5.3
-// Of these every device is capable; launch_rules() and the ladder read them:
+// Every device meets the following requirements; launch_rules() and the ladder read them:
 //   range_multiple:XxY   NDRanges and work-groups are multiples of X by Y work-items
 //   no_global_offset     NDRanges begin at 0
-//   proof                the variant is used as a binary that computed what the reference does
+//   proof                the variant is used as a binary that computed the results of the reference
 // Any other text counts as missing: a later builder may know more requirements than this runtime.
 packs::Status check_requirement(std::string_view requirement, const Capabilities &device);
-// Fails for the first that is missing; the elements are texts.
+// Fails for the first requirement that the device lacks; the elements of `requirements` are texts.
 template <typename Requirements>
 packs::Status check_requirements(const Requirements &requirements, const Capabilities &device) {
   for (const auto &requirement : requirements) {
@@ -62,18 +62,18 @@ packs::Status check_requirements(const Requirements &requirements, const Capabil
   return {};
 }
 
-// 100 * M + N of "M.N", M from 1 and both below 100, without leading zeros; else 0.
+// Returns 100 * M + N for "M.N", M from 1 and both below 100, without leading zeros; else 0.
 std::uint32_t parse_compute_capability(std::string_view text);
-// Of the fact in a binary key; 0 if it is absent.
+// Returns the compute capability in a binary key; 0 if it is absent.
 std::uint32_t compute_capability_of(const Facts &key);
 
-// {4, 2, 1} of "4x2": one to three numbers from 1 to 9999; {0, 0, 0} of any other text.
+// Returns {4, 2, 1} for "4x2": one to three numbers from 1 to 9999; {0, 0, 0} for any other text.
 std::array<std::size_t, 3> parse_range_multiple(std::string_view text);
 inline constexpr std::string_view kRangeMultiple = "range_multiple:";
 inline constexpr std::string_view kNoGlobalOffset = "no_global_offset";
 inline constexpr std::string_view kProof = "proof";
 
-// Whether a requirement of a variant is that one.
+// Returns whether a variant has the requirement `word`.
 template <typename Requirements>
 bool requires_word(const Requirements &requirements, std::string_view word) {
   for (const auto &requirement : requirements) {
@@ -82,11 +82,12 @@ bool requires_word(const Requirements &requirements, std::string_view word) {
   return false;
 }
 
-// Whether a manifest may name the requirement: one of the table; a vendor must be a
+// Returns whether a manifest may name the requirement: it is in the table, and a vendor is a
 // profile of this version.
 bool is_known_requirement(std::string_view requirement);
 
-// What a manifest may name, for messages: "fp16", ..., "vendor:adreno", ..., "extension:NAME", ...
+// Returns all that a manifest may name, for messages: "fp16", ..., "vendor:adreno", ...,
+// "extension:NAME", ...
 std::vector<std::string> known_requirements();
 
 }  // namespace kiln::runtime

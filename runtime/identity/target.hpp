@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pack says of a device. For those that write packs: the runtime has none of it.
+// The description of a device in a pack. For code that writes packs: the runtime has none of it.
 #pragma once
 
 #include "kiln/packs/contents.hpp"
@@ -7,7 +7,7 @@
 
 namespace kiln::runtime {
 
-// Without binaries.
+// Returns the target of a device, without binaries.
 inline packs::Target target_of(const Identity &identity, const Description &description) {
   packs::Target target;
   target.key = description.key.text();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates kernels and queues, compares an argument's type with the pack's, plans a launch, and
-// enqueues it behind its marker if it has one.
+// Creates kernels and queues, checks an argument's type against the pack, plans a launch, and
+// enqueues it, behind its marker if it needs one.
 #include "runtime/launch/enqueue.hpp"
 
 #include <cstring>
@@ -26,7 +26,7 @@ packs::KernelRef stored_kernel(const LoadedProgram &program, unsigned index) {
 }
 
 Status new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
-  const UsingCompiler using_compiler;  // some compile a kernel now
+  const UsingCompiler using_compiler;  // some drivers compile the kernel here
   const OpenCL &cl = *program.loader->device->cl;
   const char *name = stored_kernel(program, index).name().data();
   cl_int code = CL_SUCCESS;
@@ -37,15 +37,15 @@ Status new_kernel(const LoadedProgram &program, unsigned index, Handle<cl_kernel
   return {};
 }
 
-// The kernel that was made to check the program, else a new one.
+// Takes the kernel object that was created to check the program, or else creates a new one.
 Status take_kernel(LoadedProgram &program, unsigned index, Handle<cl_kernel> *out) {
   const std::lock_guard<std::mutex> lock(program.mutex);
   *out = std::move(program.built.kernels[index]);
   return *out ? Status{} : new_kernel(program, index, out);
 }
 
-// The local size that was measured for launches of that class on this device or one like it,
-// else the variant's own; zeros: none.
+// Returns the local size measured for launches of this size class on this device or one like it, or
+// else the variant's own size; zeros if there is none.
 NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned class_of,
                          kiln_local_source *source) {
   static_assert(static_cast<unsigned>(TuningLevel::device) == KILN_LOCAL_DEVICE);
@@ -62,7 +62,8 @@ NDSize stored_local_size(const LoadedProgram &program, unsigned index, unsigned 
   return {stored[0], stored[1], stored[2]};
 }
 
-// What the driver suggests for launches of that class; one for a wider range is not for this one.
+// Takes the driver's suggestion for launches of this size class, unless it is wider than this
+// range.
 bool take_suggestion(const Kernel &kernel, unsigned dimensions, const NDSize &global,
                      NDSize *wanted) {
   const auto class_of = static_cast<std::size_t>(size_class(global));
@@ -76,7 +77,7 @@ bool take_suggestion(const Kernel &kernel, unsigned dimensions, const NDSize &gl
   return true;
 }
 
-// The size that is wanted for a launch, before it is made to fit; zeros: one is to be made.
+// Returns the requested local size, before it is fitted to the limits; zeros: choose one.
 NDSize wanted_size(const Kernel &kernel, const kiln_ndrange &range, const NDSize &global,
                    kiln_local_source *source) {
   const auto class_of = static_cast<std::size_t>(size_class(global));
@@ -133,7 +134,8 @@ Status set(const OpenCL &cl, cl_kernel kernel, unsigned index, const void *value
   return argument_failure(index, cl_failure("clSetKernelArg", code));
 }
 
-// In the order of kiln_type, whose first six are the numbers of FORMAT.md, and what follows it.
+// Indexed by kiln_type, whose first six values are the numbers of FORMAT.md; then by kTakesBuffer,
+// kTakesImage and kTakesSide.
 constexpr char kNames[][12] = {"uchar",  "ushort",   "uint",     "int",        "float",
                                "half",   "char",     "short",    "long",       "ulong",
                                "double", "a buffer", "an image", "int or uint"};
@@ -141,10 +143,10 @@ constexpr unsigned char kSizes[] = {1, 2, 4, 4, 4, 2, 1, 2, 8, 8, 8};
 static_assert(KILN_TYPE_FLOAT == 4 && sizeof(kSizes) == kTakesBuffer &&
               sizeof(kNames) / sizeof(kNames[0]) == kTakesSide + 1);
 
-// The numbers of components that OpenCL C has, as bits.
+// The vector widths of OpenCL C, as bits; 1 is a scalar.
 constexpr unsigned kComponents = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 8 | 1u << 16;
 
-// "float4"
+// Returns a type as text: "float4".
 std::string text(unsigned type, unsigned components) {
   return components == 1 ? kNames[type] : concat({kNames[type], decimal(components)});
 }
@@ -238,9 +240,10 @@ Status plan_launch(const Kernel &kernel, const kiln_ndrange &range, LaunchPlan *
   return {};
 }
 
-// With an overlay a death in the call is seen by the next start, which does not ask.
+// Asks the driver behind a marker, if there is an overlay: after a death in the call the next start
+// does not ask.
 Status ask_behind_marker(const Kernel &kernel, const SuggestionQuery &query, NDSize *local) {
-  constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // in journals
+  constexpr BlobUse kSuggesting{0x7375676765737421u, kNoLoad};  // as journals name it
   const Loader &loader = *kernel.program->loader;
   Guard *guard = guard_of(loader);
   if (guard == nullptr || guard->verdict(kSuggesting.id) == Verdict::proven) {
@@ -319,7 +322,7 @@ Status create_queue(const std::shared_ptr<const Loader> &loader, const kiln_queu
     properties |= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   }
   out->loader = loader;
-  // As asked, then without the hints, then in order.
+  // Tries the queue as requested, then without hints, then in order.
   Status error = create_queue_as(*loader, properties, &hints, false, out);
   if (!error.ok()) error = create_queue_as(*loader, properties, nullptr, false, out);
   if (!error.ok()) {
@@ -350,7 +353,7 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
   };
   cl_int code = launch(plan.global);
   if (code == CL_INVALID_WORK_GROUP_SIZE && plan.global != plan.padded) {
-    // Programs from IL or a binary may count as OpenCL C 1.2, whatever they were written in.
+    // A driver may treat a program from IL or a binary as OpenCL C 1.2, whatever its source was.
     code = launch(plan.padded);
     if (code == CL_SUCCESS) kernel->non_uniform_work_groups = false;
   }
@@ -359,7 +362,7 @@ Status enqueue(const Queue &queue, Kernel *kernel, const LaunchPlan &plan, const
 }
 
 Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsigned components) {
-  unsigned takes = given;  // unless the pack knows
+  unsigned takes = given;  // unless the pack says otherwise
   unsigned wanted = components;
   unsigned before = index;
   for (const packs::ArgumentRef argument : kernel.program->variant.arguments()) {
@@ -371,12 +374,12 @@ Status check_argument(const Kernel &kernel, unsigned index, unsigned given, unsi
       case packs::Role::scratch:
         takes = kTakesBuffer + static_cast<unsigned>(argument.storage());
         break;
-      case packs::Role::parameter:  // whose type 0 means uint
+      case packs::Role::parameter:  // its type 0 means uint
         takes = static_cast<unsigned>(argument.type());
         if (takes == 0) takes = KILN_TYPE_UINT;
         wanted = argument.channels();
         break;
-      default: {  // a side of the problem
+      default: {  // a side of the problem size
         const bool integer = given == KILN_TYPE_INT || given == KILN_TYPE_UINT;
         takes = integer && components == 1 ? given : unsigned{kTakesSide};
       }
@@ -396,7 +399,7 @@ Status set_typed(Kernel *kernel, unsigned index, unsigned type, unsigned compone
   if (Status e = check_argument(*kernel, index, type, components); !e.ok()) return e;
   char bytes[16 * sizeof(cl_double)] = {};
   std::memcpy(bytes, value, components * kSizes[type]);
-  if (components == 3) components = 4;  // as the device lays it out
+  if (components == 3) components = 4;  // OpenCL stores a vector of 3 as 4
   return set_argument(kernel, index, bytes, components * kSizes[type], false);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the marker before the launch, and takes it away in the event's callback.
+// Writes the marker before the launch, and removes it in the event's callback.
 #include "runtime/launch/first_launch.hpp"
 
 namespace kiln::runtime {
 namespace {
 
-// What a completed launch reports to the guard. Holds no OpenCL object: the driver calls back on a
-// thread of its own, where releasing one could wait for that very thread.
+// Data that a completed launch reports to the guard. It holds no OpenCL object: the driver calls
+// back on its own thread, where releasing an object could wait for that very thread.
 struct Waiting {
   std::shared_ptr<Persistence> persistence;
   BlobUse subject;
@@ -19,8 +19,8 @@ void CL_CALLBACK complete(cl_event, cl_int status, void *user) {
   waiting->persistence->guard().end(waiting->slot, waiting->subject, verdict);
 }
 
-// A death here does not count against the rung: the application launches a program at any time, and
-// its user may end it at any time.
+// Names a launch for the guard. A death in it does not count against the rung: the application may
+// launch a program at any time, and its user may end it at any time.
 BlobUse launch_of(const BlobUse &subject, unsigned index) {
   return {launch_id(subject, index), kNoLoad};
 }
@@ -28,7 +28,7 @@ BlobUse launch_of(const BlobUse &subject, unsigned index) {
 }  // namespace
 
 FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program_(program) {
-  // Written once: this is on the path of every launch.
+  // Checked first, so that only the first launch writes: every launch comes here.
   if (!program.launched.load(std::memory_order_relaxed)) program.launched = true;
   if (program.to_prove.load(std::memory_order_relaxed) == 0 || index >= kMarkedKernels) return;
   const std::uint64_t bit = std::uint64_t{1} << index;
@@ -36,14 +36,14 @@ FirstLaunch::FirstLaunch(const LoadedProgram &program, unsigned index) : program
   if ((program.to_prove.fetch_and(~bit) & bit) == 0) return;
   bit_ = bit;
   subject_ = launch_of(program.subject, index);
-  // If it fails, a death would not be seen; the load has reported that already.
+  // If this fails, a death goes unnoticed; the load has already reported that.
   (void)guard_of(*program.loader)->begin(subject_, 0, &slot_);
 }
 
 FirstLaunch::~FirstLaunch() {
   if (slot_ < 0) return;
   guard_of(*program_.loader)->end(slot_, subject_, Verdict::untried);
-  program_.to_prove.fetch_or(bit_);  // the next one is the first
+  program_.to_prove.fetch_or(bit_);  // the next launch is the first
 }
 
 void FirstLaunch::end_with(cl_event event) {
@@ -53,7 +53,7 @@ void FirstLaunch::end_with(cl_event event) {
   const cl_int code =
       program_.loader->device->cl->clSetEventCallback(event, CL_COMPLETE, complete, waiting.get());
   if (code != CL_SUCCESS) return;
-  waiting.release();  // NOLINT(bugprone-unused-return-value): the driver has it
+  waiting.release();  // NOLINT(bugprone-unused-return-value): the driver owns it
   slot_ = -1;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses flags by who accesses the memory and by what the device shares with the host. Imports
-// with Arm's extension or Qualcomm's, after checking what can be known beforehand.
+// Chooses flags by who accesses the memory and by whether the device shares memory with the host.
+// Imports memory by Arm's or Qualcomm's extension, after checking all that can be known beforehand.
 #include "runtime/launch/memory.hpp"
 
 #include <cerrno>
@@ -16,21 +16,22 @@ namespace kiln::runtime {
 
 namespace {
 
-// Host memory if mapping it then costs no copy.
+// Returns the flag for host memory, if mapping host memory then needs no copy.
 cl_mem_flags place_on(const Device &device) {
   return device.capabilities.unified_memory ? cl_mem_flags{CL_MEM_ALLOC_HOST_PTR} : 0;
 }
 
-// Code::bad_argument if the descriptor is certainly not one of a dma-buf. `*bytes` gets its size,
-// or UINT64_MAX where the system does not tell. Asks with flags that no dma-buf takes, so that
-// asking does nothing.
+// Fails with Code::bad_argument if the descriptor is certainly not a dma-buf. Sets `*bytes` to the
+// buffer's size, or to UINT64_MAX if the system does not report it. The request has flags that no
+// dma-buf accepts, so it has no effect.
 packs::Status check_dma_buf(int fd, std::uint64_t *bytes) {
   const auto refuse = [](const char *why) {
     return packs::Status::error(packs::Code::bad_argument, why);
   };
   int error = fd < 0 ? EBADF : 0;
 #ifdef __linux__
-  // A dma-buf answers EINVAL, and what has no such request ENOTTY. A policy may forbid to ask.
+  // A dma-buf answers EINVAL; a file without this request answers ENOTTY. A security policy may
+  // forbid the request.
   dma_buf_sync impossible{};
   impossible.flags = ~impossible.flags;
   if (fd >= 0 && ioctl(fd, DMA_BUF_IOCTL_SYNC, &impossible) != 0) error = errno;
@@ -44,7 +45,7 @@ packs::Status check_dma_buf(int fd, std::uint64_t *bytes) {
 
 // A kind of memory, and the extensions that import it.
 struct ImportKind {
-  char what[20];  // for people
+  char what[20];  // for messages
   char arm[48];
   char qcom[48];
   cl_uint arm_type;
@@ -57,11 +58,11 @@ constexpr ImportKind kHardwareBuffer = {
     "cl_qcom_android_ahardwarebuffer_host_ptr", CL_IMPORT_TYPE_ANDROID_HARDWARE_BUFFER_ARM,
     kHardwareBufferQcom};
 
-// What both extensions are given of one memory.
+// The arguments of both extensions for one memory.
 struct External {
   void *arm_memory;
   std::size_t arm_size;
-  cl_mem_ext_host_ptr *qcom;  // the head of a larger struct; filled in here
+  cl_mem_ext_host_ptr *qcom;  // head of a larger struct; filled in by the import
 };
 
 Status refuse(const char *why) { return Status::error(Code::bad_argument, why); }
@@ -165,7 +166,7 @@ Status import(const ImportKind &kind, const std::shared_ptr<const Loader> &loade
   return check_size(kind, code == CL_SUCCESS ? bytes : size, size);
 }
 
-// What Qualcomm's device asks of a dma-buf of `bytes` bytes and of where it is mapped.
+// Checks Qualcomm's requirements for a dma-buf of `bytes` bytes and for its mapped address.
 Status check_mapping(const Device &device, std::uint64_t bytes, std::size_t size,
                      const void *mapped) {
   const std::size_t page = size_info(device, CL_DEVICE_PAGE_SIZE_QCOM, kHostAlignment);
@@ -207,7 +208,7 @@ Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memor
   }
   const AccessFlags flags = flags_for(access);
   out->size = size;
-  // The device's own view of the application's memory, if there is one.
+  // Uses the device's own view of the application's memory, if there is one.
   const cl_import_properties_arm properties[] = {CL_IMPORT_TYPE_ARM, CL_IMPORT_TYPE_HOST_ARM, 0};
   if (loader->device->capabilities.has_extension("cl_arm_import_memory_host") &&
       import_by_arm(loader, properties, memory, size, flags, out).ok()) {
@@ -290,7 +291,7 @@ Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *mem
                       : cl.clEnqueueMapImage(queue.handle.get(), memory->handle.get(), blocking,
                                              memory->map_flags, origin, region, &pitch, nullptr,
                                              waits.count, waits.data(), wanted, &code);
-  // Mapped whatever becomes of the event, so that it can be unmapped.
+  // Counts as mapped even if the event is bad, so that it can be unmapped.
   if (code == CL_SUCCESS) memory->mapped = address;
   Status error = take_event(cl, call, code, made, event);
   if (error.ok() && address == nullptr) error = cl_failure(call, CL_SUCCESS);
@@ -306,7 +307,7 @@ Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_e
   const cl_int code =
       cl.clEnqueueUnmapMemObject(queue.handle.get(), memory->handle.get(), memory->mapped,
                                  waits.count, waits.data(), event == nullptr ? nullptr : &made);
-  // Unmapped whatever becomes of the event: a second unmap would be one too many.
+  // Counts as unmapped even if the event is bad: it must not be unmapped twice.
   if (code == CL_SUCCESS) memory->mapped = nullptr;
   return take_event(cl, "clEnqueueUnmapMemObject", code, made, event);
 }
@@ -323,7 +324,7 @@ Status import_dma_buf(const std::shared_ptr<const Loader> &loader, int fd, std::
   }
   if (!e.ok()) return e;
   DmaBufHostPtrQcom host{{}, fd, options.mapped};
-  // Arm's driver is given the place of the descriptor.
+  // Arm's driver takes a pointer to the descriptor.
   return import(kDmaBuf, loader, {&fd, size, &host.head}, size, options, out);
 }
 
@@ -331,7 +332,7 @@ Status import_hardware_buffer(const std::shared_ptr<const Loader> &loader, void 
                               std::size_t size, const kiln_import_options &options, Memory *out) {
   if (size == 0) return refuse("a buffer has at least 1 byte");
   HardwareBufferHostPtrQcom host{{}, hardware_buffer};
-  // Of hardware buffers Arm's extension takes the whole alone.
+  // Arm's extension imports hardware buffers only as a whole.
   return import(kHardwareBuffer, loader,
                 {hardware_buffer, CL_IMPORT_MEMORY_WHOLE_ALLOCATION_ARM, &host.head}, size, options,
                 out);

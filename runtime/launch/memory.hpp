@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers and images that the host reaches by mapping, and buffers over memory that the driver did
+// Buffers and images that the host accesses by mapping, and buffers over memory that the driver did
 // not allocate: dma-bufs and Android's hardware buffers.
 #pragma once
 
@@ -8,29 +8,29 @@
 
 namespace kiln::runtime {
 
-// A buffer or a 2D image. While it is mapped, `mapped` is the host's address.
+// A buffer or a 2D image. `mapped` is the host's address while it is mapped.
 struct Memory {
   Memory() = default;
-  ~Memory();  // out of line: small
+  ~Memory();  // out of line saves code size
 
   std::shared_ptr<const Loader> loader;
   Handle<cl_mem> handle;
   cl_map_flags map_flags = 0;
-  std::size_t size = 0;   // buffers
-  std::size_t width = 0;  // images
+  std::size_t size = 0;   // of buffers
+  std::size_t width = 0;  // of images
   std::size_t height = 0;
   bool zero_copy = false;
   void *mapped = nullptr;
 };
 
-// The tightest flags for the kernels' side and for the host's.
+// The tightest flags for the kernels and for the host.
 struct AccessFlags {
   cl_mem_flags kernels;
   cl_mem_flags host;
   cl_map_flags map;
 };
 
-// What buffers over the host's memory keep to.
+// The required alignment and size of buffers over host memory, in bytes.
 constexpr std::size_t kHostAlignment = 4096;
 constexpr std::size_t kHostSizeMultiple = 64;
 
@@ -40,19 +40,19 @@ Status buffer_from_host(const std::shared_ptr<const Loader> &loader, void *memor
                         kiln_access access, Memory *out);
 Status create_image(const std::shared_ptr<const Loader> &loader, std::size_t width,
                     std::size_t height, unsigned channels, kiln_access access, Memory *out);
-// `type` is CL_MEM_OBJECT_BUFFER or CL_MEM_OBJECT_IMAGE2D; another's memory is refused, and so is
-// that of another context.
+// Takes an application's memory object. `type` is CL_MEM_OBJECT_BUFFER or CL_MEM_OBJECT_IMAGE2D;
+// fails if the object has another type or belongs to another context.
 Status memory_from_cl(const std::shared_ptr<const Loader> &loader, cl_mem from,
                       cl_mem_object_type type, kiln_access access, Memory *out);
 
-// Maps the whole of it: an image where `row_pitch` is not null. `event` may be null.
+// Maps the whole object, as an image if `row_pitch` is not null. `event` may be null.
 Status map(const Queue &queue, cl_bool blocking, const Waits &waits, Memory *memory,
            std::size_t *row_pitch, Handle<cl_event> *event);
 // Never blocks.
 Status unmap(const Queue &queue, const Waits &waits, Memory *memory, Handle<cl_event> *event);
 
 // cl_qcom_dmabuf_host_ptr and cl_qcom_android_ahardwarebuffer_host_ptr, which Khronos' headers
-// lack: what clCreateBuffer takes in the place of a host pointer.
+// lack. clCreateBuffer takes these structs in place of a host pointer.
 constexpr cl_uint kDmaBufQcom = 0x411D;
 constexpr cl_uint kHardwareBufferQcom = 0x4119;
 struct DmaBufHostPtrQcom {
@@ -65,8 +65,8 @@ struct HardwareBufferHostPtrQcom {
   void *hardware_buffer;
 };
 
-// Fails with Code::bad_argument before the driver is asked where that much is certain, and with
-// Code::requirement where the device has no extension for it. `options` were checked.
+// Fails with Code::bad_argument, without asking the driver, if the import certainly cannot work,
+// and with Code::requirement if the device has no extension for it. `options` were checked.
 Status import_dma_buf(const std::shared_ptr<const Loader> &loader, int fd, std::size_t size,
                       const kiln_import_options &options, Memory *out);
 Status import_hardware_buffer(const std::shared_ptr<const Loader> &loader, void *hardware_buffer,

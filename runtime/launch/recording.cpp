@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the functions of both extensions, checks what the device can do, records, and lists the
-// changes as cl_khr_command_buffer_mutable_dispatch and cl_qcom_recordable_queues want them.
+// Finds the functions of both extensions, checks what the device supports, records, and lists the
+// changes in the form that cl_khr_command_buffer_mutable_dispatch and cl_qcom_recordable_queues
+// take.
 #include "runtime/launch/recording.hpp"
 
 #include <cstring>
@@ -10,12 +11,12 @@ namespace kiln::runtime {
 namespace {
 
 constexpr cl_device_info kDeviceExtensionsWithVersion = 0x1060;
-// More than this is a driver's mistake and not a list.
+// A longer answer is a driver's mistake, not a list.
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 Status lacks(const char *message) { return Status::error(Code::opencl, message); }
 
-// Fills `functions`, a table of function pointers, from names of the same number.
+// Fills `functions`, a table of function pointers, from as many names.
 bool find(const Device &device, const char *const *names, std::size_t count, void *functions) {
   for (std::size_t i = 0; i < count; ++i) {
     void *address = device.cl->clGetExtensionFunctionAddressForPlatform(device.platform, names[i]);
@@ -25,7 +26,7 @@ bool find(const Device &device, const char *const *names, std::size_t count, voi
   return true;
 }
 
-// The version of the extension that the device has; 0 if it does not say.
+// Returns the device's version of the extension; 0 if it does not report one.
 cl_version extension_version(const Device &device, const char *extension) {
   std::size_t bytes = 0;
   if (device.cl->clGetDeviceInfo(device.id, kDeviceExtensionsWithVersion, 0, nullptr, &bytes) !=
@@ -83,12 +84,12 @@ Status find_functions(const Device &device, RecordableFunctions *out) {
   return lacks("the driver has no functions of cl_qcom_recordable_queues");
 }
 
-// Whether what is recorded can be changed: sets `update` and `updatable`, or `why_fixed`.
+// Finds out whether a recording can be changed: sets `update` and `updatable`, or `why_fixed`.
 void find_update(const Device &device, Recording *out) {
   constexpr char kName[] = CL_KHR_COMMAND_BUFFER_MUTABLE_DISPATCH_EXTENSION_NAME;
   out->why_fixed = "the device has no cl_khr_command_buffer_mutable_dispatch";
   if (!device.capabilities.has_extension(kName)) return;
-  // 0.9.2 passes the changes in another way.
+  // 0.9.2 passes the changes differently.
   const cl_version version = extension_version(device, kName);
   out->why_fixed =
       "the device's cl_khr_command_buffer_mutable_dispatch is not version 0.9.0 or 0.9.1";
@@ -104,10 +105,10 @@ void find_update(const Device &device, Recording *out) {
                                                                   "clUpdateMutableCommandsKHR");
 }
 
-// Records, in a form that can be changed if `out->update` is there.
+// Records the steps, changeable if `out->update` is set.
 Status record(const Device &device, const CommandBufferFunctions &call, cl_command_queue queue,
               std::vector<Step> *steps, Recording *out) {
-  // Simultaneous use, so that a run need not wait for the one before.
+  // With simultaneous use, a run need not wait for the previous one.
   const bool simultaneous = (device_bits(device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR) &
                              CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0;
   const bool changeable = out->update != nullptr;
@@ -173,7 +174,7 @@ Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> 
   RecordableFunctions call;
   Queue queue;
   if (Status e = find_functions(device, &call); !e.ok()) return e;
-  // The extension takes this property alone.
+  // The extension accepts only this property.
   Status e = create_queue_as(loader, kQueueRecordableQcom, nullptr, true, &queue);
   if (!e.ok()) return e;
   const char *name = "clNewRecordingQCOM";

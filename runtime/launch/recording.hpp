@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording launches through the driver: cl_khr_command_buffer 0.9 (whose five functions below
-// are the same in every 0.9 so far) and cl_qcom_recordable_queues.
+// Recording launches through the driver: cl_khr_command_buffer 0.9 (its five functions below have
+// been the same in every 0.9 so far) and cl_qcom_recordable_queues.
 #pragma once
 
 #include <vector>
@@ -12,28 +12,28 @@ namespace kiln::runtime {
 // An argument of a recorded launch.
 struct StepArgument {
   std::string bytes;
-  Handle<cl_mem> memory;  // that the bytes name, if they name any
+  Handle<cl_mem> memory;  // the object that `bytes` name, if any
   bool changed = false;   // since it was recorded
 };
 
-// A recorded launch: a kernel object of its own, so that its arguments stay as they were.
+// A recorded launch. It has its own kernel object, so that its arguments stay unchanged.
 struct Step {
   std::shared_ptr<const LoadedProgram> program;
-  unsigned index = 0;  // of the kernel among the variant's
+  unsigned index = 0;  // of the kernel in the variant
   Handle<cl_kernel> kernel;
   LaunchPlan plan;
   std::unique_ptr<StepArgument[]> arguments;
   unsigned argument_count = 0;
   bool resized = false;                      // since it was recorded
-  bool stale = false;                        // changed since the command buffer last heard of it
-  cl_mutable_command_khr command = nullptr;  // in the command buffer, if that can be changed
+  bool stale = false;                        // changed since the command buffer was last updated
+  cl_mutable_command_khr command = nullptr;  // in the command buffer, if changeable
 };
 
 // cl_qcom_recordable_queues, which Khronos' headers lack.
 using RecordingQcom = struct _cl_recording_qcom *;
 constexpr cl_command_queue_properties kQueueRecordableQcom = 1u << 30;
 struct ArgumentQcom {
-  cl_uint launch;  // from 0, as all launches of a recording are numbered
+  cl_uint launch;  // from 0, in the order of the recording
   cl_uint index;
   std::size_t size;
   const void *value;
@@ -54,7 +54,7 @@ struct CommandBufferFunctions {
 struct RecordableFunctions {
   RecordingQcom(CL_API_CALL *create)(cl_command_queue, cl_int *) = nullptr;
   cl_int(CL_API_CALL *end)(RecordingQcom) = nullptr;
-  // Arguments, offsets, global and local sizes to change in this run come as counted arrays.
+  // Takes arguments, offsets, global and local sizes to change in this run, as counted arrays.
   cl_int(CL_API_CALL *enqueue)(cl_command_queue, RecordingQcom, std::size_t, const ArgumentQcom *,
                                std::size_t, const void *, std::size_t, const WorkSizeQcom *,
                                std::size_t, const WorkSizeQcom *, cl_uint, const cl_event *,
@@ -66,33 +66,32 @@ struct Recording {
   kiln_recording kind = KILN_RECORDING_NONE;
   Handle<cl_command_buffer_khr> buffer;
   clEnqueueCommandBufferKHR_fn enqueue_buffer = nullptr;
-  clUpdateMutableCommandsKHR_fn update = nullptr;  // null: what is recorded cannot be changed
-  const char *why_fixed = nullptr;                 // then why
-  cl_mutable_dispatch_fields_khr updatable = 0;    // of each launch
-  Handle<cl_command_queue> recordable;             // the queue that `qcom` was recorded on
+  clUpdateMutableCommandsKHR_fn update = nullptr;  // null: the recording cannot be changed
+  const char *why_fixed = nullptr;                 // the reason, if `update` is null
+  cl_mutable_dispatch_fields_khr updatable = 0;    // fields of each launch
+  Handle<cl_command_queue> recordable;             // the queue on which `qcom` was recorded
   Handle<RecordingQcom> qcom;
   decltype(RecordableFunctions::enqueue) enqueue_qcom = nullptr;
 };
 
-// Records the steps for an in-order queue with those properties. On failure `out` is untouched
-// and the error says what the device lacks or the driver refused.
-// Where the device can change a command buffer, `steps` get what it is changed by.
+// Records the steps for an in-order queue with these properties. On failure `out` is untouched and
+// the error says what the device lacks or the driver refused. If the device can change a command
+// buffer, sets the commands in `steps` that later updates name.
 Status record_command_buffer(const Loader &loader, cl_command_queue queue,
                              cl_command_queue_properties properties, std::vector<Step> *steps,
                              Recording *out);
 Status record_on_recordable_queue(const Loader &loader, const std::vector<Step> &steps,
                                   Recording *out);
 
-// What was set is what will be recorded.
+// Marks the step as unchanged, since its current values are about to be recorded.
 void forget_changes(Step *step);
 
-// Updates the command buffer where steps are stale. A failure leaves it and them as they were: the
-// driver cannot, or cannot while the command buffer is running.
+// Updates the command buffer if any steps are stale. On failure, the buffer and the steps stay as
+// they were: the driver cannot update it, or not while the command buffer is running.
 Status update_command_buffer(const Recording &recording, std::vector<Step> *steps);
 
-// Enqueues Qualcomm's recording with all changes since it was recorded, which go for this run
-// alone;
-// `*changed` says whether there are any.
+// Enqueues Qualcomm's recording with all changes since it was recorded; the changes apply only to
+// this run. Sets `*changed` to whether there are any.
 cl_int enqueue_recording(const Recording &recording, cl_command_queue queue,
                          const std::vector<Step> &steps, const Waits &waits, cl_event *event,
                          bool *changed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects the steps, has the driver record them if it can, and else enqueues one by one.
+// Collects the steps and has the driver record them if it can; otherwise enqueues them one by one.
 #include "runtime/launch/sequence.hpp"
 
 #include "runtime/launch/first_launch.hpp"
@@ -18,7 +18,7 @@ Status retain_memory(const OpenCL &cl, const KernelArgument &argument, Handle<cl
   return {};
 }
 
-// A launch that was changed ran outside of the recording. Said once, since the text may be held.
+// Notes that changed launches ran outside the recording. Set once, since callers may hold the text.
 void tell_plain(Sequence *sequence, const Status &why) {
   if (!sequence->plain.empty()) return;
   const char *separator = sequence->reason.empty() ? "" : "; ";
@@ -26,7 +26,7 @@ void tell_plain(Sequence *sequence, const Status &why) {
       concat({sequence->reason, separator, "changed launches run plainly: ", why.message});
 }
 
-// One launch after the other; the event of the last is the event of all.
+// Enqueues one launch after the other; the last one's event stands for all.
 Status run_plainly(const Sequence &sequence, const Waits &waits, Handle<cl_event> *event) {
   const OpenCL &cl = *sequence.loader->device->cl;
   for (std::size_t i = 0; i < sequence.steps.size(); ++i) {
@@ -56,7 +56,7 @@ Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
     }
     const cl_int code = recording.enqueue_buffer(0, nullptr, recording.buffer.get(), waits.count,
                                                  waits.data(), wanted);
-    // Without simultaneous use a buffer that is still running cannot run again.
+    // Without simultaneous use, a buffer cannot run again while it is running.
     if (code != CL_INVALID_OPERATION) {
       return take_event(cl, "clEnqueueCommandBufferKHR", code, made, event);
     }
@@ -72,7 +72,7 @@ Status run(Sequence *sequence, const Waits &waits, Handle<cl_event> *event) {
   return run_plainly(*sequence, waits, event);
 }
 
-// Whether `kernel` can stand in for the launch's, with all its arguments set.
+// Fails unless `kernel` has the launch's entry point, and all its arguments are set.
 Status check_change(const Step &step, const Kernel &kernel) {
   if (kernel.program != step.program || kernel.index != step.index) {
     return Status::error(Code::bad_argument,
@@ -86,7 +86,7 @@ Status check_change(const Step &step, const Kernel &kernel) {
   return {};
 }
 
-// Sets what differs, or nothing.
+// Sets the arguments that differ; sets none if one fails.
 Status change_arguments(const Kernel &kernel, Step *step) {
   const OpenCL &cl = *kernel.program->loader->device->cl;
   const auto set = [&](unsigned i, const std::string &bytes) {
@@ -149,7 +149,7 @@ Status add_step(Sequence *sequence, Kernel *kernel, const kiln_ndrange &range) {
     if (!e.ok()) return e;
     step.arguments[i].bytes = kernel->arguments[i].bytes;
   }
-  // All arguments are set now, which the driver may ask for.
+  // All arguments are set by now; a driver may look at them to suggest a size.
   Status planned = plan_launch_on(sequence->queue.get(), kernel, range, &step.plan);
   if (!planned.ok()) return planned;
   step.program = kernel->program;
@@ -188,7 +188,8 @@ Status end_sequence(Sequence *sequence) {
   if (sequence->ended) return Status::error(Code::bad_argument, "the sequence has ended");
   if (sequence->steps.empty()) return Status::error(Code::bad_argument, "the sequence is empty");
   sequence->ended = true;
-  for (Step &step : sequence->steps) forget_changes(&step);  // recorded as they are now
+  for (Step &step : sequence->steps)
+    forget_changes(&step);  // the recording gets the current values
   const Loader &loader = *sequence->loader;
   Status error = record_command_buffer(loader, sequence->queue.get(), sequence->properties,
                                        &sequence->steps, &sequence->recording);

@@ -11,27 +11,27 @@
 
 namespace kiln::runtime {
 
-// Steps are added, then it is ended, then run. One thread at a time.
+// A sequence: add steps, end it, then run it. For one thread at a time.
 struct Sequence {
   Sequence() = default;
-  ~Sequence();  // out of line: small
+  ~Sequence();  // out of line saves code size
 
   std::shared_ptr<const Loader> loader;
   Handle<cl_command_queue> queue;
-  cl_command_queue_properties properties = 0;  // of the queue
+  cl_command_queue_properties properties = 0;  // of `queue`
   std::vector<Step> steps;
   Recording recording;
-  std::string reason;  // why a better way of recording is not used
-  std::string plain;   // the same, and why a run with changes was plain; empty: none was
+  std::string reason;  // why no better way of recording is used
+  std::string plain;   // `reason`, and why a changed run was not a recorded one; empty: none was
   bool ended = false;
 };
 
 Status begin_sequence(const Queue &queue, Sequence *out);
 Status add_step(Sequence *sequence, Kernel *kernel, const kiln_ndrange &range);
-// Gives a launch the arguments that `kernel` has, and `range` if it is not null; all or nothing.
+// Gives a launch the arguments of `kernel`, and `range` if it is not null; all or nothing.
 Status change_step(Sequence *sequence, unsigned launch, const Kernel &kernel,
                    const kiln_ndrange *range);
-// Records through the best of the device's extensions that works.
+// Records through the best extension of the device that works.
 Status end_sequence(Sequence *sequence);
 // `event` may be null.
 Status run_sequence(Sequence *sequence, const Waits &waits, Handle<cl_event> *event);

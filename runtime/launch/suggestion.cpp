@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a driver for a work-group size, and believes nothing that cannot be launched.
+// Asks a driver for a work-group size, and rejects answers that cannot be launched.
 #include "runtime/launch/suggestion.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Status check_suggestion(unsigned dimensions, const NDSize &suggested, const NDSi
 Status ask_suggestion(SuggestLocalSize suggest, const SuggestionQuery &query,
                       const WorkGroupLimits &limits, NDSize *out) {
   const NDSize range = suggestion_range(query.global, limits);
-  const NDSize offset{0, 0, 0};  // rusticl 25.0 takes no NULL
+  const NDSize offset{0, 0, 0};  // rusticl 25.0 rejects NULL
   NDSize suggested{0, 0, 0};
   const cl_int code = suggest(query.queue, query.kernel, query.dimensions, offset.data(),
                               range.data(), suggested.data());

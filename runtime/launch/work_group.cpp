@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guesses a size where none was measured, and makes it fit the range, the device's limits and the
+// Chooses a size if none was measured, and fits it to the range, the device's limits and the
 // requirements.
 #include "runtime/launch/work_group.hpp"
 
@@ -16,12 +16,12 @@ namespace kiln::runtime {
 
 namespace {
 
-// Work-items of a group whose size was not measured: four preferred multiples, within these. On an
-// H200, whose multiple is 32, groups of 128 took 0.96 times as long as groups of 64 on average, and
-// half as long if items do little (docs/measurements.md).
+// Work-items in a group whose size was not measured: four preferred multiples, within these limits.
+// On an H200, whose multiple is 32, groups of 128 took 0.96 times as long as groups of 64 on
+// average, and half as long if each work-item does little (docs/measurements.md).
 constexpr std::size_t kFewest = 64;
 constexpr std::size_t kMost = 128;
-constexpr std::size_t kNarrowest = 8;  // in x, whatever the preferred multiple
+constexpr std::size_t kNarrowest = 8;  // in x, even if the preferred multiple is smaller
 
 NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
   const std::size_t most = std::min(limits.work_item_sizes[0], limits.work_group_size);
@@ -34,7 +34,7 @@ NDSize guess(const NDSize &global, const WorkGroupLimits &limits) {
   const std::size_t items =
       std::min(std::min(std::max(4 * multiple, kFewest), kMost), limits.work_group_size);
   while (local[1] < global[1] && 2 * local[1] * x <= items) local[1] *= 2;
-  // A range of few rows gets its work-items in x.
+  // If the range has few rows, more work-items go into x.
   while (local[0] < global[0] && 2 * local[0] * local[1] <= items && 2 * local[0] <= most) {
     local[0] *= 2;
   }
@@ -76,7 +76,7 @@ bool options_allow_non_uniform_work_groups(const char *options) {
     at += sizeof(kStandard) - 1;
     version = at;  // the last one counts
   }
-  // "C++" follows upon CL in OpenCL's C++, which comes after 2.0.
+  // "-cl-std=CLC++" counts too: C++ for OpenCL came after 2.0.
   return version != nullptr && *version != '1' &&
          std::strstr(options, "-cl-uniform-work-group-size") == nullptr;
 }
@@ -133,7 +133,7 @@ packs::Status apply_multiple(const LaunchRules &rules, const WorkGroupLimits &li
     rounded[i] = ((*local)[i] + factor[i] - 1) / factor[i] * factor[i];
   }
   while (!fits(rounded, limits)) {
-    // The side that is the most factors long gives half of them.
+    // Halves the side that holds the most factors.
     std::size_t longest = 0;
     for (std::size_t i = 1; i < 3; ++i) {
       if (rounded[i] / factor[i] > rounded[longest] / factor[longest]) longest = i;

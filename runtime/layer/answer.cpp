@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts what a program of some devices answers into the places of all the devices asked for.
+// Maps answers about a program for some devices to all devices of the application's program.
 #include "runtime/layer/answer.hpp"
 
 #include <algorithm>
@@ -15,14 +15,14 @@ cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std
   if (some.size() >= all.size()) return next.clGetProgramInfo(twin.program, what, room, out, size);
   static_assert(sizeof(std::size_t) == sizeof(unsigned char *), "both answers have this size");
   const std::size_t whole = all.size() * sizeof(std::size_t);
-  if (out == nullptr) {  // the size alone is asked for
+  if (out == nullptr) {  // only the size is requested
     if (size != nullptr) *size = whole;
     return CL_SUCCESS;
   }
   if (room < whole) return CL_INVALID_VALUE;
   std::vector<std::size_t> of_all(all.size());
   std::vector<std::size_t> of_some;
-  const bool takes = what == CL_PROGRAM_BINARIES;  // the application's places
+  const bool takes = what == CL_PROGRAM_BINARIES;  // the entries point to the application's buffers
   if (takes) std::memcpy(of_all.data(), out, whole);
   const auto place = [&](cl_device_id device) -> std::size_t & {
     return of_all[static_cast<std::size_t>(std::find(all.begin(), all.end(), device) -

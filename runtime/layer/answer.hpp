@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers as OpenCL's functions clGet...Info give them; also of a twin that is for some of its
-// program's devices.
+// Answers in the form of OpenCL's clGet...Info functions, also for a twin that was built for only
+// some of its program's devices.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace kiln::layer {
 
-// `value`, of `size` bytes, into `out`, which has room for `room` bytes; `out` and `size_out` may
-// be null.
+// Copies `value`, of `size` bytes, to `out`, which has room for `room` bytes; `out` and `size_out`
+// may be null.
 inline cl_int answer(const void *value, std::size_t size, std::size_t room, void *out,
                      std::size_t *size_out) {
   if (out != nullptr && room < size) return CL_INVALID_VALUE;
@@ -21,12 +21,12 @@ inline cl_int answer(const void *value, std::size_t size, std::size_t room, void
   return CL_SUCCESS;
 }
 
-// CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES: a place for each of the application's devices,
-// where the twin may have fewer; those that it was not built for have none.
+// Answers CL_PROGRAM_BINARY_SIZES and CL_PROGRAM_BINARIES with an entry for each device of the
+// application's program. The twin may have fewer devices; the others get no binary.
 cl_int binaries_info(cl_program own, const Twin &twin, cl_program_info what, std::size_t room,
                      void *out, std::size_t *size);
 
-// clGetProgramBuildInfo for a device that the driver does not know the twin to be for.
+// Answers clGetProgramBuildInfo for a device for which the driver did not build the twin.
 cl_int unbuilt_info(cl_program own, cl_device_id device, cl_program_build_info what,
                     std::size_t room, void *out, std::size_t *size);
 

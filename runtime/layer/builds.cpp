@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides for each build whether a twin serves it or the driver builds, and what is noted.
+// Decides whether a twin serves a build or the driver does it, and notes the driver's builds.
 #include "runtime/layer/builds.hpp"
 
 #include <algorithm>
@@ -36,8 +36,9 @@ struct Pending {
   Given given;
 };
 
-// The launches of the program, which stands for the application's `own`, are watched where they
-// matter to the file. Of several devices each has a file, and a launch is of one of them.
+// Watches the launches of `program`, which stands for the application's `own`, if the file stores
+// launches. A program for several devices has a file for each of them, and a launch belongs to one
+// of these files, so its launches are not watched.
 void watch(cl_program program, cl_program own, const KeptFile &file, const Given &given) {
   if (file.path.empty() || only_device(own) == nullptr) return;
   launches().set_program(program, file.path, file.lines, std::make_shared<Given>(given));
@@ -61,7 +62,8 @@ void CL_CALLBACK when_built(cl_program program, void *user) {
   pending->notify(program, pending->user);
 }
 
-// `*reason` is what became of it, or is to become when the driver has built it.
+// Lets the driver build, and notes the result. Sets `*reason` to the outcome, or to the expected
+// outcome if the driver will build later.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
                       const Devices &devices, const WholeProgram &whole, std::string *reason) {
   const Given given{program->source, arguments.options_text(), whole};
@@ -70,7 +72,8 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
     if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, devices, given));
     return code;
   }
-  // Left behind where a driver refuses the call and does not call back: some do both.
+  // Leaks if a driver refuses the call and never calls back. Some drivers refuse and call back, so
+  // it cannot be freed here.
   auto *pending = new Pending{arguments.notify, arguments.user, devices, given};
   BuildArguments noting = arguments;
   noting.notify = when_built;
@@ -80,8 +83,8 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   return code;
 }
 
-// What there is for the devices, to which those of `all` are added that the same was built for
-// before; or nothing, and the reason.
+// Finds a program for `devices`, and adds the devices in `all` for which the same program was built
+// before; or returns no program and the reason.
 Served serve(const ProgramPointer &program, const std::string &options,
              const packs::Result<WholeProgram> &whole, const Devices &all, Devices *devices) {
   Served served;
@@ -89,7 +92,7 @@ Served serve(const ProgramPointer &program, const std::string &options,
     served.reason = whole.status().message;
     return served;
   }
-  if (program->native) {  // kernels that the layer does not know may be attached to it
+  if (program->native) {  // kernels unknown to the layer may be attached
     served.is_unknown = !can_serve(whole->name, *devices);
     served.reason = "the driver built it before";
     return served;
@@ -111,7 +114,7 @@ Served serve(const ProgramPointer &program, const std::string &options,
   return serve_program(whole->name, program->context, *devices);
 }
 
-// A twin serves the build from here on; fills in what is to be reported.
+// Has a twin serve the build from here on; fills in the report.
 void take_twin(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
                const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
@@ -122,7 +125,8 @@ void take_twin(const ProgramPointer &program, const WholeProgram &whole, const O
   watch(served.program, program->handle, served.kept, {program->source, options.text, whole});
 }
 
-// What the program is built for besides these devices stays so when its twin goes.
+// Has the driver build the program for the twin's devices, unless `devices` includes them all, so
+// that the others stay built when the twin goes.
 void build_others(const ProgramPointer &program, const Devices &devices) {
   const TwinPointer twin = objects().twin_of(program->handle);
   if (twin == nullptr || twin->is_compiled || contains_all(devices, twin->devices)) return;
@@ -151,7 +155,7 @@ std::unique_ptr<Guard> open_guard(cl_device_id id) {
   if (next_opencl() == nullptr || find_device(id, &device, nullptr) != KILN_OK) return nullptr;
   auto guard = std::make_unique<Guard>();
   if (runtime::Folder::open(settings().overlay.c_str(), &guard->folder) != 0) return nullptr;
-  std::vector<runtime::Death> deaths;  // the check says what is refused for them
+  std::vector<runtime::Death> deaths;  // not read: check() gives the reason of a refusal
   guard->quarantine.open(&guard->folder, runtime::driver_number(*device->device),
                          runtime::device_label(kiln_device_info(device, "device_name"),
                                                kiln_device_info(device, "driver_version")),
@@ -159,7 +163,8 @@ std::unique_ptr<Guard> open_guard(cl_device_id id) {
   return guard;
 }
 
-// Of a process's life; null: no overlay can be used.
+// Returns the device's quarantine, which lives as long as the process; null if no overlay can be
+// used.
 runtime::Quarantine *quarantine_of(cl_device_id device) {
   static std::mutex &mutex = *new std::mutex;
   static auto &guards = *new std::map<cl_device_id, std::unique_ptr<Guard>>;
@@ -189,8 +194,8 @@ bool is_of(cl_context context, cl_device_id device) {
          std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
-// What is no such call is for the driver to judge, which the layer must not ask about things that
-// may not exist.
+// Returns whether the layer handles the call. An invalid call is left to the driver: the layer must
+// not query objects that may not exist.
 bool is_followed(const BinaryArguments &arguments) {
   return !settings().overlay.empty() && arguments.count == 1 && arguments.devices != nullptr &&
          arguments.lengths != nullptr && arguments.binaries != nullptr &&
@@ -306,7 +311,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     }
     const bool keeps = served.is_unknown && !settings().overlay.empty();
     cl_int code = CL_SUCCESS;
-    if (records || keeps) built.reason = kRefused;  // unless it does
+    if (records || keeps) built.reason = kRefused;  // replaced unless the driver refuses
     if (!is_served) {
       build_others(program, devices);
       code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {

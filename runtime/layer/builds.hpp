@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building an application's program: from a pack, by the driver, or of a binary that the
+// Building an application's program: from a pack, by the driver, or from a binary that the
 // application keeps itself.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace kiln::layer {
 
 using Notify = void(CL_CALLBACK *)(cl_program, void *);
 
-// The arguments of a clBuildProgram, or those that a clCompileProgram or clLinkProgram shares.
+// The arguments of clBuildProgram, which clCompileProgram and clLinkProgram share.
 struct BuildArguments {
   cl_uint device_count;
   const cl_device_id *devices;
@@ -24,36 +24,36 @@ struct BuildArguments {
   Options given_options() const { return {options_text(), options == nullptr}; }
 };
 
-// The devices of such a call, of `all` of a program, each once. Fails with why it is left to the
-// driver, whichever program it is for.
+// Returns the devices that the call names, each once; `all` are the program's devices. Fails with
+// the reason why the call is left to the driver.
 packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devices &all);
 
-// Notes what the driver built for the devices: in the spool, or for later starts in the overlay,
-// where `file` says. What fails is complained about.
+// Stores the driver's build for these devices in the spool, or in the overlay for later starts, in
+// the file that `*file` then names. Complains if that fails.
 packs::Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
                          KeptFile *file);
 
-// A program of the text that was named: files may have changed since then. Null if the driver does
-// not make it.
+// Creates a program from the text that was named, since included files may have changed. Returns
+// null if the driver fails.
 cl_program create_named(cl_context context, const WholeProgram &whole);
 
-// The twin's program, built by the driver from the text that was named, once; owned by the twin.
-// Null if the driver does not build it.
+// Returns the twin's program as the driver builds it from the text that was named. Builds it once;
+// the twin owns it. Returns null if the driver fails.
 cl_program built_from_text(Twin *twin);
 
-// clBuildProgram, with a twin where there is one, and then with the callback from this thread.
+// Does clBuildProgram, with a twin if there is one; then calls back from this thread.
 cl_int build(const ProgramPointer &program, const BuildArguments &arguments);
 
-// Lets the driver build or compile the handle; `lock` holds `building`. A twin goes, unless kernels
-// of it are alive, for which the answer is CL_INVALID_OPERATION as a driver's is, or the driver
-// refuses the call. With a callback, which may ask for the program and build it again while the
-// driver is at it, the twin goes first, and the lock is given up.
+// Has the driver build or compile the handle; `lock` holds `building`. Returns
+// CL_INVALID_OPERATION, as a driver does, if kernels of the twin are alive. Drops the twin, unless
+// the driver refuses the call. If there is a callback, drops the twin first and releases the lock:
+// the callback may query the program and build it again while the driver is still at work.
 cl_int leave_to_driver(const ProgramPointer &program, std::unique_lock<std::mutex> *lock,
                        bool calls_back, const std::function<cl_int()> &by_driver);
 
-// Binaries that an application keeps itself. Where there is an overlay they are given to the driver
-// behind its markers: one that two processes died of is refused, as a stale one is, and the
-// application compiles its source.
+// Binaries that an application keeps itself. With an overlay, they go to the driver behind markers:
+// a binary that killed two processes is refused like a stale one, and the application compiles its
+// source.
 struct BinaryArguments {
   cl_context context;
   cl_uint count;
@@ -62,10 +62,10 @@ struct BinaryArguments {
   const unsigned char **binaries;
 };
 
-// clCreateProgramWithBinary; `status` may be null, `code` is not.
+// Does clCreateProgramWithBinary; `status` may be null, `code` must not be.
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code);
 
-// clBuildProgram of what create_with_binary() made.
+// Does clBuildProgram for a program from create_with_binary().
 cl_int build_foreign(const ProgramPointer &program, const BuildArguments &arguments);
 
 }  // namespace kiln::layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions about programs and kernels that the layer puts before the driver's.
+// Functions for programs and kernels that the layer puts before the driver's.
 #include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace kiln::layer {
 namespace {
 
-// The program that the driver is to be asked about, instead of the application's; held by `twin`.
+// Returns the program to query instead of the application's; `twin` keeps it alive.
 cl_program actual(cl_program program, const TwinPointer &twin) {
   return twin == nullptr ? program : twin->program;
 }
@@ -143,7 +143,7 @@ cl_int reference_count(cl_program program, size_t room, void *out, size_t *size)
   return answer(&count, sizeof(count), room, out, size);
 }
 
-// What is the same whether it is built or not is asked of the application's own program.
+// Asks the application's own program for properties that no build changes.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t room,
                                     void *out, size_t *size) {
   switch (what) {
@@ -192,8 +192,8 @@ cl_int CL_API_CALL get_program_build_info(cl_program program, cl_device_id devic
   return answer(text.c_str(), text.size() + 1, room, out, size);
 }
 
-// Sees, while kernels of a twin are made, whether the driver counts them among the references of
-// their program.
+// Finds out, while kernels of a twin are created, whether the driver counts a kernel as a reference
+// to its program.
 class KernelCount {
  public:
   KernelCount(cl_program twin, const ProgramPointer &program) : twin_(twin), program_(program) {
@@ -210,20 +210,21 @@ class KernelCount {
   cl_uint before_ = 0;
 };
 
-// It holds the application's program, as it would hold one that the driver built.
+// Makes the kernel hold the application's program, as if the driver had built that program.
 void hold(cl_kernel kernel, const ProgramPointer &program) {
   next.clRetainProgram(program->handle);
   objects().add_kernel(kernel, program);
 }
 
-// A twin's kernel.
+// Registers a kernel of a twin.
 void adopt(cl_kernel kernel, const ProgramPointer &program, const Twin &twin) {
   hold(kernel, program);
   launches().add_kernel(kernel, twin.program);
   tuned_kernels().add(kernel, twin.tuned);
 }
 
-// A kernel of a program without a twin, which the layer knows or not.
+// Registers a kernel of a program without a twin; `known` is null if the layer has not seen the
+// program.
 void watch_kernel(cl_kernel kernel, cl_program program, const ProgramPointer &known) {
   launches().add_kernel(kernel, program);
   if (known != nullptr) tuned_kernels().add(kernel, known->tuned);
@@ -300,8 +301,8 @@ cl_int CL_API_CALL release_kernel(cl_kernel kernel) {
   return code;
 }
 
-// The same kernel of a program that was built from its text, for what binaries do not keep, for the
-// caller to release; null if there is none.
+// Returns the same kernel of a program built from the text, for queries that binaries cannot
+// answer; null if there is none. The caller releases it.
 cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
   std::size_t size = 0;
   if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size) != CL_SUCCESS) {
@@ -318,15 +319,15 @@ cl_kernel same_kernel(cl_kernel kernel, const ProgramPointer &known) {
   return program == nullptr ? nullptr : next.clCreateKernel(program, name.c_str(), &code);
 }
 
-// Drivers' binaries may have lost it; an empty text is no proof that there was none.
+// Drivers' binaries may lose the attributes, so an empty text does not prove that there were none.
 bool lost_attributes(cl_kernel kernel) {
   std::size_t size = 0;
   return next.clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, 0, nullptr, &size) != CL_SUCCESS ||
          size <= 1;
 }
 
-// Whether the driver tells of the arguments of a program that it built with these options and
-// without -cl-kernel-arg-info. PoCL does if it was given NULL; its binaries tell always.
+// Returns whether the driver reports the arguments of a program that it built with these options
+// and without -cl-kernel-arg-info. PoCL does if the options were NULL; its binaries always do.
 bool tells_unasked(const Twin &twin) {
   static std::mutex &mutex = *new std::mutex;
   static auto &known = *new std::map<std::pair<cl_device_id, bool>, bool>;
@@ -349,7 +350,7 @@ bool tells_unasked(const Twin &twin) {
   return place->second;
 }
 
-// Whether the driver would say nothing of the arguments if it had compiled the kernel's program.
+// Returns whether the driver would hide the arguments, had it compiled the kernel's program.
 bool hides_arguments(cl_kernel kernel) {
   const ProgramPointer known = objects().program_of(kernel);
   const TwinPointer twin = known == nullptr ? nullptr : objects().twin_of(known->handle);

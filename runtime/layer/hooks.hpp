@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that stand between an application and its driver.
+// Functions that stand between an application and its driver.
 #pragma once
 
 #include <CL/cl_icd.h>
@@ -8,8 +8,8 @@
 
 namespace kiln::layer {
 
-// Puts the functions of programs and kernels into the table, unless the settings ask for nothing;
-// the others stay as they are.
+// Puts the functions for programs and kernels into the table, unless the settings ask for nothing;
+// leaves the other entries.
 void set_hooks(cl_icd_dispatch *table);
 
 void set_launch_hooks(cl_icd_dispatch *table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that set arguments, launch, wait and release, which are watched.
+// Functions that set arguments, launch, wait and release, and watch these calls.
 #include "runtime/layer/hooks.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace kiln::layer {
 namespace {
 
-// A handle that the driver gives out again is another program.
+// Registers a new program: the driver may reuse the handle of a released one.
 cl_program new_program(cl_program made) {
   if (made != nullptr) launches().set_program(made, "");
   return made;
@@ -31,7 +31,7 @@ cl_program CL_API_CALL built_in(cl_context context, cl_uint count, const cl_devi
   return new_program(next.clCreateProgramWithBuiltInKernels(context, count, devices, names, code));
 }
 
-// The hook of an entry that makes such an object.
+// Hook for an entry that creates an object.
 template <auto Entry, SetArgument::Kind Kind>
 struct Creates;
 template <typename Object, typename... Arguments,
@@ -44,7 +44,7 @@ struct Creates<Entry, Kind> {
   }
 };
 
-// The hooks of entries that retain and release one.
+// Hooks for entries that retain and release an object.
 template <auto Entry>
 struct Counts;
 template <typename Object, cl_int (CL_API_CALL *cl_icd_dispatch::*Entry)(Object)>
@@ -54,7 +54,7 @@ struct Counts<Entry> {
     if (code == CL_SUCCESS) launches().retain_object(object);
     return code;
   }
-  // Before the driver may give its handle to another.
+  // Called before the driver, which may then reuse the handle.
   static cl_int CL_API_CALL release(Object object) {
     launches().release_object(object);
     return (next.*Entry)(object);
@@ -99,7 +99,7 @@ class Launch {
   Launch(cl_kernel kernel, const Range &range, cl_event *event)
       : fresh_(launches().see(kernel, range)), event_(event) {}
 
-  // What the driver is given: what is kept waits for an event.
+  // Returns the event to pass to the driver: a launch to be stored needs one to wait for.
   cl_event *event() { return fresh_ && event_ == nullptr && !settings().record ? &own_ : event_; }
 
   cl_int end(cl_int code) {
@@ -121,8 +121,8 @@ class Launch {
   cl_event own_ = nullptr;
 };
 
-// A size that was measured goes to the driver where the application gives none. What the driver
-// refuses it is given as the application has it, whose error is the answer.
+// Passes a measured size to the driver if the application gives none. If the driver refuses that
+// size, repeats the call as the application made it, and returns that result.
 cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                  const size_t *offset, const size_t *global, const size_t *local,
                                  cl_uint wait_count, const cl_event *waits, cl_event *event) {
@@ -162,7 +162,7 @@ cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uin
   return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, launch.event()));
 }
 
-// The hook of an entry after which launches may be over.
+// Hook for an entry after which launches may be complete.
 template <auto Entry>
 struct Waits;
 template <typename Answer, typename... Arguments,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two functions by which an ICD loader takes a layer (CL/cl_layer.h). Nothing of OpenCL is
-// called here, nor is a file opened: an application that builds no program must not notice.
+// The two functions through which an ICD loader takes a layer (CL/cl_layer.h). They call no OpenCL
+// and open no file: an application that builds no program must not notice the layer.
 #include <CL/cl_layer.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
   if (target_dispatch == nullptr || num_entries_ret == nullptr || layer_dispatch_ret == nullptr) {
     return CL_INVALID_VALUE;
   }
-  // A table of function pointers, which only ever grows at its end.
+  // The table holds function pointers, and later versions only add to its end.
   static cl_icd_dispatch hooks;
   const size_t known = sizeof(cl_icd_dispatch) / sizeof(void *);
   const size_t entries = std::min<size_t>(known, num_entries);

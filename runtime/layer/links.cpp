@@ -23,7 +23,8 @@ constexpr char kNotOffline[] =
     "it is not recorded: it is linked of several programs or with options, which kiln build does "
     "not";
 
-// Nothing where a header is none that the layer saw, or the driver is to judge the call.
+// Returns the headers, or nothing if the layer did not see a header or the driver must judge the
+// call.
 std::optional<Headers> headers_of(const CompileArguments &arguments) {
   const bool none = arguments.header_count == 0;
   if (none != (arguments.headers == nullptr) || none != (arguments.names == nullptr)) return {};
@@ -32,14 +33,14 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
     const ProgramPointer header = objects().find(arguments.headers[i], Program::Kind::from_source);
     if (header == nullptr || arguments.names[i] == nullptr) return {};
     const std::string name = arguments.names[i];
-    // By another spelling it would not be found.
+    // The lookup would not find a name in another spelling.
     if (std::filesystem::path(name).lexically_normal().generic_string() != name) return {};
     if (!found.emplace(name, header->source).second) return {};
   }
   return found;
 }
 
-// What the call is for, or null where the layer does not follow it.
+// Returns the compilation that the call asks for, or null if the layer does not follow the call.
 std::shared_ptr<Compilation> follow(const ProgramPointer &program,
                                     const CompileArguments &arguments) {
   if (arguments.build.notify != nullptr) return nullptr;
@@ -56,11 +57,11 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
   return made;
 }
 
-// What the call makes: the program that one clBuildProgram makes of the only part, or one that has
-// the name of its parts.
+// The result of a link: the program that one clBuildProgram makes from the only part, or a program
+// named after its parts.
 struct Link {
   WholeProgram whole;
-  std::vector<std::string> parts;  // empty: what a clBuildProgram makes
+  std::vector<std::string> parts;  // empty: as from one clBuildProgram
   Devices devices;
   bool is_library = false;
 };
@@ -93,7 +94,7 @@ std::optional<Link> link_of(const LinkArguments &arguments) {
   return made;
 }
 
-// Says of a program that a pack gave what a linked one says.
+// Registers a program from a pack, to answer queries as a linked program does.
 void hand_out(const Served &linked, const LinkArguments &arguments) {
   auto known = std::make_shared<Program>();
   known->handle = linked.program;
@@ -104,7 +105,7 @@ void hand_out(const Served &linked, const LinkArguments &arguments) {
   objects().add(known);
 }
 
-// What is linked with the library is named by what this is linked of.
+// Registers a library with the name made from its parts, which names the links that use it.
 void know_library(cl_program linked, cl_context context, const Link &link) {
   auto known = std::make_shared<Program>();
   known->handle = linked;
@@ -118,7 +119,8 @@ void know_library(cl_program linked, cl_context context, const Link &link) {
   objects().add(known);
 }
 
-// Of what is linked no source is known to take it again from when it was launched.
+// Stores a linked program. Does not watch launches: there is no source to keep the program from
+// again after a launch.
 packs::Status note_linked(cl_program linked, const Link &link) {
   KeptFile unwatched;
   packs::Status status = note_built(linked, link.devices, link.whole, &unwatched);
@@ -130,7 +132,7 @@ packs::Status note_linked(cl_program linked, const Link &link) {
   return status;
 }
 
-// What becomes of it when the driver has linked it, for the report.
+// Notes a program that the driver linked, and returns the outcome for the report.
 std::string note(cl_program linked, const Link &link) {
   if (linked == nullptr) return kRefused;
   const bool has_pack = link.parts.empty() || !settings().record;
@@ -139,11 +141,11 @@ std::string note(cl_program linked, const Link &link) {
   return kNotOffline;
 }
 
-// What twins stand for is linked of the text that was named: built, where they are, so that the
-// driver may refuse it.
+// Has the driver link. A twin's place is taken by a program from the text that was named. If the
+// twin is built, that program is built too, so that the driver may refuse it.
 cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
   const BuildArguments &build = arguments.build;
-  std::vector<TwinPointer> twins;  // held
+  std::vector<TwinPointer> twins;  // keeps the twins alive
   std::vector<cl_program> programs;
   for (cl_uint i = 0; arguments.programs != nullptr && i < arguments.count; ++i) {
     const cl_program own = arguments.programs[i];
@@ -166,7 +168,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   std::unique_lock<std::mutex> lock(program->building);
   if (objects().has_kernels(program)) return CL_INVALID_OPERATION;
   const std::shared_ptr<Compilation> compilation = follow(program, arguments);
-  // Kernels that the layer does not know may be attached to what the driver built.
+  // Kernels unknown to the layer may be attached to a program that the driver built.
   const bool can_wait = compilation != nullptr && !program->native && !settings().record;
   if (can_wait && (can_serve(compilation->whole.name, compilation->devices) ||
                    can_serve_link_of(compilation->whole.name, compilation->devices))) {
@@ -190,7 +192,7 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   return code;
 }
 
-// Not from the application's program, whose files and headers may have changed since it asked.
+// Does not use the application's program, whose files and headers may have changed since the call.
 void compile_deferred(cl_program handle) {
   const ProgramPointer program = objects().find(handle);
   const CompilationPointer seen = objects().compilation_of(handle);

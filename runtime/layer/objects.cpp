@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts references as the application does, and answers which program stands for which.
+// Counts references as the application does, and finds the twin of a program.
 #include "runtime/layer/objects.hpp"
 
 #include "runtime/spool/launches.hpp"
@@ -9,7 +9,7 @@ namespace kiln::layer {
 using Lock = std::lock_guard<std::mutex>;
 
 Twin::~Twin() {
-  launches().set_program(program, "");  // its handle may be another's then
+  launches().set_program(program, "");  // the driver may reuse its handle
   next.clReleaseProgram(program);
 }
 
@@ -22,7 +22,7 @@ packs::Result<WholeProgram> whole_of(const Program &program, std::string_view op
   return whole_module(program.source, options);
 }
 
-// What leaves is declared before the lock, so that the driver is called after it.
+// Removed objects are declared before the lock, so that the driver is called after it is released.
 void Objects::add(const ProgramPointer &program) {
   ProgramPointer before;
   const Lock lock(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layer knows of an application's programs and kernels.
+// The layer's records of an application's programs and kernels.
 #pragma once
 
 #include <algorithm>
@@ -23,17 +23,17 @@ using source::whole_module;
 using source::whole_program;
 using source::WholeProgram;
 
-// What an application gave for options; drivers do not take NULL for "".
+// Build options as the application gave them; drivers do not treat NULL as "".
 struct Options {
   std::string text;
   bool is_null = false;
 
-  // These, or in their place what says the same.
+  // Returns null if the options were NULL, or else `same`, a text with the same meaning.
   const char *or_null(const std::string &same) const { return is_null ? nullptr : same.c_str(); }
 };
 
-// A program that is built, or compiled, and stands for one of the application's. Whoever looks at
-// it holds it.
+// A built or compiled program that stands for one of the application's. Every user holds a
+// reference.
 struct Twin {
   Twin(cl_program made, WholeProgram its_whole, Options its_options, Devices its_devices,
        std::vector<std::string> its_logs, TunedProgram its_sizes, bool its_is_compiled = false)
@@ -50,73 +50,73 @@ struct Twin {
 
   const cl_program program;  // owned
   const WholeProgram whole;
-  const bool is_compiled;               // by clCompileProgram, to be linked; not built
-  const Options options;                // that the application gave
-  const Devices devices;                // that it is built for
-  const std::vector<std::string> logs;  // of the build for each; empty: the program's own
+  const bool is_compiled;               // by clCompileProgram, for a link; not built
+  const Options options;                // as the application gave them
+  const Devices devices;                // devices of this build
+  const std::vector<std::string> logs;  // build log per device; empty: the program's own
   const TunedProgram tuned;
 
-  // Of one of the devices.
+  // Returns the log of one of the devices.
   const std::string &log_of(cl_device_id device) const {
     const auto at = std::find(devices.begin(), devices.end(), device) - devices.begin();
     return logs[static_cast<std::size_t>(at)];
   }
 
-  // The same program built from its text, to be asked for what binaries do not keep.
+  // The same program built from its text, for queries that binaries cannot answer.
   std::mutex asking;
-  bool asked = false;                        // guarded by `asking`, and then
-  runtime::Handle<cl_program> of_text = {};  // null if it could not be built
+  bool asked = false;                        // guarded by `asking`, like `of_text`
+  runtime::Handle<cl_program> of_text = {};  // null if the build failed
 };
 using TwinPointer = std::shared_ptr<Twin>;
 
-// What clCompileProgram was called for, or clLinkProgram for a library.
+// The program that clCompileProgram, or clLinkProgram for a library, was called for.
 struct Compilation {
   WholeProgram whole;
-  Options options;  // that the application gave
+  Options options;  // as the application gave them
   Headers headers;
   Devices devices;
-  // Whether the driver was not called yet, since a pack has what comes of it.
+  // Whether the driver was not called yet, since a pack has the result.
   bool is_deferred = false;
-  bool is_library = false;  // linked of what was compiled
+  bool is_library = false;  // linked from compiled programs
 };
 using CompilationPointer = std::shared_ptr<const Compilation>;
 
 struct Program {
   enum class Kind {
     from_source,
-    linked,  // a pack gave it for a link: it says nothing of the source and options that it is of
+    linked,  // linked, served from a pack; source and options of the parts are unknown
     own_binary,
-    library,  // the driver linked it
+    library,  // linked by the driver
   };
 
-  cl_program handle = nullptr;  // the application's
+  cl_program handle = nullptr;  // the application's handle
   Kind kind = Kind::from_source;
-  std::uint64_t binary = 0;  // what the quarantine knows an own binary by
+  std::uint64_t binary = 0;  // the quarantine's number of an own binary
   cl_context context = nullptr;
-  std::string source;  // or a module's bytes; of what is linked the options
+  std::string source;  // or the bytes of a module; for a linked program, the link options
   bool is_il = false;
   std::mutex building;  // held while it is built or compiled
-  bool native = false;  // guarded by `building`: the driver did so, for the application
-  std::atomic<bool> specialised{false};  // a constant of a module was set
-  // Whether the driver counts a kernel among the references of its program, as some do.
+  bool native = false;  // guarded by `building`: the driver did that, for the application
+  std::atomic<bool> specialised{false};  // a module's constant was set
+  // Whether the driver counts a kernel as a reference to its program, as some do.
   std::atomic<bool> counts_kernels{true};
-  TunedProgram tuned;  // of what is linked
+  TunedProgram tuned;  // of a linked program
 
-  // Guarded by Objects.
+  // Fields guarded by Objects.
   TwinPointer twin;                // null: the handle stands for itself
-  CompilationPointer compilation;  // null: not compiled, or not in a way that the layer follows
-  unsigned references = 1;         // the application's
-  unsigned kernels = 0;            // of the twin that are alive, or being made
+  CompilationPointer compilation;  // null: not compiled, or by a call that is not followed
+  unsigned references = 1;         // held by the application
+  unsigned kernels = 0;            // the twin's kernels that exist or are being created
 };
 using ProgramPointer = std::shared_ptr<Program>;
 
-// What the program is with these options. Fails as whole_program() and whole_module() do, and of a
-// module whose constants were set.
+// Returns the whole program for these options. Fails as whole_program() and whole_module() do, and
+// for a module whose constants were set.
 packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
                                      const Headers &headers = {});
 
-// Any thread may call anything. An object leaves when the application releases it for the last
-// time, before the driver may give its handle to another.
+// The known objects. Thread-safe. An object is removed at the application's last release, before
+// the driver may reuse its handle.
 class Objects {
  public:
   void add(const ProgramPointer &program);
@@ -131,15 +131,17 @@ class Objects {
   void set_compilation(const ProgramPointer &program, CompilationPointer compilation);
   bool has_kernels(const ProgramPointer &program) const;
 
-  // The program's twin, or null; if there is one, it counts as having a kernel until end_kernel().
+  // Returns the program's twin, or null. A twin counts as having one more kernel until
+  // end_kernel().
   TwinPointer begin_kernel(const ProgramPointer &program);
   void end_kernel(const ProgramPointer &program);
   void add_kernel(cl_kernel kernel, const ProgramPointer &program);
-  ProgramPointer program_of(cl_kernel kernel) const;  // null: not a twin's
-  // References to the program's handle by its twin's kernels that the driver would not count.
+  ProgramPointer program_of(cl_kernel kernel) const;  // null: not a twin's kernel
+  // Returns how many references to the program its twin's kernels hold that the driver would not
+  // count.
   unsigned uncounted(cl_program handle) const;
   void retain_kernel(cl_kernel kernel);
-  // The program whose handle the kernel held, if this was its last reference; else null.
+  // Returns the program whose handle the kernel held, if this was the last reference; else null.
   cl_program release_kernel(cl_kernel kernel);
 
  private:
@@ -155,7 +157,7 @@ class Objects {
   std::unordered_map<cl_kernel, Kernel> kernels_;
 };
 
-// Never destroyed: applications release what they have when their own statics are.
+// Never destroyed: applications release their objects while their own statics are destroyed.
 Objects &objects();
 
 }  // namespace kiln::layer

@@ -13,7 +13,7 @@ namespace {
 // Not a std::shared_mutex: with some standard libraries a global one has a destructor.
 pthread_rwlock_t compiler = PTHREAD_RWLOCK_INITIALIZER;
 
-// More than this is a driver's mistake and not a log.
+// A larger size is a driver's mistake, not a log.
 constexpr std::size_t kMaxLogBytes = std::size_t{16} << 20;
 constexpr cl_uint kMaxDevices = 256;  // of a program
 
@@ -69,7 +69,7 @@ Status create_program(const Device &device, cl_context context, Form form, packs
   return error;
 }
 
-// A number by clGetProgramBuildInfo; false if the driver does not answer.
+// Gets a number by clGetProgramBuildInfo; false if the driver does not answer.
 template <typename T>
 bool build_number(const Device &device, cl_program program, cl_program_build_info what, T *out) {
   return device.cl->clGetProgramBuildInfo(program, device.id, what, sizeof(*out), out, nullptr) ==
@@ -152,7 +152,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
     const cl_int code = first.error.cl_error;
     if (code != CL_INVALID_BUILD_OPTIONS && code != CL_BUILD_PROGRAM_FAILURE) return first;
     BuildOutcome second = build_program(device, context, form, bytes, options, expected);
-    // A genuine error is the source's, and the first compilation has said it as well.
+    // A genuine error is in the source, and the first compilation reported it, too.
     const bool is_silent = !second.error.ok() && second.log.empty();
     if (is_silent && code == CL_BUILD_PROGRAM_FAILURE) second.log = std::move(first.log);
     return second;
@@ -177,7 +177,7 @@ BuildOutcome build_program(const Device &device, cl_context context, Form form, 
 }
 
 Status program_binary(const Device &device, cl_program program, packs::Bytes *out) {
-  const UsingCompiler using_compiler;  // some compile what is left when they are asked
+  const UsingCompiler using_compiler;  // some drivers compile the rest when they are asked
   cl_uint count = 0;
   cl_int code =
       device.cl->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
@@ -194,13 +194,13 @@ Status program_binary(const Device &device, cl_program program, packs::Bytes *ou
   code = device.cl->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof(std::size_t),
                                      sizes.data(), &answered);
   if (code != CL_SUCCESS) return cl_failure("clGetProgramInfo", code);
-  // PoCL lists the binaries of those that it was built for alone.
+  // PoCL lists only the binaries of devices that the program was built for.
   if (count > 1 && answered == sizeof(std::size_t)) {
     devices[0] = device.id;
   } else if (answered != count * sizeof(std::size_t)) {
     return Status::error(Code::opencl, "the driver does not say which device has which binary");
   }
-  // Other devices of the context get memory too: a driver may ignore a null pointer.
+  // Other devices of the context get memory too: a driver may ignore that a pointer is null.
   std::vector<packs::Bytes> binaries(count);
   std::vector<unsigned char *> places(count);
   std::uint64_t left = packs::kMaxBlobSize;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a program through the driver, and what makes Kiln accept it.
+// Builds a program with the driver, and checks it.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct BuiltProgram {
 };
 
 struct BuildOutcome {
-  Status error;     // what failed; ok when the program is accepted
-  std::string log;  // the driver's build log, also of a build that succeeded
+  Status error;     // the failure; ok when the program is accepted
+  std::string log;  // the driver's build log, also after success
   BuiltProgram built;
 };
 
-// Keeps the compiler of every platform from being unloaded while it exists: that is one for all
-// loaders of a process. Not to be nested.
+// While it exists, no platform's compiler is unloaded: all loaders of a process share the
+// compilers. Must not be nested.
 class UsingCompiler {
  public:
   UsingCompiler();
@@ -41,7 +41,8 @@ class UsingCompiler {
   ~UsingCompiler();
 };
 
-// Keeps others from using a compiler while it exists; false, and keeps nobody, if somebody does.
+// While it exists, no other thread uses a compiler. False, without keeping anybody out, if a thread
+// is using one already.
 class NobodyCompiles {
  public:
   NobodyCompiles();
@@ -54,23 +55,23 @@ class NobodyCompiles {
   bool locked_;
 };
 
-// Creates, builds and checks: codes, statuses and handles must agree, the build must
-// succeed, each expected kernel must exist with its number of arguments. `bytes` were
-// verified by the caller. Options are passed for source, cut down to what is defined for
-// IL, and not passed for a binary ("as built"). `working`, with a space before each, are options
-// for source that change how the compiler works and not what it makes, of which it may not know:
-// where it refuses the program it is asked once more without them.
+// Creates, builds and checks a program: codes, statuses and handles must agree, the build must
+// succeed, and each expected kernel must exist with its number of arguments. The caller has
+// verified `bytes`. Options are passed for source, reduced to the defined ones for IL, and not
+// passed for a binary ("as built"). `working`, with a space before each option, changes for source
+// how the compiler works but not its result. The compiler may not know these options: if it refuses
+// the program, it is asked once more without them.
 BuildOutcome build_program(const Device &device, cl_context context, Form form, packs::View bytes,
                            std::string_view options, const std::vector<ExpectedKernel> &expected,
                            std::string_view working = {});
 
-// The driver's build log; empty if it has none, or one of an absurd size.
+// Returns the driver's build log; empty if there is none, or if its size is absurd.
 std::string build_log(const Device &device, cl_program program);
 
-// The driver's own binary of a built program for the device.
+// Gets the driver's own binary of a built program for the device.
 Status program_binary(const Device &device, cl_program program, packs::Bytes *out);
 
-// The options that the specification defines for a program made from IL: the -cl-
+// Returns the options that the specification defines for a program made from IL: the -cl-
 // optimisation flags of `options`, without -cl-std and -cl-kernel-arg-info.
 std::string il_options(std::string_view options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the targets that a cross-check or the vendor's rule speaks for, the nearest first.
+// Lists the targets that a cross-check or the vendor's rule accepts, the nearest first.
 #include "runtime/load/compatible.hpp"
 
 #include "kiln/packs/records.hpp"
@@ -42,7 +42,7 @@ std::vector<Candidate> find_compatible(const packs::Pack &pack, const Descriptio
     const Facts target_key = parse_facts(target.key()).value_or(Facts());
     const VendorRule rule = rule_for(check, target, target_key, device);
     if (rule.why == nullptr) continue;
-    // A driver may take code with wider or narrower pointers without a word, as Intel's do.
+    // A driver may silently take code with wider or narrower pointers, as Intel's drivers do.
     if (both_have_and_differ(target_key, device.key.facts(), "address_bits")) continue;
     const unsigned below = check ? 0 : rule.needs_proof ? 2 * kByRule : kByRule;
     const unsigned rank = distance(target_key, device.key.facts()) + below;

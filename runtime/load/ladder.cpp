@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the rungs from the top until a program passes every check, and has persistence store what
-// was compiled.
+// Tries the rungs from the top until a program passes every check, and has persistence store the
+// programs that were compiled.
 #include "runtime/load/ladder.hpp"
 
 #include <algorithm>
@@ -21,14 +21,15 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// What is given to the driver on a rung.
+// An offer of a rung that is given to the driver.
 struct Attempt {
   const Rung &rung;
   const Offer &offer;
   BlobUse subject{offer.id, rung.id};
 };
 
-// By the compiler, which would do so again; and not for lack of memory, say.
+// Returns whether the compiler refused the program and would do so again, unlike after a lack of
+// memory.
 bool was_refused(const Status &error) {
   return error.cl_error == CL_BUILD_PROGRAM_FAILURE ||
          error.cl_error == CL_COMPILE_PROGRAM_FAILURE ||
@@ -75,7 +76,7 @@ class Ladder {
     return give_up(&result, outcome, std::move(reason));
   }
 
-  // Ok unless the rung is left out, whatever it has to offer.
+  // Returns ok unless the rung is left out, whatever it offers.
   Status is_open(const Rung &rung) const {
     if ((flags_ & rung.off) != 0) return Status::error(Code::failed, "switched off");
     if (proven_alone_ &&
@@ -134,8 +135,9 @@ class Ladder {
     return true;
   }
 
-  // Whether a vendor's rule, if the offer is by one, covers the binary, and needs no proof or
-  // somebody vouches: the application's check, now or at an earlier start.
+  // Returns whether the offer may be tried. A vendor's rule must cover the binary's format. If the
+  // rule needs a proof, the application must have a check, or an earlier start must have proven the
+  // binary.
   bool may_try(const Offer &offer, RungResult *result) {
     const VendorRule &rule = offer.rule;
     const auto *text = reinterpret_cast<const char *>(offer.bytes.data);
@@ -152,7 +154,7 @@ class Ladder {
                 "\", but nothing vouches for it: run kiln crosscheck, or give a check"}));
   }
 
-  // Gives the driver the bytes, behind a marker unless it has proven to survive them.
+  // Gives the driver the bytes, guarded by a marker unless the driver has proven to survive them.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
     const Verdict before =
         guard_ == nullptr ? Verdict::untried : guard_->verdict(attempt.subject.id);
@@ -183,7 +185,8 @@ class Ladder {
     return loaded;
   }
 
-  // What the compiler refused at an earlier start has failed, and its log is still there.
+  // Skips a subject in quarantine. If the compiler refused it at an earlier start, the rung failed,
+  // and the log of that start is still there.
   bool pass_over(const Attempt &attempt, RungResult *result, std::string why) {
     const History history = guard_->history(attempt.subject.id);
     if (history.deaths != 0 || history.refusals == 0) {
@@ -202,11 +205,12 @@ class Ladder {
         build_program(device, loader_->context.get(), attempt.rung.form, attempt.offer.bytes,
                       concat({variant_.options(), loader_->notes.options}), expected,
                       expected.size() == 1 ? device.description.deferring
-                                           : "");  // of the others none is asked for
+                                           : "");  // only this kernel will be created
     if (!outcome.error.ok()) {
       if (persistence_ != nullptr && attempt.rung.form != Form::binary &&
           was_refused(outcome.error)) {
-        guarded->end(Verdict::refused);  // a process that is ended from here on has not died of it
+        // If the process ends after this, the driver did not crash on the subject.
+        guarded->end(Verdict::refused);
         persistence_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
       }
       result->log = std::move(outcome.log);
@@ -254,8 +258,8 @@ class Ladder {
     }
   }
 
-  // Whether the driver took the binary as it is. With an overlay, which remembers the answer, it
-  // is asked once for each binary and driver.
+  // Returns whether the driver took the binary unchanged. With an overlay, which remembers the
+  // answer, the driver is asked once for each binary and driver.
   Verdict verdict_on_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
                             cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
@@ -268,7 +272,7 @@ class Ladder {
     constexpr unsigned kNever = KILN_DRIVER_NEVER_COMPARE | KILN_DRIVER_NEVER_ASK;
     if ((loader_->notes.flags & kNever) != 0) return Verdict::taken;
     if (!asked) return Verdict::proven;
-    // It has survived being given; being asked is another matter.
+    // The driver has survived loading the binary; asking for its binary has a marker of its own.
     guarded->end(Verdict::untried);
     packs::Bytes now;
     const Status status = ask_for_binary(*loader_, variant_, program, &now);
@@ -279,8 +283,8 @@ class Ladder {
     return *report_.recompiled ? Verdict::recompiled : Verdict::proven;
   }
 
-  // The self-check of another target's binary: it must not have been recompiled, and the
-  // application's own check must agree, once.
+  // Checks another target's binary: the driver must not have recompiled it, and the application's
+  // check, if there is one, must accept it once.
   bool serves(Verdict verdict, Verdict before, const std::shared_ptr<LoadedProgram> &program,
               RungResult *result, Verdict *after) {
     if (verdict == Verdict::recompiled) {
@@ -296,7 +300,7 @@ class Ladder {
     return give_up(result, KILN_OUTCOME_FAILED, "the application's check found its results wrong");
   }
 
-  // By what the guard knows: bit i is set where kernel i is to be marked.
+  // Sets bit i of to_prove if the guard does not know that the driver survives launching kernel i.
   void expect_first_launches(LoadedProgram *program) const {
     std::uint64_t bits = 0;
     for (unsigned i = 0; i < variant_.kernels().size() && i < kMarkedKernels; ++i) {
@@ -312,7 +316,7 @@ class Ladder {
   Persistence *persistence_;
   Guard *guard_;
   bool dry_run_;
-  bool proven_alone_;  // the exact rung alone
+  bool proven_alone_;  // only the exact rung may be tried
   packs::Bytes *scratch_ = nullptr;
 };
 

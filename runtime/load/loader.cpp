@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which notes are about a driver, telling the application, and what a build is checked by.
+// Selects the notes about a driver, notifies the application, and lists the kernels that a build
+// must have.
 #include "runtime/load/loader.hpp"
 
 #include "kiln/packs/text.hpp"
@@ -8,7 +9,7 @@ namespace kiln::runtime {
 namespace {
 
 const kiln_driver_note kNotes[] = {
-    // It writes its binary anew whenever it is asked.
+    // It writes a new binary whenever it is asked.
     {sizeof(kiln_driver_note), "Oclgrind", nullptr, nullptr, KILN_DRIVER_NEVER_COMPARE, nullptr},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every load of an application has in common, and what a load that succeeded gives.
+// The state that all loads of an application share, and the result of a successful load.
 #pragma once
 
 #include <atomic>
@@ -15,72 +15,72 @@
 
 namespace kiln::runtime {
 
-// What is known of a driver's mistakes: what Kiln's own notes and the application's about one
-// device come to.
+// The combined notes about one device's driver: Kiln's own and the application's.
 struct DriverNotes {
   unsigned flags = 0;   // KILN_DRIVER_* bits
   std::string options;  // each with a space before it
 };
 
-// If the note is about the device.
+// Adds the note to `*out` if it is about the device.
 void add_driver_note(const kiln_driver_note &note, const Identity &identity,
                      const Description &description, DriverNotes *out);
 
-// Kiln's own notes about the device.
+// Returns Kiln's own notes about the device.
 DriverNotes known_driver_notes(const Identity &identity, const Description &description);
 
-// Checks the parts of a pack: a plug point that runtime/trust implements. Shared with the pack,
-// which may outlive the loader.
+// Checks the parts of a pack. This is an interface, which runtime/trust implements. It is shared
+// with the pack, which may outlive the loader.
 class Trust : public packs::NameCheck {
  public:
-  // What would have been refused, where that is only to be told: Code::untrusted.
+  // Returns Code::untrusted with the fault, if faults are only reported (KILN_TRUST_WARN); else ok.
   virtual Status told() const = 0;
-  // A number that stands for the keys where they are required; else 0.
+  // Returns a number that stands for the keys if signatures are required; else 0.
   virtual std::uint64_t number() const = 0;
 };
 
-// A device, a context that holds it, a pack, and what the application asked for. Immutable
-// but for what it remembers, which guards itself, and a flag; shared between threads.
+// A device, a context that holds the device, a pack, and the application's options. Shared between
+// threads, and immutable except for persistence and scratch memory, which are guarded, and a flag.
 struct Loader {
   std::shared_ptr<const Device> device;
   std::shared_ptr<const packs::Pack> pack;
-  std::shared_ptr<const Trust> trust;  // what `pack` is checked by; null: nothing is demanded
+  std::shared_ptr<const Trust> trust;  // checks `pack`; null: no signatures are required
   Handle<cl_context> context;
   DriverNotes notes;
   unsigned hints = 0;  // KILN_HINT_* bits of a context of Kiln's own
 
   std::shared_ptr<Persistence> persistence;  // null: none
-  std::string no_overlay = "no overlay";     // then why, for people
+  std::string no_overlay = "no overlay";     // why there is no persistence, for people
   std::uint32_t deadline_milliseconds = 0;
   kiln_notice_function notice = nullptr;
   void *notice_user = nullptr;
   kiln_check_function check = nullptr;
   void *check_user = nullptr;
-  // Whether `check` finds the program's results right; null without a check. The C API sets it,
-  // since it makes the handle that `check` takes.
+  // Returns whether `check` finds the program's results right; null without a check. The C API sets
+  // this function, since it makes the handle that `check` takes.
   bool (*passes_check)(const Loader &, const std::shared_ptr<LoadedProgram> &) = nullptr;
 
-  mutable std::atomic<bool> compiler_unloaded{false};  // the driver was asked to, once at least
+  mutable std::atomic<bool> compiler_unloaded{false};  // the driver was asked for it at least once
 
-  // Where binaries are decoded, kept from load to load; a thread that finds it in use takes
+  // Memory for decoding binaries, kept from load to load; a thread that finds it in use takes
   // memory of its own.
   mutable packs::Bytes scratch;
   mutable std::mutex scratch_mutex;
 };
 
-// Tells the application, if it listens.
+// Calls the application's notice function, if there is one.
 void notify(const Loader &loader, const kiln_notice &notice);
 
-// The loader's guard; null without persistence.
+// Returns the loader's guard; null without persistence.
 Guard *guard_of(const Loader &loader);
 
-// Asks the driver for its binary of `program`, which some do not survive: behind a marker, where
-// the loader has a guard. Code::failed if an earlier start did not survive it.
+// Asks the driver for its binary of `program`. Some drivers do not survive this, so a marker guards
+// the call if the loader has a guard. Fails with Code::failed if an earlier start did not survive
+// it, or if a driver note forbids it.
 Status ask_for_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                       packs::Bytes *out);
 
-// A variant that the ladder loaded. The kernels made to check it are kept, in the
-// variant's order, for the first that asks.
+// A variant that the ladder loaded. The kernels that were made to check it are kept, in the
+// variant's order, for the first caller that asks for them.
 struct LoadedProgram {
   std::shared_ptr<const Loader> loader;
   std::string name;
@@ -88,15 +88,15 @@ struct LoadedProgram {
   BuiltProgram built;  // guarded by `mutex`: kernels are taken out
   std::mutex mutex;
 
-  BlobUse subject;  // what was given to the driver
-  // Bit i: the first launch of kernel i has not proven to be survived, and is to be marked. Kernels
-  // from the 64th on are not.
+  BlobUse subject;  // the bytes given to the driver
+  // Bit i: a marker must guard the first launch of kernel i, since the driver has not proven to
+  // survive it. Kernels after the first 64 are never marked.
   mutable std::atomic<std::uint64_t> to_prove{0};
   mutable std::atomic<bool> launched{false};
-  std::atomic<bool> to_finish{false};  // the overlay has no final binary of it
+  std::atomic<bool> to_finish{false};  // the overlay has no final binary of the program
 };
 
-// The variant's kernels as the driver must show them.
+// Returns the variant's kernels, which the driver's program must have.
 std::vector<ExpectedKernel> expected_kernels(packs::VariantRef variant);
 
 }  // namespace kiln::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the driver behind markers.
+// Guards calls of the driver with markers, and names their subjects.
 #include "runtime/load/persistence.hpp"
 
 #include "kiln/packs/bytes.hpp"

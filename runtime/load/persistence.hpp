@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What outlives the process, as the core asks for it: which bytes the driver survived, and which
-// binaries this device made itself. A plug point: runtime/overlay implements it, and a loader
-// without it remembers nothing.
+// A loader's memory beyond the process: which bytes the driver survived, and which binaries this
+// device made itself. This is an interface, which runtime/overlay implements; a loader without an
+// implementation remembers nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,27 @@ namespace kiln::runtime {
 
 enum class Verdict : std::uint8_t {
   untried = 0,
-  proven = 1,        // loaded as it is (a binary: the driver gave back the same bytes)
-  recompiled = 2,    // loaded, after the driver compiled it anew
+  proven = 1,        // loaded unchanged (for a binary: the driver gave back the same bytes)
+  recompiled = 2,    // loaded, after the driver recompiled it
   crashed = 3,       // a process ended inside the driver
-  binary_read = 5,   // asked for its own binary for the overlay, it answered
-  stuck = 6,         // in memory alone: another living process is in the driver past its deadline
+  binary_read = 5,   // the driver gave its own binary for the overlay
+  stuck = 6,         // in memory only: another living process is in the driver past its deadline
   wrong_result = 7,  // the application's check found wrong results
-  passed_over = 8,   // not given to the driver at one start, because of what happened before
-  taken = 9,         // loaded; the driver was not asked whether it took a binary as it is
-  refused = 10       // its compiler refused it in good order
+  passed_over = 8,   // skipped at one start because of its history
+  taken = 9,         // loaded; not checked whether the driver took the binary unchanged
+  refused = 10       // the compiler refused it without crashing
 };
 
-// The driver did it and lived: what follows needs no marker.
+// Returns whether the driver survived the subject, which then needs no marker any more.
 inline bool is_known(Verdict verdict) {
   return verdict == Verdict::proven || verdict == Verdict::recompiled ||
          verdict == Verdict::binary_read || verdict == Verdict::taken;
 }
 
 inline constexpr kiln_rung kHighestRung = KILN_RUNG_INTERMEDIATE;
-inline constexpr std::uint8_t kEarlierNoLoad = 7;  // kNoLoad of earlier journals; never a rung's
+inline constexpr std::uint8_t kEarlierNoLoad = 7;  // kNoLoad in earlier journals; never a rung
 
-// A rung's number as it is on disk, or kNoLoad.
+// A rung's number as stored on disk, or kNoLoad.
 class RungByte {
  public:
   constexpr RungByte(kiln_rung rung = KILN_RUNG_ERROR)  // NOLINT(google-explicit-constructor)
@@ -42,12 +42,13 @@ class RungByte {
   constexpr explicit RungByte(std::uint8_t value) : value_(value) {}
 
   constexpr std::uint8_t value() const { return value_; }
-  // For people: what is no load has no rung.
+  // Returns the rung to show to people; KILN_RUNG_ERROR if there is none.
   constexpr kiln_rung rung() const {
     return is_rung() ? static_cast<kiln_rung>(value_) : KILN_RUNG_ERROR;
   }
   constexpr bool is_rung() const { return value_ <= kHighestRung && value_ != kEarlierNoLoad; }
-  // Compiling takes so long that the application is often ended meanwhile.
+  // Returns whether the rung compiles IL or source, which takes so long that the application is
+  // often ended meanwhile.
   constexpr bool is_slow() const { return value_ == KILN_RUNG_IL || value_ == KILN_RUNG_SOURCE; }
 
   friend constexpr bool operator==(RungByte a, RungByte b) { return a.value_ == b.value_; }
@@ -57,64 +58,66 @@ class RungByte {
   std::uint8_t value_;
 };
 
-// In place of a rung, for what is no load: linking for the overlay, first launches, unloading the
-// compiler, asking for work-group sizes. No rung will ever have the number.
+// Stands in place of a rung for work that is not a load: linking for the overlay, first launches,
+// unloading the compiler, asking for work-group sizes. No rung will ever have this number.
 inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
 
-// What an attempt works on. The id names the bytes together with the way they are built.
+// The subject of an attempt. The id names the bytes together with the way they are built.
 struct BlobUse {
   std::uint64_t id = 0;
   RungByte rung;
 };
 
-// What is known of one subject.
+// The history of one subject.
 struct History {
-  Verdict last = Verdict::untried;  // without passed_over
+  Verdict last = Verdict::untried;  // ignores passed_over
   unsigned deaths = 0;              // since it was last proven; one for each process
   unsigned passed_over = 0;         // starts since the last death or refusal
   unsigned refusals = 0;            // since it was last proven
-  std::uint16_t marker = 0;         // that recorded the last death
-  bool stuck = false;               // as Verdict::stuck
+  std::uint16_t marker = 0;         // the marker that recorded the last death
+  bool stuck = false;               // see Verdict::stuck
 };
 
-// Remembers what a driver survived. Any thread may call.
+// Remembers which subjects a driver survived. Any thread may call.
 class Guard {
  public:
   virtual History history(std::uint64_t id) const = 0;
   Verdict verdict(std::uint64_t id) const { return history(id).last; }
-  // Ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is left to
-  // try. What is passed over is recorded, once for this object; with `dry_run` nothing is.
+  // Returns ok if the subject may be tried, else why it is in quarantine. `last`: nothing else is
+  // left to try. Records that a subject was skipped, once for this object; with `dry_run` records
+  // nothing.
   virtual packs::Status check(const BlobUse &subject, bool last, bool dry_run) = 0;
   packs::Status check(const BlobUse &subject) { return check(subject, false, false); }
-  // The same for what happened to the subject alone, whatever others did on its rung.
+  // Returns whether the subject is skipped because of its own history, whatever other subjects did
+  // on its rung.
   virtual bool passes_over(const BlobUse &subject, bool last, bool dry_run) = 0;
 
-  // Writes a marker before the driver sees an unproven subject, on the thread that calls it.
-  // `deadline` in milliseconds, 0 for none. `*slot` is set on success alone.
+  // Writes a marker before the driver sees an unproven subject; called on the thread that calls the
+  // driver. `deadline` is in milliseconds, 0 for none. `*slot` is set only on success.
   virtual packs::Status begin(const BlobUse &subject, std::uint32_t deadline, int *slot) = 0;
-  // This thread has left the driver, whose work goes on.
+  // Says that this thread has left the driver, while the driver's work goes on.
   virtual void leave(int slot) = 0;
-  // After it. Records a verdict other than untried, which is for an orderly failure. With
-  // slot -1 only the verdict is recorded.
+  // Ends the attempt. Records the verdict, unless it is untried, which stands for an orderly
+  // failure. With slot -1 only the verdict is recorded.
   virtual void end(int slot, const BlobUse &subject, Verdict verdict) = 0;
 
  protected:
   ~Guard() = default;
 };
 
-// What the driver is asked to do with one subject, behind a marker. For one thread.
+// Guards the driver's work on one subject with a marker. For one thread.
 class Guarded {
  public:
-  // Writes the marker, unless `guard` is null or the driver is known to survive the subject. The
-  // subject's deadline is in milliseconds, 0 for none.
+  // Writes the marker, unless `guard` is null or the driver is known to survive the subject.
+  // `deadline` is in milliseconds, 0 for none.
   Guarded(Guard *guard, const BlobUse &subject, std::uint32_t deadline);
   Guarded(const Guarded &) = delete;
   Guarded &operator=(const Guarded &) = delete;
   ~Guarded() { end(Verdict::untried); }
 
-  // Whether the marker could be written, where one is needed.
+  // Returns ok if the marker was written or is not needed.
   const packs::Status &status() const { return status_; }
-  // The driver has come back; may be called again with what was found out later.
+  // Says that the driver has come back; may be called again with a later verdict.
   void end(Verdict verdict);
 
  private:
@@ -127,50 +130,53 @@ class Guarded {
 struct LoadedProgram;
 struct Report;
 
-// Of one loader; shared with the launches that it marks. Any thread may call.
+// The memory of one loader, shared with the launches that it marks. Any thread may call.
 class Persistence {
  public:
   virtual ~Persistence() = default;
 
   virtual Guard &guard() = 0;
 
-  // A binary of this device's own, and its id in journals. `*bytes` owns what `binary` points to.
+  // A binary that this device made, and its id in journals. find() puts the bytes that `binary`
+  // points to into `*bytes`.
   struct Stored {
     packs::View binary;
     std::uint64_t id = 0;
     packs::Finality finality = packs::Finality::no;
   };
-  // Code::not_found if there is none that this driver takes; another code if it cannot be read.
+  // Finds the binary of a variant. Fails with Code::not_found if there is none that this driver
+  // takes, and with another code if it cannot be read.
   virtual packs::Status find(const packs::Digest &variant, packs::Bytes *bytes,
                              Stored *out) const = 0;
 
-  // Remembers what the compiler said when it refused a subject, and gives the log, and in `why` the
-  // reason, of an earlier start; "" and `why` as it was if they are gone.
+  // keep_refusal() stores the compiler's reason and log when it refused a subject. refusal()
+  // returns the log of an earlier start and sets `*why` to the reason; if they are gone it returns
+  // "" and leaves `*why` unchanged.
   virtual void keep_refusal(std::uint64_t id, const std::string &why,
                             const std::string &log) const = 0;
   virtual std::string refusal(std::uint64_t id, std::string *why) const = 0;
 
-  // After a load: stores the driver's own binary if that saves the next start a compilation. Sets
-  // LoadedProgram::to_finish, adds a note to the load's report, and notifies the application.
+  // Called after a load: stores the driver's own binary if that saves the next start a compilation.
+  // Sets LoadedProgram::to_finish, adds a note to the load's report, and notifies the application.
   virtual void keep(LoadedProgram *program, Report *report) = 0;
   // Makes the program's binary final and stores it, if LoadedProgram::to_finish is set, and
   // notifies the application.
   virtual void finish(LoadedProgram *program) = 0;
 };
 
-// Names "kernel `index` of what was given to the driver as `subject` was launched".
+// Returns the id of launching kernel `index` of the program that was loaded from `subject`.
 std::uint64_t launch_id(const BlobUse &subject, unsigned index);
-inline constexpr unsigned kMarkedKernels =
-    64;  // per program; launches of its later kernels are not marked
+// Kernels of a program whose launches are marked; launches of its later kernels are not.
+inline constexpr unsigned kMarkedKernels = 64;
 
-// Ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
-// `last` and `dry_run` are as Guard::check() has them.
+// Returns ok if the kernels of `subject` may be launched, else why the subject is in quarantine.
+// `last` and `dry_run` are as for Guard::check().
 packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t kernels,
                              bool last = false, bool dry_run = false);
 
-// Names work on the driver's binary of a variant.
+// Kinds of work on the driver's binary of a variant.
 enum class Work : unsigned {
-  heal = 1,  // making a new one, because the driver recompiled the one that was there
+  heal = 1,  // make a new binary, because the driver recompiled the stored one
   ask = 2,
   link = 3
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One slot for each variant, whose lock makes other threads wait for the one that loads.
+// Keeps one slot for each variant; its lock makes other threads wait for the one that loads.
 #include "runtime/load/programs.hpp"
 
 namespace kiln::runtime {
@@ -53,7 +53,7 @@ Programs::Slot *Programs::find_slot(const std::string &program, const std::strin
   return slots_.back().get();
 }
 
-// The slot's mutex is held.
+// The caller holds the slot's mutex.
 const LoadResult &Programs::load_slot(const std::string &program, Slot *slot) {
   LoadResult result;
   auto report = new_report(*loader_, program, std::string(slot->variant.name()));
@@ -95,7 +95,7 @@ LoadResult Programs::load_next(const std::string &program, unsigned flags, LoadR
 
 void Programs::prefetch(const std::vector<std::string> &programs, unsigned flags,
                         Progress *progress) {
-  std::vector<Slot *> others;  // that another thread is loading
+  std::vector<Slot *> others;  // slots that another thread is loading
   for (std::size_t i = 0; i < programs.size(); ++i) {
     LoadResult asked;
     Slot *slot = find_slot(programs[i], {}, flags, {}, &asked);

@@ -14,28 +14,28 @@
 
 namespace kiln::runtime {
 
-// How a load ended. The report is always there, the program on success.
+// The result of a load. The report is always there, the program only on success.
 struct LoadResult {
   Status error;
   std::shared_ptr<LoadedProgram> program;
   std::shared_ptr<const Report> report;
-  Choice choice;  // of this call; others may have come to the same variant by another way
+  Choice choice;  // of this call; other calls may have chosen the same variant in another way
 };
 
-// Any thread may call anything.
+// The loaded programs. Any thread may call any function.
 class Programs {
  public:
   explicit Programs(std::shared_ptr<const Loader> loader) : loader_(std::move(loader)) {}
 
   const std::shared_ptr<const Loader> &loader() const { return loader_; }
 
-  // Loads, or waits for the thread that is loading the same, or gives what was loaded before.
-  // A load that failed is tried again by the next call. With an empty `variant` the next best is
-  // loaded where one fails on every rung; if all do, the error and the report are of the best.
+  // Loads a variant, or waits for the thread that is loading it, or returns the earlier result. The
+  // next call tries a failed load again. With an empty `variant`, if the best variant fails on
+  // every rung, the next best is loaded; if all fail, the error and the report are about the best.
   // With kDryRun among the flags the program is null.
   LoadResult load(const std::string &program, const std::string &variant, unsigned flags);
 
-  // Called with what this thread loaded; true goes on.
+  // Called after each program that this thread loaded; returns whether to go on.
   class Progress {
    public:
     virtual bool loaded(const std::string &program, const LoadResult &result, std::size_t done) = 0;
@@ -44,36 +44,36 @@ class Programs {
     ~Progress() = default;
   };
 
-  // Loads the variant of each that load() takes by itself, shares the work with other threads that
-  // do the same, and returns when all of them are done, or when `progress` says so.
+  // Loads each program in the variant that load() chooses by itself, and shares the work with other
+  // threads that do the same. Returns when all programs are done, or when `progress` stops it.
   void prefetch(const std::vector<std::string> &programs, unsigned flags, Progress *progress);
 
-  // Persistence::finish() for all that are loaded.
+  // Calls Persistence::finish() for all loaded programs.
   void finish();
 
-  // Whether the driver compiled any of them; absent while one is being loaded.
+  // Returns whether the driver compiled any program; absent while one is being loaded.
   std::optional<bool> has_compiled();
 
  private:
   struct Slot {
     packs::VariantRef variant;
     unsigned flags;
-    std::atomic<unsigned> loads{0};  // how often a load ended
+    std::atomic<unsigned> loads{0};  // number of loads that ended
     std::mutex mutex;                // held while loading; guards `last`
     LoadResult last;                 // without a choice
   };
 
-  // The slot of what is asked for, `result->choice`; null if the pack has no such variant, and
-  // then `*result` has the error.
+  // Chooses the variant, `result->choice`, and returns its slot. Returns null if there is no such
+  // variant, and then `*result` has the error.
   Slot *find_slot(const std::string &program, const std::string &variant, unsigned flags,
                   const std::vector<packs::VariantRef> &failed, LoadResult *result);
   const LoadResult &load_slot(const std::string &program, Slot *slot);
-  // The next best after the variant that `first` could not load.
+  // Loads the next best variant after the one that failed in `first`.
   LoadResult load_next(const std::string &program, unsigned flags, LoadResult first);
   LoadResult load_one(const std::string &program, Slot *slot, Choice choice);
 
   std::shared_ptr<const Loader> loader_;
-  std::mutex mutex_;  // guards `slots_`, not what they point to
+  std::mutex mutex_;  // guards `slots_`, not the slots themselves
   std::vector<std::unique_ptr<Slot>> slots_;
 };
 

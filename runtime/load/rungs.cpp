@@ -23,7 +23,7 @@ Offer no_offer(kiln_outcome outcome, std::string reason) {
   return offer;
 }
 
-// A binary has one name in pack and overlay, by its bytes alone.
+// A binary has the same id in pack and overlay, which depends only on its bytes.
 Offer offer_binary(BinaryRef binary) {
   Offer offer;
   offer.blob = binary.blob;
@@ -33,7 +33,7 @@ Offer offer_binary(BinaryRef binary) {
   return offer;
 }
 
-// IL and source are named with the variant's options.
+// The ids of IL and source also depend on the variant, with its options.
 Offer offer_portable(const Wanted &wanted, Form form, packs::BlobRef blob, const char *what) {
   if (!blob) return no_offer(KILN_OUTCOME_MISSED, concat({"the pack has no ", what}));
   std::uint8_t bytes[2 * packs::kDigestSize + 1] = {};
@@ -47,7 +47,8 @@ Offer offer_portable(const Wanted &wanted, Form form, packs::BlobRef blob, const
   return offer;
 }
 
-// Whether the pack says so. Where the binary key names the driver, it does not.
+// Returns whether the pack says that a later driver made the binary; false if the binary key names
+// the driver.
 bool made_by_later_driver(packs::ProvenanceRef provenance, const Device &device) {
   return device.description.finishing == Finishing::linker &&
          packs::compare_versions(provenance.driver(), device.identity.text(Field::driver_version)) >
@@ -80,8 +81,8 @@ Offer exact_offer(const Wanted &wanted) {
 
 Offers offer_exact(const Wanted &wanted) { return {exact_offer(wanted)}; }
 
-// What this device compiled at an earlier start; if that is not final, the pack's final binary
-// goes before it.
+// Offers the binary that this device compiled at an earlier start. If it is not final, but the
+// pack's exact binary is, the pack's binary is preferred.
 Offers offer_overlay(const Wanted &wanted) {
   const Loader &loader = wanted.loader;
   if (loader.persistence == nullptr) return {no_offer(KILN_OUTCOME_SKIPPED, loader.no_overlay)};
@@ -105,7 +106,7 @@ Offers offer_overlay(const Wanted &wanted) {
   return {std::move(offer)};
 }
 
-// Every binary that may serve.
+// Offers every binary that may run on the device.
 Offers offer_compatible(const Wanted &wanted) {
   if ((wanted.flags & KILN_LOAD_COMPATIBLE) == 0) {
     return {no_offer(KILN_OUTCOME_SKIPPED, "not asked for")};
@@ -118,7 +119,7 @@ Offers offer_compatible(const Wanted &wanted) {
     if (!pack.target(candidate.target, &target).ok()) continue;
     const BinaryRef binary = target.find_binary(wanted.variant.hash());
     if (!binary) continue;
-    // The exact rung has tried the others of this key.
+    // The exact rung has already tried this key's other binaries.
     const bool own = target.key() == device.key().text();
     if (own && !made_by_later_driver(binary.provenance, device)) continue;
     offers.push_back(offer_binary(binary));
@@ -129,7 +130,7 @@ Offers offer_compatible(const Wanted &wanted) {
                    "no target serves by the vendor's rule or a recorded cross-check")};
 }
 
-// Of NVIDIA's targets whose compute capability is not above the device's, the highest one's PTX.
+// Offers the PTX with the highest compute capability that is not above the device's.
 Offers offer_intermediate(const Wanted &wanted) {
   const Device &device = *wanted.loader.device;
   const packs::Pack &pack = *wanted.loader.pack;
@@ -194,7 +195,7 @@ constexpr Rung kLadder[kRungs] = {
     {KILN_RUNG_SOURCE, "source", "source", Form::source, true, KILN_LOAD_NO_SOURCE, offer_source,
      false, false}};
 
-// The journal knows rungs by their numbers alone.
+// The journal knows rungs only by their numbers.
 constexpr bool agrees_with_the_journal() {
   for (const Rung &rung : kLadder) {
     const RungByte byte = rung.id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ladder as a table: each rung with its names, the flags that leave it out, and what it offers.
+// The ladder as a table: each rung with its names, the flags that leave it out, and its offers.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace kiln::runtime {
 
-// What is to be loaded. `flags` are the KILN_LOAD_* bits; `scratch` takes what is read from the
-// overlay, and may be null where that rung is not asked.
+// The variant to load. `flags` are the KILN_LOAD_* bits; `scratch` takes the bytes read from the
+// overlay, and may be null if the overlay's rung is not asked.
 struct Wanted {
   const Loader &loader;
   packs::VariantRef variant;
@@ -20,17 +20,17 @@ struct Wanted {
   packs::Bytes *scratch = nullptr;
 };
 
-// Something to give to the driver: a blob of the pack, or bytes of the overlay; or neither, and
-// then `outcome` and `reason` say why.
+// Bytes to give to the driver: a blob of the pack, or bytes of the overlay. If there are none,
+// `outcome` and `reason` say why.
 struct Offer {
   packs::BlobRef blob;
-  packs::View bytes;     // once they are read
-  std::uint64_t id = 0;  // of the bytes as they are built, in journals
+  packs::View bytes;     // set once they are read
+  std::uint64_t id = 0;  // id of the bytes and the way they are built, in journals
   packs::Finality finality = packs::Finality::no;
   std::string why_not_final;
   kiln_outcome outcome = KILN_OUTCOME_LOADED;
   std::string reason;
-  VendorRule rule{};  // of the compatible rung
+  VendorRule rule{};  // for the compatible rung
 
   explicit operator bool() const { return outcome == KILN_OUTCOME_LOADED; }
 };
@@ -39,33 +39,33 @@ struct Rung {
   kiln_rung id;
   const char *name;   // in reports' JSON: "il"
   const char *title;  // in sentences: "IL"
-  Form form;          // what the driver is given; whatever is no binary it compiles
+  Form form;          // the driver's input; the driver compiles IL and source
   bool compiles;      // the driver compiles when it loads
-  unsigned off;       // the KILN_LOAD_* bits, any of which leaves it out
-  // What it has to offer, best first; never empty.
+  unsigned off;       // the KILN_LOAD_* bits; any of these leaves the rung out
+  // Returns the rung's offers, best first; never empty.
   std::vector<Offer> (*offers)(const Wanted &wanted);
-  bool foreign;      // another target's binaries: used only if they are not recompiled and proven
-  bool nvidia_only;  // no rung of other vendors' reports
+  bool foreign;      // another target's binaries: used only if proven and not recompiled
+  bool nvidia_only;  // missing in other vendors' reports
 };
 
 inline constexpr std::size_t kRungs = 6;
 extern const Rung kLadder[kRungs];  // best first
 
-// The row; null for KILN_RUNG_ERROR and for what is no rung.
+// Returns the row; null for KILN_RUNG_ERROR and for numbers that are no rung.
 const Rung *find_rung(kiln_rung id);
-// "exact"; "error" where there is no row.
+// Returns the name, such as "exact"; "error" if there is no row.
 const char *rung_name(kiln_rung id);
 
-// Whether the variant requires a proof, and whether the pack has a binary of it for the device's
-// key that has one.
+// requires_proof() returns whether the variant requires a proof; is_proven() whether the pack has a
+// binary of the variant with a proof for the device's key.
 bool requires_proof(packs::VariantRef variant);
 bool is_proven(const packs::Pack &pack, const Device &device, packs::VariantRef variant);
 
-// SPIR-V or source of the pack, as the ladder's rungs offer them.
+// Offer the pack's SPIR-V or source, as the ladder's rungs do.
 std::vector<Offer> offer_il(const Wanted &wanted);
 std::vector<Offer> offer_source(const Wanted &wanted);
 
-// Whether the pack has nothing that is compiled here for a rung below.
+// Returns whether no rung below `id` can offer IL or source.
 bool is_last(const Wanted &wanted, kiln_rung id);
 
 }  // namespace kiln::runtime

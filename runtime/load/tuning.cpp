@@ -21,7 +21,7 @@ std::uint32_t find_known(const packs::Pack &pack, const std::string &text) {
   return text.empty() ? ~std::uint32_t{0} : packs::find_text(pack, text);
 }
 
-// Whether `a`, which comes after `b` in the pack, has the better evidence.
+// Returns whether `a`, which comes after `b` in the pack, has the better evidence.
 bool better(TuningRef a, TuningRef b) {
   return a.samples() != b.samples() ? a.samples() > b.samples() : a.spread() < b.spread();
 }
@@ -31,14 +31,14 @@ using packs::SizeClass;
 using packs::TuningRef;
 using packs::VariantRef;
 
-// How far `size_class` is from the one that is asked for: smaller ones are nearer.
+// Returns how far `size_class` is from `wanted`: smaller classes are nearer than larger ones.
 unsigned distance(SizeClass size_class, SizeClass wanted) {
   const auto have = static_cast<unsigned>(size_class);
   const auto want = static_cast<unsigned>(wanted);
   return have <= want ? want - have : have;
 }
 
-// The variant's place among the preferred ones; their number if it is not one of them.
+// Returns the variant's place among the preferred variants, or their number if it is not preferred.
 std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
   const packs::TextRefs preferred = program.preferred();
   std::uint32_t i = 0;
@@ -46,8 +46,8 @@ std::uint32_t preference(packs::ProgramRef program, VariantRef variant) {
   return i;
 }
 
-// Times that far apart are taken for equal: as much as a median may be off, and problems of one
-// class differ in which variant is the fastest.
+// Times within this percentage count as equal: a median may be off by as much, and the fastest
+// variant differs between problems of one class.
 constexpr std::uint64_t kEqualPercent = 3;
 
 struct Measurement {
@@ -55,7 +55,7 @@ struct Measurement {
   VariantRef variant;
 
   auto place() const { return std::tuple(row.family(), row.model(), row.key_hash()); }
-  // By device, then by time; of equal times the first by name.
+  // Orders by device, then by time, then by name.
   bool operator<(const Measurement &other) const {
     if (place() != other.place()) return place() < other.place();
     if (row.nanoseconds() != other.row.nanoseconds()) {
@@ -112,8 +112,8 @@ class Measurements {
   }
 
  private:
-  // Of one device's measurements, the fastest first, the one that the pack prefers among those that
-  // are as good as the fastest.
+  // Returns the measurement that the pack prefers among those as good as the fastest. `fastest`
+  // points to one device's `count` measurements, the fastest first.
   const Measurement &preferred_of(const Measurement *fastest, std::size_t count) const {
     const std::uint64_t time = fastest->row.nanoseconds();
     const Measurement *taken = fastest;
@@ -161,7 +161,7 @@ class Measurements {
   SizeClass wanted_;
   TuningLevel level_ = TuningLevel::standard;
   SizeClass class_ = SizeClass::large;
-  std::vector<Measurement> all_;  // of that level and class
+  std::vector<Measurement> all_;  // measurements of `level_` and `class_`
 };
 
 Status choose_named(const packs::Pack &pack, const Device &device, const std::string &program,
@@ -181,7 +181,7 @@ Status choose_named(const packs::Pack &pack, const Device &device, const std::st
   return {};
 }
 
-// What this device lacks for each variant that it cannot run.
+// Lists what the device lacks for each variant that it cannot run.
 std::string missing_requirements(packs::ProgramRef program, const Device &device) {
   std::string text;
   for (const VariantRef variant : program.variants()) {
@@ -209,7 +209,7 @@ TuningPlace::TuningPlace(const packs::Pack &pack, const Description &device, std
       key_hash_(key_hash) {}
 
 TuningLevel TuningPlace::level_of(TuningRef row) const {
-  // One key may be that of several models, whose binaries are the same, and whose speed is not.
+  // Several models may have one key: their binaries are the same, but their speed is not.
   const bool same_key = row.key_hash() != 0 && row.key_hash() == key_hash_;
   const bool other_model =
       row.model() != model_ && has_model_ && !packs::text_at(pack_, row.model()).empty();

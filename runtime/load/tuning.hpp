@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant of a program a device gets, and the measurements of a pack that serve the device,
-// whichever device they were made on. Pure; safe from any thread.
+// Chooses the variant of a program that a device gets, and finds the measurements of a pack that
+// apply to the device, whichever device they were made on. Pure; safe from any thread.
 #pragma once
 
 #include <array>
@@ -16,25 +16,25 @@
 
 namespace kiln::runtime {
 
-// What a row's device and this one have in common, the nearest first.
+// Likeness of a row's device to this device, the nearest first.
 enum class TuningLevel : std::uint8_t {
   device,    // the binary key: this model with this driver
-  model,     // of one profile
-  family,    // of one profile
+  model,     // the model, within one profile
+  family,    // the family, within one profile
   vendor,    // the profile, unless it is "generic", which names no vendor
   standard,  // a row that belongs to no device
 };
 
-// As reports have it: "device", "model", "family", "vendor", "default".
+// Returns the level's name in reports: "device", "model", "family", "vendor", "default".
 const char *tuning_level_name(TuningLevel level);
 
-// A device in a pack's own numbers, to look for its rows.
+// Finds the rows of a pack that apply to a device.
 class TuningPlace {
  public:
-  // `key_hash` is that of the device's key. All must outlive this.
+  // `key_hash` is the hash of the device's key. All arguments must outlive this object.
   TuningPlace(const packs::Pack &pack, const Description &device, std::uint64_t key_hash);
 
-  // Calls see(row, level) for each row of a kernel and size class that serves the device.
+  // Calls see(row, level) for each row of a kernel and size class that applies to the device.
   template <typename See>
   void for_each(const packs::TuningQuery &query, See see) const {
     for (const char *profile : {profile_, ""}) {
@@ -53,22 +53,24 @@ class TuningPlace {
   const packs::Pack &pack_;
   const char *profile_;
   bool vendor_counts_;
-  std::uint32_t family_;  // as a text of the pack; no row has what the device does not say
+  // The pack's numbers for the family and the model; an absent one matches no row.
+  std::uint32_t family_;
   std::uint32_t model_;
   bool has_model_;
   std::uint64_t key_hash_;
 };
 
-// The row for this kernel and size class from the nearest level that has one, or null; `*level`
-// is set with a row only. At one level the row with more samples is taken, then that with the
-// smaller spread, then the pack's first. `key_hash` is that of the device's key.
+// Returns the row for this kernel and size class from the nearest level that has one, or null;
+// `*level` is set only together with a row. Within a level the row with the most samples is taken,
+// then the row with the smallest spread, then the pack's first. `key_hash` is the hash of the
+// device's key.
 //
 // A size from any other level than `device` may be too large for this kernel here: clamp it.
 packs::TuningRef find_tuning(const packs::Pack &pack, const packs::TuningQuery &query,
                              const Description &device, std::uint64_t key_hash, TuningLevel *level);
 
-// Whether work-groups of that size are whole on every side of a range, so that its launch takes
-// them without being changed. False if a number is 0.
+// Returns whether `local` divides `global` on every side, so that a launch takes both unchanged.
+// False if a number is 0.
 inline bool divides(const std::array<std::size_t, 3> &local,
                     const std::array<std::size_t, 3> &global) {
   for (std::size_t i = 0; i < local.size(); ++i) {
@@ -82,23 +84,24 @@ struct Choice {
   packs::VariantRef variant;  // null: none was chosen
   kiln_choice by = KILN_CHOICE_NAME;
   std::string reason;  // a sentence: "first by name"
-  // Of a choice by measurement.
+  // Set only if the choice is by measurement.
   TuningLevel level = TuningLevel::standard;
   packs::SizeClass size_class = packs::SizeClass::large;
   std::uint64_t nanoseconds = 0;
 };
 
-// The variant of that name, or with an empty one the best of those whose requirements the device
-// meets, for problems of that size class:
-//  * the fastest that was measured, and of those within 3% of it the first of Program.preferred.
-//  Times of different devices do not compare, so one device's
-//    are: of the nearest level at which any was measured, then of the class that was asked for,
-//    else the next smaller, else the next larger, the device with the most variants measured,
-//    then with the most samples, then the pack's first.
-//  * else the first of Program.preferred, else the first by name.
-// A variant that requires a proof is chosen where the pack has a proven binary for the device
-// alone; by name always. None of `failed`, which no rung could load, is chosen again. `*out` is set
-// on success.
+// Chooses the variant named `variant`. If that is empty, chooses the best of the variants whose
+// requirements the device meets, for problems of the size class `wanted`:
+//  * The fastest measured variant; of variants within 3% of its time, the first in
+//    Program.preferred. Times of different devices do not compare, so the times of one device are
+//    used. They come from the nearest level with any measurement, and there from the wanted class,
+//    else the next smaller, else the next larger one. If several devices were measured there, the
+//    device with the most measured variants is taken, then with the most samples, then the pack's
+//    first.
+//  * Without measurements, the first of Program.preferred, else the first by name.
+// A variant that requires a proof is chosen only if the pack has a proven binary for the device; by
+// name it is always chosen. Variants in `failed`, which no rung could load, are not chosen again.
+// `*out` is set on success.
 Status choose_variant(const packs::Pack &pack, const Device &device, const std::string &program,
                       const std::string &variant, packs::SizeClass wanted,
                       const std::vector<packs::VariantRef> &failed, Choice *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of OpenCL's error codes, and the codes of packs as those of the C interface.
+// Names OpenCL's error codes, and converts codes of packs to codes of the C interface.
 #include "runtime/opencl/error.hpp"
 
 #include <cstring>
@@ -7,8 +7,8 @@
 namespace kiln::runtime {
 namespace {
 
-// Without "CL_", from -1 downwards, each with a zero after it; empty: no name. One text takes a
-// third of a switch's bytes.
+// Names without "CL_", from -1 downwards, each with a NUL after it; empty: no name. One string
+// takes a third of a switch's bytes.
 constexpr char kNames[] =
     "DEVICE_NOT_FOUND\0DEVICE_NOT_AVAILABLE\0COMPILER_NOT_AVAILABLE\0"
     "MEM_OBJECT_ALLOCATION_FAILURE\0OUT_OF_RESOURCES\0OUT_OF_HOST_MEMORY\0"
@@ -22,7 +22,7 @@ constexpr char kNames[] =
     "INVALID_BUFFER_SIZE\0\0INVALID_GLOBAL_WORK_SIZE\0";
 constexpr cl_int kLastName = -63;
 
-// Without "CL_"; empty for other codes.
+// Returns the name without "CL_"; empty for other codes.
 const char *code_name(cl_int code) {
   if (code == -1001) return "PLATFORM_NOT_FOUND_KHR";
   if (code >= 0 || code < kLastName) return "";

@@ -18,14 +18,15 @@ using packs::Status;
 
 std::string signed_decimal(cl_int value);
 
-// "CL_INVALID_BINARY (-42)"; codes without a known name give the number alone.
+// Returns a text such as "CL_INVALID_BINARY (-42)"; for a code without a known name, the number
+// alone.
 std::string cl_error_text(cl_int code);
 
-// "clBuildProgram returned CL_INVALID_BINARY (-42)". With CL_SUCCESS, for a call without
-// a result: "clCreateKernel reported success without a result".
+// Returns an error such as "clBuildProgram returned CL_INVALID_BINARY (-42)". CL_SUCCESS stands for
+// a call without a result: "clCreateKernel reported success without a result".
 Status cl_failure(const char *call, cl_int code);
 
-// The status of the C API for a code; codes of building are none of its own.
+// Returns the C API's status for a code; codes of building have none of their own.
 kiln_status status_of(Code code);
 
 }  // namespace kiln::runtime

@@ -16,7 +16,7 @@ using packs::concat;
 using packs::decimal;
 using packs::Status;
 
-// How many missing names a message spells out before it only counts.
+// Number of missing names that a message spells out before it only counts.
 constexpr std::size_t kNamesSpelledOut = 3;
 
 enum : std::size_t {
@@ -27,7 +27,7 @@ enum : std::size_t {
 #undef KILN_OPENCL_INDEX
 };
 
-// The names one behind the other, each with its NUL: no relocation per name.
+// All names in one string, each with its NUL: this saves a relocation per name.
 constexpr char kEntryNames[] =
 #define KILN_OPENCL_NAME(name) #name "\0"
     KILN_OPENCL_REQUIRED(KILN_OPENCL_NAME) KILN_OPENCL_OPTIONAL(KILN_OPENCL_NAME);
@@ -58,7 +58,7 @@ constexpr const char *kDefaultCandidates[] = {
 #endif
 };
 
-// A library that has been opened, and how it gives out its entry points.
+// An open library, and its function that gives out entry points.
 struct Library {
   void *handle = nullptr;
   void *(*pixel_lookup)(const char *name) = nullptr;
@@ -82,7 +82,7 @@ void *look_up(void *context, const char *name) {
   return dlsym(library->handle, name);
 }
 
-// Fills `out` from one candidate. Fails with why it cannot be used.
+// Fills `out` from one candidate. Fails with the reason if the candidate cannot be used.
 Status try_candidate(const char *name, OpenCL *out) {
   Library library;
   library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);

@@ -20,7 +20,7 @@
 
 #include "kiln/packs/status.hpp"
 
-// Entry points that every OpenCL 1.2 library has; one that lacks any is passed over.
+// Entry points that every OpenCL 1.2 library has; a library that lacks one is skipped.
 #define KILN_OPENCL_REQUIRED(X) \
   X(clGetPlatformIDs)           \
   X(clGetPlatformInfo)          \
@@ -62,9 +62,9 @@
   X(clReleaseEvent)             \
   X(clGetExtensionFunctionAddressForPlatform)
 
-// Entry points of later versions, and those a slim library may leave out: null if absent.
-// A loader exports them whatever the driver's version is, so that the version of the
-// platform or device must be asked before the call, not only the pointer.
+// Entry points of later versions, and others that a slim library may leave out: null if absent. An
+// ICD loader exports them whatever the driver's version is. So check the version of the platform or
+// device before the call, not only the pointer.
 #define KILN_OPENCL_OPTIONAL(X) \
   X(clCreateProgramWithIL)      \
   X(clRetainDevice)             \
@@ -88,43 +88,42 @@ struct OpenCL {
 #undef KILN_OPENCL_MEMBER
 };
 
-// Gives the address of the named entry point, or null.
+// Returns the address of the named entry point, or null.
 using SymbolLookup = void *(*)(void *context, const char *name);
 
 // Fills `out` through `lookup`. Fails with Code::no_opencl, and leaves `out` untouched, if required
 // entry points are missing; the message is "lacks clCreateImage, clFinish and 3 more".
 packs::Status fill_opencl_table(SymbolLookup lookup, void *context, OpenCL *out);
 
-// Where this platform keeps OpenCL, in the order of trying (see load_opencl). Bare names
-// come first: absolute paths are usually blocked by Android's linker namespace.
+// This platform's OpenCL libraries, in the order of trying (see load_opencl). Bare names come
+// first: absolute paths are usually blocked by Android's linker namespace.
 struct LibraryCandidates {
   const char *const *names;
   std::size_t count;
 };
 LibraryCandidates default_opencl_candidates();
 
-// Opens the candidates in order until one has every required entry point, and fills
-// `out` from it. A library that exports enableOpenCL and loadOpenCLPointer (Pixel phones)
-// is asked through them. Fails with Code::no_opencl, with `out` untouched, when none is usable; the
-// message ends with one line for each candidate tried, ending in a newline: "NAME: lacks
-// clCreateImage" or "NAME: " and the linker's reason. On success `tried` (may be null) gets these
-// lines and "NAME: loaded".
-// No library is ever closed again, used or not: drivers do not survive dlclose.
-// Runs the libraries' initialisers; safe to call from several threads, each with its own
-// `out`.
+// Opens the candidates in order until one has every required entry point, and fills `out` from that
+// library. If a library exports enableOpenCL and loadOpenCLPointer (Pixel phones), its entry points
+// are looked up through them. Fails with Code::no_opencl, with `out` untouched, if no candidate is
+// usable; the message ends with one line for each candidate tried, ending in a newline: "NAME:
+// lacks clCreateImage" or "NAME: " and the linker's reason. On success `tried` (may be null) gets
+// these lines and "NAME: loaded".
+// No library is ever closed again, used or not: drivers do not survive dlclose. Runs the libraries'
+// initialisers; safe to call from several threads, each with its own `out`.
 packs::Status load_opencl(const char *const *candidates, std::size_t count, OpenCL *out,
                           std::string *tried = nullptr);
 
-// Why dlopen() just failed, in the system's words without the name that they repeat.
+// Returns why dlopen() just failed, in the system's words without the repeated name.
 std::string dlopen_error(const char *name);
 
-// The function that makes a program from IL on that platform: OpenCL 2.1's own, else that
-// of cl_khr_il_program (the two have the same type), else null. `device_version` is the
-// CL_DEVICE_VERSION string of the device the program is for.
+// Returns the function that makes a program from IL on the platform: OpenCL 2.1's own, else the
+// function of cl_khr_il_program (the two have the same type), else null. `device_version` is the
+// CL_DEVICE_VERSION string of the device that the program is for.
 decltype(&::clCreateProgramWithIL) create_program_with_il(const OpenCL &cl, cl_platform_id platform,
                                                           const std::string &device_version);
 
-// An extension's function, or null. Only for a platform whose device lists the extension: a
+// Returns an extension's function, or null. Only for a platform whose device lists the extension: a
 // driver may answer with an address for any name.
 template <typename Function>
 Function extension_function(const OpenCL &cl, cl_platform_id platform, const char *name) {
@@ -135,12 +134,12 @@ Function extension_function(const OpenCL &cl, cl_platform_id platform, const cha
   return function;
 }
 
-// "OpenCL 2.1 NEO" is 201; 0 when the text is not an OpenCL version. Takes the strings of
-// CL_PLATFORM_VERSION, CL_DEVICE_VERSION.
+// Parses the strings of CL_PLATFORM_VERSION and CL_DEVICE_VERSION: "OpenCL 2.1 NEO" is 201. Returns
+// 0 if the text is not an OpenCL version.
 unsigned parse_opencl_version(const std::string &text);
 
-// Owns one reference of an OpenCL object and gives it back through the table that it came
-// from. Move only.
+// Owns one reference to an OpenCL object, and releases it through the table that it came from. Move
+// only.
 template <typename T>
 class Handle {
  public:

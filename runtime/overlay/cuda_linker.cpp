@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libcuda.so.1 by dlopen, finds the functions that linking takes, and links PTX by them.
+// Opens libcuda.so.1 by dlopen, finds the functions for linking, and links PTX with them.
 #include "runtime/overlay/cuda_linker.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ constexpr std::string_view kVersion = ".version";
 constexpr std::size_t kElfHeaderSize = 64;
 constexpr unsigned kElfForCuda = 190;
 
-// CUDA's ABI as far as it is used here. All of it is older than OpenCL 3.0.
+// The part of CUDA's ABI that is used here; everything in it is older than OpenCL 3.0.
 struct Context;
 struct Link;
 using CudaDevice = int;
@@ -34,7 +34,8 @@ constexpr int kTarget = 9;
 
 constexpr std::size_t kLogSize = 16384;
 
-// In the order of kNames. One that is not required is null if the library lacks it.
+// CUDA's functions in the order of kNames. A function that is not required is null if the library
+// lacks it.
 struct Cuda {
   int (*init)(unsigned flags);
   int (*device_get)(CudaDevice *out, int ordinal);
@@ -51,7 +52,7 @@ struct Cuda {
   int (*driver_version)(int *out);
 };
 
-// One behind the other, each with its NUL: no relocation per name.
+// All names in one string, each with its NUL: this saves a relocation per name.
 constexpr char kNames[] =
     "cuInit\0cuDeviceGet\0cuDevicePrimaryCtxRetain\0cuCtxPushCurrent_v2\0cuCtxPopCurrent_v2\0"
     "cuLinkCreate_v2\0cuLinkAddData_v2\0cuLinkComplete\0cuLinkDestroy\0"
@@ -79,7 +80,7 @@ Status load(Cuda *out) {
   return {};
 }
 
-// "cuInit returned CUDA_ERROR_NO_DEVICE (100)"
+// Returns a text such as "cuInit returned CUDA_ERROR_NO_DEVICE (100)".
 std::string call_text(const Cuda &cuda, const char *call, int code) {
   const char *name = nullptr;
   const bool named = cuda.error_name != nullptr && cuda.error_name(code, &name) == kSuccess;
@@ -92,7 +93,7 @@ Status call_failure(const Cuda &cuda, const char *call, int code) {
   return Status::error(Code::opencl, call_text(cuda, call, code));
 }
 
-// "CUDA 13.0's linker"
+// Returns the linker's name, such as "CUDA 13.0's linker".
 std::string linker_name(const Cuda &cuda) {
   int version = 0;
   if (cuda.driver_version == nullptr || cuda.driver_version(&version) != kSuccess || version < 0) {
@@ -109,7 +110,7 @@ Status refusal(const Cuda &cuda, const char *call, int code, const std::string &
                         first_line.empty() ? "" : ": ", first_line});
 }
 
-// The cubin, which is the linker's until it is destroyed.
+// Copies the cubin, which belongs to the linker until the linker is destroyed.
 Status copy_cubin(const Cuda &cuda, const void *cubin, std::size_t size, packs::Bytes *out) {
   const auto *bytes = static_cast<const std::uint8_t *>(cubin);
   const char *what = nullptr;
@@ -125,8 +126,8 @@ Status copy_cubin(const Cuda &cuda, const void *cubin, std::size_t size, packs::
   return {};
 }
 
-// In the context that is current. `ptx` ends with its NUL. The options and the log's buffer are
-// the linker's until it is destroyed.
+// Links in the current context. `ptx` ends with its NUL. The linker uses the options and the log's
+// buffer until it is destroyed.
 Status link(const Cuda &cuda, std::string *ptx, std::uint32_t target, packs::Bytes *out,
             std::string *log) {
   std::string buffer(kLogSize, '\0');
@@ -180,7 +181,7 @@ Status link_on_first_device(const Cuda &cuda, std::string *ptx, std::uint32_t ta
   return error;
 }
 
-// The PTX as a string, without the NUL that may end it.
+// Copies the PTX to a string, without the NUL that may end it.
 Status copy_ptx(packs::View ptx, std::string *out) {
   if (ptx.size > packs::kMaxBlobSize) {
     return Status::error(Code::bad_argument, "the PTX is too large for a pack");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes what changes with a driver: its strings, the size and time of its file, the system.
+// Hashes the facts that change with a driver: its strings, the size and time of its file, the
+// system.
 //
 // The feature macro is for dladdr, and must come before the first header.
 #ifndef _GNU_SOURCE
@@ -28,8 +29,8 @@ void append_file(const char *path, std::string *out) {
   *out += hex64(static_cast<std::uint64_t>(info.st_mtime));
 }
 
-// The library that the platform's own functions lie in; behind an ICD loader that is the
-// driver, else it is the library that Kiln opened.
+// Returns the path of the library with the platform's own functions: the driver behind an ICD
+// loader, else the library that Kiln opened.
 const char *driver_library(const Device &device) {
   void *address = device.cl->clGetExtensionFunctionAddressForPlatform(device.platform,
                                                                       "clIcdGetPlatformIDsKHR");
@@ -40,8 +41,8 @@ const char *driver_library(const Device &device) {
 
 }  // namespace
 
-// Intel's compiler is a package of its own, which the driver opens when it first compiles; its
-// libraries are in the driver's folder or the one above.
+// Appends the files of Intel's compiler. The compiler is a package of its own, which the driver
+// opens when it first compiles; its libraries are in the driver's folder or the one above.
 void append_intel_compiler(const char *driver, std::string *out) {
   if (driver == nullptr) return;
   std::string folder = driver;
@@ -67,7 +68,7 @@ std::uint64_t driver_number(const Device &device) {
   __system_property_get("ro.build.fingerprint", fingerprint);
   facts += fingerprint;
 #else
-  append_file("/etc/ld.so.cache", &facts);  // written whenever a package brings a library
+  append_file("/etc/ld.so.cache", &facts);  // rewritten whenever a package installs a library
 #endif
   utsname system{};
   if (uname(&system) == 0) {

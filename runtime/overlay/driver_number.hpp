@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises that a driver was replaced by another one.
+// Detects that a driver was replaced.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace kiln::runtime {
 
-// A number for the driver as it is on this machine now: the device's binary key, the file of
-// the driver's library, the system's release. Another number means that nothing is proven.
+// Returns a number for the present driver on this machine, made from the device's binary key, the
+// file of the driver's library and the system's release. When the number changes, nothing is
+// proven.
 std::uint64_t driver_number(const Device &device);
 
 }  // namespace kiln::runtime

@@ -17,7 +17,7 @@ using packs::Status;
 
 constexpr std::uint8_t kMagic[8] = {0x89, 'K', 'L', 'O', '\r', '\n', 0x1a, '\n'};
 
-// Where the header's fields lie.
+// Offsets of the header's fields.
 enum : std::size_t {
   kVersionAt = 8,
   kReservedAt = 12,
@@ -40,7 +40,7 @@ std::uint64_t get(const std::uint8_t *in, unsigned bytes) {
   return value;
 }
 
-// Of key and facts as one: each hash goes into the next.
+// Hashes key and facts together: the hash of both hashes.
 std::uint64_t text_hash(std::string_view key, std::string_view facts) {
   const std::uint64_t both[2] = {packs::xxh3(key), packs::xxh3(facts)};
   std::uint8_t bytes[16];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver's own binary of what this device had to compile: taken behind a marker, finished as
-// the vendor's profile says, tried as the next start will, and stored.
+// Stores the driver's own binary of a program that this device had to compile: asks for it behind a
+// marker, finishes it as the vendor's profile says, tries it as the next start will, and stores it.
 #include "kiln/packs/bytes.hpp"
 #include "runtime/load/report.hpp"
 #include "runtime/load/rungs.hpp"
@@ -10,7 +10,7 @@
 namespace kiln::runtime {
 namespace {
 
-// What a stored binary is known to be before it was launched from the overlay.
+// Returns the finality of a stored binary that was never launched from the overlay.
 packs::Finality stored_finality(const Device &device) {
   switch (device.description.finishing) {
     case Finishing::not_needed: return packs::Finality::yes;
@@ -20,14 +20,14 @@ packs::Finality stored_finality(const Device &device) {
   }
 }
 
-// The driver's own binary of a program; fails too if it must not be stored.
+// Gets the driver's own binary of a program; also fails if the binary must not be stored.
 Status own_binary(const Loader &loader, packs::VariantRef variant, cl_program program,
                   packs::Bytes *out) {
   if (Status s = ask_for_binary(loader, variant, program, out); !s.ok()) return s;
   return guard_of(loader)->check({packs::xxh3(out->data(), out->size()), KILN_RUNG_OVERLAY});
 }
 
-// Gives the cubin to the driver as the next start will. One that fails must not be stored.
+// Gives the cubin to the driver as the next start will. A cubin that fails must not be stored.
 Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cubin) {
   Guard *guard = guard_of(loader);
   const BlobUse given{packs::xxh3(cubin.data, cubin.size), KILN_RUNG_OVERLAY};
@@ -36,12 +36,12 @@ Status try_cubin(const Loader &loader, packs::VariantRef variant, packs::View cu
   Guarded guarded(guard, given, loader.deadline_milliseconds);
   BuildOutcome outcome = build_program(*loader.device, loader.context.get(), Form::binary, cubin,
                                        variant.options(), expected_kernels(variant));
-  // A binary that the driver is known to recompile stays known for that.
+  // A binary that the driver is known to recompile keeps that verdict.
   if (outcome.error.ok() && !is_known(guard->verdict(given.id))) guarded.end(Verdict::proven);
   return std::move(outcome.error);
 }
 
-// Replaces PTX by the cubin that the driver's linker makes of it.
+// Replaces PTX by the cubin that the driver's linker makes from it.
 Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   const packs::View ptx{binary->data(), binary->size()};
   if (is_cubin(ptx)) return {};
@@ -58,7 +58,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   std::string log;
   Status status = link_cubin(ptx, loader.device->capabilities.compute_capability, &cubin, &log);
   if (!status.ok() && !log.empty()) status.message = concat({status.message, ": ", log});
-  // The same driver would do the same at every start.
+  // The same driver would fail again at every start.
   bool hopeless = status.code == Code::opencl;
   if (status.ok()) {
     status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
@@ -70,8 +70,8 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   return status;
 }
 
-// The program once more: PoCL's binary is what it was when it was first asked for, and that of a
-// new program holds the code of all launches so far.
+// Builds the program once more: PoCL's binary stays as it was when it was first asked for, while
+// the binary of a new program holds the code of all launches so far.
 Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
   const Wanted wanted{loader, variant};
   Form form = Form::source;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes records, and counts what decides whether a subject is given to the driver again.
+// Encodes records, and decides by their counts whether a subject is given to the driver again.
 #include "runtime/overlay/journal.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace kiln::runtime {
 namespace {
 
 constexpr std::uint8_t kJournalMagic[8] = {0x89, 'K', 'L', 'J', '\r', '\n', 0x1a, '\n'};
-constexpr std::size_t kCheckedSize = 12;  // of a record; its check follows
+constexpr std::size_t kCheckedSize = 12;  // bytes of a record before its check
 
 void put_check(std::uint8_t *record) {
   const std::uint64_t hash = packs::xxh3(record, kCheckedSize);
@@ -26,7 +26,7 @@ std::uint16_t limited(unsigned count) {
   return static_cast<std::uint16_t>(std::min(count, 0xffffu));
 }
 
-// Whether the records have that subject already.
+// Returns whether a record has the subject already.
 bool has_subject(std::uint64_t id, const std::vector<Record> &records) {
   for (const Record &record : records) {
     if (record.id == id) return true;
@@ -51,7 +51,8 @@ Record decode_record(const std::uint8_t *bytes) {
   put_check(checked);
   Record record;
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
-  // Of a newer version, or of an earlier one that banned what was slow (4) or hung (6).
+  // Other verdicts are of a newer version, or of an earlier one that banned slow (4) or hung (6)
+  // subjects.
   constexpr unsigned kKnown = 0x7ae;  // 1, 2, 3, 5, 7 to 10
   if (bytes[8] > 10 || (kKnown >> bytes[8] & 1) == 0) return record;
   const RungByte rung{bytes[9]};
@@ -94,7 +95,7 @@ History Journal::history(std::uint64_t id) const {
         history.passed_over += std::max<unsigned>(record.marker, 1);
         continue;
       case Verdict::crashed:
-        // Two starts may have found one marker.
+        // Two starts may have found the same marker.
         history.deaths += history.deaths != 0 && record.marker == history.marker ? 0 : 1;
         history.marker = record.marker;
         break;
@@ -139,7 +140,7 @@ bool Journal::rung_quarantined(RungByte rung) const {
   return two && deaths.size() >= 3;
 }
 
-// The last `count` deaths of a subject, each with its marker's number.
+// Adds the last `count` deaths of a subject to `*out`, each with its marker's number.
 void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
   std::vector<Record> deaths;
   for (const Record &record : records_) {
@@ -152,7 +153,7 @@ void Journal::add_deaths(std::uint64_t id, unsigned count, Journal *out) const {
 std::vector<Record> Journal::folded() const {
   Journal folded;
   std::vector<Record> &kept = folded.records_;
-  std::bitset<256> rungs;  // on which something was taken
+  std::bitset<256> rungs;  // rungs on which a subject was taken
   for (const Record &record : records_) {
     if (has_subject(record.id, kept)) continue;
     const History now = history(record.id);

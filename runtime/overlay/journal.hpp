@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of one driver on this machine: which blobs it took, which it recompiled, and
-// which it died of. Pure; runtime/OVERLAY.md has the bytes.
+// The history of one driver on this machine: which blobs it took, which it recompiled, and which it
+// crashed on. Pure; runtime/OVERLAY.md has the bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,23 @@
 
 namespace kiln::runtime {
 
-// Counts against a subject until it is proven.
+// Returns whether the verdict counts against a subject: a crash until the subject is proven, a
+// wrong result for good.
 inline bool is_final(Verdict verdict) {
   return verdict == Verdict::crashed || verdict == Verdict::wrong_result;
 }
 
 inline constexpr unsigned kForGood = ~0u;
 
-// At how many starts a subject is passed over before it is tried again; 0: at none. A ban needs two
-// deaths of a binary, since the rungs below it serve. IL and source need three: they take long to
-// compile, and an application is ended meanwhile for reasons of its own. With something below it a
-// subject is tried again after 8 starts, then 64, then 512, and then with this driver no more. The
-// last thing that a pack has to offer is never given up: after 1, 2, 4 starts, and so on to 64.
-// What the compiler refused in good order is tried again after 8, 16, 32 and 64 starts; the last
-// thing at once after the first refusal, which a full disk may have been, then after 1, 2, 4
-// ... 64.
+// Returns at how many starts a subject is skipped before it is tried again; 0: at none.
+// A binary is skipped after two deaths, since the rungs below it serve. IL and source need three:
+// they take long to compile, and applications are ended meanwhile for reasons of their own. If
+// something is left below it, a subject is tried again after 8 starts, then 64, then 512, and then
+// never with this driver. The last thing that a pack can offer is never given up: it is tried again
+// after 1, 2, 4 ... 64 starts.
+// A subject that the compiler refused without crashing is tried again after 8, 16, 32 and 64
+// starts. The last thing is tried again at once after the first refusal, which a full disk may have
+// caused, then after 1, 2, 4 ... 64 starts.
 unsigned starts_to_skip(const History &history, RungByte rung, bool last);
 inline bool passes_over(const History &history, RungByte rung, bool last) {
   return history.passed_over < starts_to_skip(history, rung, last);
@@ -35,8 +37,8 @@ struct Record {
   std::uint64_t id = 0;
   Verdict verdict = Verdict::untried;
   RungByte rung;
-  // Of a death: the marker that recorded it. One death may find many threads in the
-  // driver. Of a refusal its number since the last success, of passed_over how often, 0 as 1.
+  // For a death, the marker that recorded it: one death may find many threads in the driver. For a
+  // refusal, its number since the last success. For passed_over, how often; 0 counts as 1.
   std::uint16_t marker = 0;
 };
 
@@ -45,33 +47,33 @@ inline constexpr std::size_t kJournalHeaderSize = 256;
 inline constexpr std::size_t kMaxJournalSize = 64u << 10;
 
 void encode_record(const Record &record, std::uint8_t *out);
-// Verdict::untried if the 16 bytes are not a record.
+// Returns Verdict::untried if the 16 bytes are not a record.
 Record decode_record(const std::uint8_t *bytes);
 
-// The 256 bytes at a journal's start: a magic, and the device's label for people.
+// Writes the 256 bytes at a journal's start: a magic number, and the device's label for people.
 void encode_journal_header(const std::string &label, std::uint8_t *out);
 
 class Journal {
  public:
-  // Reads whatever whole records there are; a torn or foreign one is passed over.
+  // Reads all whole records; skips torn and foreign ones.
   explicit Journal(packs::View file = {});
 
-  // What became of the subject. A wrong result stays for good.
+  // Returns the history of a subject. A wrong result stays for good.
   History history(std::uint64_t id) const;
   Verdict verdict(std::uint64_t id) const { return history(id).last; }
-  // Whether a rung is out of use as a whole: the driver has taken nothing on it yet, and ended
-  // three processes over two different binaries. Never of IL and source, which are slow by nature,
-  // nor of what is no load.
+  // Returns whether a whole rung is out of use: the driver has taken nothing on it yet, and ended
+  // three processes over two different binaries. Always false for IL and source, which are slow by
+  // nature, and for kNoLoad.
   bool rung_quarantined(RungByte rung) const;
-  // What a new journal starts with: what still counts, in few records.
+  // Returns the records that a new journal starts with: those that still count, merged.
   std::vector<Record> folded() const;
 
-  // Whether the death of a process that was found dead is to be recorded. Not if another start has
-  // recorded it, if the subject was proven meanwhile, or if it is one of `found`, to which it is
-  // added: processes that ended since the last start may have been ended together, and count as
-  // one.
+  // Returns whether the death of a process is to be recorded. It is not if another start has
+  // recorded it, if the subject was proven meanwhile, or if the subject is in `found`: processes
+  // that ended since the last start may have been ended together, and count as one. Adds the
+  // subject to `found`.
   bool is_new_death(const Record &death, std::vector<std::uint64_t> *found) const;
-  // Whether the journal has a death that a marker of that number recorded.
+  // Returns whether the journal has a death that the marker `number` recorded.
   bool has_marker(std::uint16_t number) const;
 
   void add(const Record &record);

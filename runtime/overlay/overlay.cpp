@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds, stores and evicts entries; a full folder loses those that were not used for longest.
+// Finds, stores and evicts entries; a full folder loses the least recently used ones.
 #include "runtime/overlay/overlay.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace kiln::runtime {
 namespace {
 
-// How old a temporary must be before it is taken for a killed process's.
+// Age in seconds from which a temporary is taken for a killed process's.
 constexpr time_t kTemporarySeconds = 3600;
-// Of a compiler's log that is kept.
+// Bytes kept of a compiler's log.
 constexpr std::size_t kMaxLog = 64u << 10;
-// How many drivers, the present one among them, are remembered.
+// Number of drivers remembered, including the present one.
 constexpr std::size_t kMaxJournals = 32;
 
 std::string device_facts(const Device &device) {
@@ -89,7 +89,7 @@ Status Overlay::find(const packs::Digest &variant, packs::Bytes *bytes, Stored *
     return Status::error(Code::not_found, {"the overlay's binary was made by the later driver ",
                                            made_by, ", and this one is ", driver_});
   }
-  // What an earlier driver made is the last thing that this one is to be given.
+  // An earlier driver's binary must never be given to this driver.
   if (!made_for_any_driver_ && entry.fact("driver_number") != driver_number_) {
     return Status::error(Code::not_found,
                          "the overlay's binary was made before the driver or the system changed");

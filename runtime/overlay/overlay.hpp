@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overlay: a folder with the binaries that this device had to compile itself, a file
-// each, and with the journals and markers of Quarantine. Any number of processes may use one.
+// The overlay: a folder with the binaries that this device had to compile itself, one file each,
+// and with the journals and markers of Quarantine. Any number of processes may use one folder.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,22 @@ inline constexpr std::uint64_t kMaxEntrySize = std::uint64_t{256} << 20;
 
 class Overlay final : public Persistence {
  public:
-  // Opens or makes the folder, and reads what is known of the device's driver. `options` are build
-  // options that every program gets besides its own: with others the driver counts as another one,
-  // and has other entries.
+  // Opens or makes the folder, and reads the journal of the device's driver. `options` are build
+  // options that every program gets besides its own: with other options the driver counts as
+  // another driver, with entries of its own.
   static Status open(const char *path, std::uint64_t limit, const Device &device,
                      std::string_view options, std::shared_ptr<Overlay> *out,
                      std::vector<Death> *deaths);
 
   Guard &guard() override { return quarantine_; }
 
-  // Finds from here on what was stored for the same number, and stores for it; 0 is all others.
+  // From now on, finds and stores only binaries for this number; 0 is for loaders without one.
   void keep_apart(std::uint64_t number) { key_hash_ ^= number; }
 
   Status find(const packs::Digest &variant, packs::Bytes *bytes, Stored *out) const override;
 
-  // Writes one; on success it is on disk, and what was used least recently is gone if the limit
-  // demands it. `program` and `variant_name` are for people.
+  // Writes an entry; on success it is on disk. If the limit requires it, the least recently used
+  // entries are removed. `program` and `variant_name` are for people.
   Status store(const packs::Digest &variant, packs::View binary, const std::string &program,
                const std::string &variant_name, packs::Finality finality) const;
 
@@ -54,11 +54,11 @@ class Overlay final : public Persistence {
   Folder folder_;
   std::uint64_t limit_ = kDefaultOverlayLimit;
   std::string key_;                   // text of the device's binary key
-  std::uint64_t key_hash_ = 0;        // its hash, with that of the options
-  std::string driver_;                // its driver's version
+  std::uint64_t key_hash_ = 0;        // hash of the key, combined with the hash of the options
+  std::string driver_;                // version of the driver
   bool made_for_any_driver_ = false;  // the key does not name the driver's version
-  std::string driver_number_;         // of the driver and the system, as it is now
-  std::string facts_;                 // of the device, as entries carry them
+  std::string driver_number_;         // number of the present driver and system
+  std::string facts_;                 // facts of the device, for entries
   Quarantine quarantine_;
 };
 

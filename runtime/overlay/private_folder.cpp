@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens, reads and writes by openat, and refuses what others can write to.
+// Opens, reads and writes by openat, and refuses files that others can write to.
 #include "runtime/overlay/private_folder.hpp"
 
 #include <cerrno>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr time_t kUseSeconds = 24 * 3600;
 
-// Whether only this user can have written it. A group with the user's own number has no other
-// members, by convention.
+// Returns whether only this user can have written the file. A group with the user's own number has
+// no other members, by convention.
 bool is_private(const struct stat &info) {
   const bool own_group = info.st_gid == static_cast<gid_t>(info.st_uid);
   return info.st_uid == geteuid() && (info.st_mode & S_IWOTH) == 0 &&
@@ -53,7 +53,7 @@ int Folder::open(const char *given, Folder *out) {
 
 int Folder::open_file(const std::string &name, int flags, Descriptor *out,
                       struct stat *info) const {
-  // Not blocking: the name may be a pipe's.
+  // Non-blocking: the name may be a pipe's.
   Descriptor fd(openat(fd_.get(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!fd || fstat(fd.get(), info) != 0) return errno;
   if (S_ISDIR(info->st_mode)) return EISDIR;
@@ -71,7 +71,7 @@ int Folder::read_file(const std::string &name, std::uint64_t limit, packs::Bytes
   out->resize(static_cast<std::size_t>(info->st_size));
   std::size_t size = out->size();
   const int error = packs::read_all(file->get(), 0, out->data(), &size);
-  out->resize(size);  // shortened meanwhile: the reader's hash check fails
+  out->resize(size);  // if it was shortened meanwhile, the reader's hash check fails
   return error;
 }
 
@@ -95,7 +95,7 @@ int Folder::status(const std::string &name, struct stat *info) const {
 }
 
 int Folder::list(std::vector<std::string> *names) const {
-  // An own description: the position of a shared one would be shared too.
+  // Opens a file description of its own: a shared one would share its position.
   const int fd = openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return errno;
   DIR *folder = fdopendir(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Markers of this process, the collection of dead ones, and appending to journals.
+// Writes the markers of this process, collects the markers of dead ones, and appends to journals.
 #include "runtime/overlay/quarantine.hpp"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ namespace kiln::runtime {
 
 namespace {
 
-// The process that made a marker and its descriptor plus one, in one word, so that a place is taken
-// and left in one step; 0: free. What a forked child inherits is another process's, and as good as
-// free. Zero-initialised: no constructor runs before main.
+// Each word holds the process that made a marker and the marker's descriptor plus one, so that a
+// place is taken and left in one step; 0: free. An entry that a forked child inherits belongs to
+// another process, and is as good as free. Zero-initialised: no constructor runs before main.
 std::atomic<std::uint64_t> live_markers[16];
 
 std::uint64_t entry_of(int fd) {
@@ -35,7 +35,7 @@ bool is_own(std::uint64_t entry) { return entry >> 32 == static_cast<std::uint32
 std::atomic<bool> registered;
 std::atomic<bool> ending;
 
-// The slots of one marker that this thread is in the driver for.
+// The slots of one marker for which this thread is in the driver.
 struct Inside {
   int fd_plus_one;
   std::uint32_t slots;
@@ -57,7 +57,7 @@ std::uint64_t now_milliseconds() {
          static_cast<std::uint64_t>(now.tv_nsec) / 1000000;
 }
 
-// The machine's own byte order: a marker never leaves the machine.
+// Uses the machine's own byte order: a marker never leaves the machine.
 void encode_slot(const Slot &slot, std::uint8_t *out) {
   const std::uint64_t words[4] = {slot.driver, slot.deadline, slot.subject.id,
                                   slot.subject.rung.value()};
@@ -78,8 +78,8 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   return true;
 }
 
-// Whether no living process holds the marker. While `fd` is open none can take it. False on a file
-// system without locks, where no marker is written.
+// Returns whether no living process holds the marker. While `fd` is open none can take it. False on
+// a file system without locks, where no marker is written.
 bool is_dead(int fd) { return flock(fd, LOCK_SH | LOCK_NB) == 0; }
 
 void add_record(const Record &record, packs::Bytes *bytes) {
@@ -87,7 +87,7 @@ void add_record(const Record &record, packs::Bytes *bytes) {
   encode_record(record, bytes->data() + bytes->size() - kRecordSize);
 }
 
-// A lock of an open file, if the file system has locks. Given back before the file is closed: a
+// A lock on an open file, if the file system has locks. It is released before the file is closed: a
 // process that was forked meanwhile has the file open, too.
 class FileLock {
  public:
@@ -102,7 +102,7 @@ class FileLock {
   int fd_;
 };
 
-// To the end of a journal; atomic between processes.
+// Appends a record to a journal; atomic between processes.
 int append_to(const Descriptor &file, const struct stat &info, const std::string &label,
               const Record &record, bool sync) {
   const auto size = static_cast<std::size_t>(info.st_size);
@@ -116,7 +116,7 @@ int append_to(const Descriptor &file, const struct stat &info, const std::string
   return sync && fsync(file.get()) != 0 ? errno : 0;
 }
 
-// Distinguishes the few markers of a folder; never 0.
+// Returns a number that distinguishes the few markers of a folder; never 0.
 std::uint16_t marker_number(const std::string &name) {
   return static_cast<std::uint16_t>(packs::xxh3(name.data(), name.size()) | 1);
 }
@@ -127,8 +127,8 @@ std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(d
 
 packs::Status refusal(const char *why) { return packs::Status::error(packs::Code::failed, why); }
 
-// Enters the marker of this open descriptor in a table without a lock, which exit() and signal
-// handlers can go through. More than 16 markers are not remembered.
+// Enters the marker with this open descriptor in a table without a lock, which exit() and signal
+// handlers can read. More than 16 markers are not remembered.
 void add_live_marker(int fd) {
   if (!registered.exchange(true)) (void)std::atexit(clear_at_exit);
   for (std::atomic<std::uint64_t> &marker : live_markers) {
@@ -138,18 +138,19 @@ void add_live_marker(int fd) {
   }
 }
 
-// Before the descriptor is closed. False: the process is ending, the descriptor is to stay open.
+// Called before the descriptor is closed. Returns false if the process is ending: the descriptor
+// must stay open.
 bool remove_live_marker(int fd) {
   for (std::atomic<std::uint64_t> &marker : live_markers) {
     std::uint64_t entry = entry_of(fd);
     (void)marker.compare_exchange_strong(entry, 0);
   }
-  // Either the other thread that ends the process has not seen the descriptor, or this one sees
-  // that it is there.
+  // Either the thread that ends the process has not seen the descriptor, or this thread sees that
+  // the process is ending.
   return !ending;
 }
 
-// Around a call of the driver that the slot is about, on the thread that makes it.
+// Called around the slot's driver call, on the thread that makes it.
 void enter_driver(int fd, unsigned slot) {
   if (inside.fd_plus_one != fd + 1) inside = {fd + 1, 0};
   inside.slots |= std::uint32_t{1} << slot;
@@ -159,7 +160,7 @@ void leave_driver(int fd, unsigned slot) {
   if (inside.fd_plus_one == fd + 1) inside.slots &= ~(std::uint32_t{1} << slot);
 }
 
-// Whether that was called: a marker that is written now would never be cleared.
+// Returns whether clear_live_markers() was called: a marker written now would never be cleared.
 bool process_is_ending() { return ending; }
 
 }  // namespace
@@ -205,11 +206,11 @@ void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::str
     if (is_name(name, kMarkerPrefix, 1)) markers.push_back(name);
   }
   packs::sort_names(&markers);
-  // After the listing: what another process collects before it is in the journal. What it collects
-  // later is seen by the next start.
+  // Read after the listing: deaths that another process collected before are in the journal. The
+  // next start sees deaths that it collects later.
   journal_ = read_journal(driver);
-  // Those that tell of the same deaths go together, the one that the journal names last: whoever
-  // finds some of them finds that one, too, and counts nothing twice.
+  // Markers of the same deaths are removed together, the one that the journal names last: a process
+  // that finds some of them finds that one, too, and counts nothing twice.
   Found found{deaths};
   for (std::string_view &name : markers) {
     if (!collect(std::string(name), &found)) name = {};
@@ -228,8 +229,8 @@ Journal Quarantine::read_journal(std::uint64_t driver) const {
   return error == 0 ? Journal({file.data(), file.size()}) : Journal();
 }
 
-// Turns the slots of a dead process's marker into records of their drivers' journals, and notes the
-// overdue slots of a living one's. Whether the marker is to be removed.
+// Records the slots of a dead process's marker in the journals of their drivers, and notes the
+// overdue slots of a living process's marker. Returns whether the marker is to be removed.
 bool Quarantine::collect(const std::string &name, Found *found) {
   Descriptor marker;
   struct stat info {};
@@ -261,7 +262,8 @@ bool Quarantine::collect(const std::string &name, Found *found) {
 
 bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found *found) {
   const bool ours = driver == driver_;
-  // What became of another driver's subjects is not known here, and they are not this one's.
+  // The history of another driver's subjects is not known here, and their ids must differ from the
+  // ids of this driver's subjects.
   Record subject = record;
   if (!ours) subject.id ^= driver;
   if (!(ours ? journal_ : Journal()).is_new_death(subject, &found->ids)) return true;
@@ -275,7 +277,7 @@ bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found 
 
 bool Quarantine::passes_over(const BlobUse &subject, bool last, bool dry_run) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // At one start the same answer, however often it is asked.
+  // Gives the same answer during one start, however often it is asked.
   const auto same = std::find(passed_over_.begin(), passed_over_.end(), subject.id);
   if (same != passed_over_.end()) return true;
   const History history = journal_.history(subject.id);
@@ -298,7 +300,7 @@ packs::Status Quarantine::check(const BlobUse &subject, bool last, bool dry_run)
                        ? "its results were wrong when it was first used"
                        : "an earlier process ended inside the driver while it was given this");
   }
-  if (last || is_known(history.last)) return {};  // whatever else the rung did
+  if (last || is_known(history.last)) return {};  // whatever else happened on the rung
   if (history.stuck) return refusal(kStuck);
   if (!journal_.rung_quarantined(subject.rung)) return {};
   return refusal("the driver died three times on this rung, with two binaries");
@@ -309,18 +311,18 @@ History Quarantine::history(std::uint64_t id) const {
   return journal_.history(id);
 }
 
-// Makes this process's marker, all zeros, as long as it will ever be: writing a slot later
-// needs no space.
+// Makes this process's marker, all zeros and in its final size, so that writing a slot later needs
+// no space.
 int Quarantine::open_marker() {
   const std::string name = kMarkerPrefix + hex64(unique_number());
-  // Two deaths of one number would count as one.
+  // Two deaths with one marker number would count as one.
   if (journal_.has_marker(marker_number(name))) return EAGAIN;
   Descriptor marker;
   struct stat info {};
   int error = folder_->open_file(name, O_RDWR | O_CREAT | O_EXCL, &marker, &info);
   if (error != 0) return error;
-  // A loader that opens the folder just now may take the file for a dead process's. Without locks
-  // every start would, so there is no marker then.
+  // A loader that opens the folder just now may take the file for a dead process's marker. Without
+  // locks every start would, so no marker is written then.
   if (flock(marker.get(), LOCK_EX | LOCK_NB) != 0) {
     error = errno;
     if (error != EWOULDBLOCK) folder_->remove(name);
@@ -347,7 +349,7 @@ packs::Status Quarantine::begin(const BlobUse &subject, std::uint32_t deadline, 
   return error == 0 ? packs::Status() : refusal(system_error_text(error).c_str());
 }
 
-// Only on success is there a slot.
+// Takes a slot and writes the attempt into it. `*slot` is set only on success.
 int Quarantine::take_slot(const BlobUse &subject, std::uint32_t deadline, int *slot) {
   const bool first = !marker_ || owner_ != getpid();
   int error = process_is_ending() ? ECANCELED : broken_ ? EIO : 0;
@@ -364,7 +366,7 @@ int Quarantine::take_slot(const BlobUse &subject, std::uint32_t deadline, int *s
   const auto index = static_cast<int>(free - busy_.begin());
   error = write_slot(index, bytes);
   if (error == 0 && first && fsync(marker_.get()) != 0) error = errno;
-  if (process_is_ending()) error = ECANCELED;  // and has cleared the slots before this one
+  if (process_is_ending()) error = ECANCELED;  // the slots were cleared before this one was written
   if (error != 0) {
     clear_slot(index);
     return error;
@@ -381,7 +383,8 @@ int Quarantine::write_slot(int slot, const std::uint8_t *bytes) {
   return write_all(marker_.get(), {bytes, kSlotSize}, static_cast<std::size_t>(slot) * kSlotSize);
 }
 
-// A slot that cannot be cleared would be a death that never was.
+// Clears a slot. If that fails, removes the marker: the slot would look like a death that never
+// was.
 void Quarantine::clear_slot(int slot) {
   const std::uint8_t zeros[kSlotSize] = {};
   if (write_slot(slot, zeros) != 0) {
@@ -394,8 +397,8 @@ void Quarantine::clear_slot(int slot) {
 
 void Quarantine::end(int slot, const BlobUse &subject, Verdict verdict) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A process that ends between the two writes must not turn a success into a death, nor lose
-  // the record of an overdue load.
+  // A process that ends between the two writes must neither turn a success into a death nor lose a
+  // wrong result.
   const bool final = is_final(verdict);
   if (final) note({subject.id, verdict, subject.rung});
   if (slot >= 0) clear_slot(slot);
@@ -419,9 +422,9 @@ void Quarantine::note(const Record &record) {
   append(driver_, label_, numbered, is_final(record.verdict));
 }
 
-// A journal whose last record is torn (a full disk), or
-// that has grown too long, is started anew with what still counts. Its lock is for that: who
-// appends shares it, who starts it anew has it alone.
+// Appends a record. A journal whose last record is torn (a full disk), or that has grown too long,
+// is replaced by a new one with the records that still count. The lock is for that: a writer that
+// appends shares it, a writer that replaces the journal holds it alone.
 int Quarantine::append(std::uint64_t driver, const std::string &label, const Record &record,
                        bool sync) const {
   Descriptor file;
@@ -435,7 +438,7 @@ int Quarantine::append(std::uint64_t driver, const std::string &label, const Rec
                       info.st_size >= static_cast<off_t>(kMaxJournalSize);
     const FileLock lock(file, anew ? LOCK_EX : LOCK_SH);
     if (fstat(file.get(), &info) != 0) return errno;
-    if (info.st_nlink == 0) continue;  // another process has started it anew
+    if (info.st_nlink == 0) continue;  // another process has replaced it
     return anew ? rewrite(driver, label, record) : append_to(file, info, label, record, sync);
   }
   return EAGAIN;

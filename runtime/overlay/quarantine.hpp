@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A marker is on disk while a driver handles bytes that it has not yet proven to
-// survive, so that a process that ends there leaves a trace for the next one.
+// A marker is on disk while a driver handles bytes that it has not yet proven to survive, so that a
+// process that ends there leaves a trace for the next one.
 //
-// A process with something unproven owns one marker file, locked (flock) while it lives; its
-// slots say what is being tried. The first slot written is synced to the disk, later ones are
-// left to the system: they outlive the process, and after a power failure the synced file
-// still shows that something was tried. No marker is written for what is proven.
+// A process with unproven subjects owns one marker file, locked (flock) while it lives; the file's
+// slots say which subjects are being tried. The first slot written is synced to the disk, later
+// ones are left to the system: they outlive the process, and after a power failure the synced file
+// still shows that something was tried. Proven subjects get no marker.
 #pragma once
 
 #include <array>
@@ -23,25 +23,24 @@ namespace kiln::runtime {
 inline constexpr unsigned kMarkerSlots = 32;     // attempts of a loader at once
 inline constexpr unsigned kMarkerSlotSize = 40;  // bytes
 
-// Clears the slots of all markers. Async-signal-safe. With `keep_own` not those that the calling
-// thread is in the driver for.
+// Clears the slots of all markers of this process. Async-signal-safe. With `keep_own`, keeps the
+// slots for which the calling thread is in the driver.
 void clear_live_markers(bool keep_own);
 
-// What a marker says of one attempt. `deadline` is in milliseconds of the monotonic clock; 0:
-// none.
+// One attempt in a marker. `deadline` is in milliseconds of the monotonic clock; 0: none.
 struct MarkerSlot {
   std::uint64_t driver = 0;
   std::uint64_t deadline = 0;
   BlobUse subject;
 };
 
-// A death that an earlier or another process left behind, as a sentence.
+// The death of an earlier or another process, as a sentence.
 struct Death {
   kiln_rung rung;
   const char *text;
 };
 
-// Of the loads of one loader. Any thread may call.
+// The quarantine for the loads of one loader. Any thread may call.
 class Quarantine final : public Guard {
  public:
   static constexpr unsigned kSlots = kMarkerSlots;  // attempts at once; more go unguarded
@@ -51,10 +50,10 @@ class Quarantine final : public Guard {
   Quarantine &operator=(const Quarantine &) = delete;
   ~Quarantine();
 
-  // Reads what is known of `driver`, then looks for markers of processes that ended inside a
-  // driver, and records those deaths. `label` is what people call the driver. `deaths` gets those
-  // of this driver that were new, and what living processes have been given for longer than their
-  // deadlines allow, which is not recorded: they may come back.
+  // Reads the journal of `driver`, then looks for markers of processes that ended inside a driver,
+  // and records those deaths. `label` is the driver's name for people. `deaths` gets the new deaths
+  // of this driver, and the subjects on which living processes have exceeded their deadlines. The
+  // latter are not recorded: those processes may come back from the driver.
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
@@ -75,10 +74,10 @@ class Quarantine final : public Guard {
   int write_slot(int slot, const std::uint8_t *bytes);
   void clear_slot(int slot);
   Journal read_journal(std::uint64_t driver) const;
-  // What one open() finds.
+  // The deaths that one open() finds.
   struct Found {
     std::vector<Death> *deaths;
-    std::vector<std::uint64_t> ids{};  // of the subjects of all deaths, new ones or not
+    std::vector<std::uint64_t> ids{};  // subjects of all deaths, new or not
   };
 
   bool collect(const std::string &name, Found *found);
@@ -90,9 +89,9 @@ class Quarantine final : public Guard {
   const Folder *folder_ = nullptr;
   std::uint64_t driver_ = 0;
   std::string label_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   Journal journal_;
-  std::vector<std::uint64_t> passed_over_;  // at this start
+  std::vector<std::uint64_t> passed_over_;  // subjects skipped at this start
   Descriptor marker_;
   std::string marker_name_;
   pid_t owner_ = 0;  // the process that made the marker: a forked child makes its own
@@ -100,12 +99,12 @@ class Quarantine final : public Guard {
   bool broken_ = false;  // the marker's file could not be written to, and is gone
 };
 
-// "d-<driver>", a journal's name; "a-<number>", a marker's.
+// File names: "d-<driver>" is a journal, "a-<number>" a marker.
 inline constexpr char kJournalPrefix[] = "d-";
 inline constexpr char kMarkerPrefix[] = "a-";
 
-// Removes a marker that no living process holds, and while it is held that none can take it.
-// ENOENT, EBUSY and other numbers of errno.
+// Removes a marker that no living process holds, and holds it meanwhile so that none can take it.
+// Returns 0, ENOENT, EBUSY or another number of errno.
 int remove_dead_marker(const Folder &folder, const std::string &name);
 
 }  // namespace kiln::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits and joins Fossilize databases, whose sizes and checksums are checked first.
+// Splits and joins Fossilize databases, after checking sizes and checksums.
 #include "runtime/provision/mesa_cache.hpp"
 
 #include <cstring>
@@ -13,10 +13,10 @@ using packs::Status;
 // Version 6 of the format, the one that Mesa writes.
 constexpr std::uint8_t kFozMagic[kFozMagicSize] = {0x81, 'F', 'O', 'S', 'S', 'I', 'L', 'I',
                                                    'Z',  'E', 'D', 'B', 0,   0,   0,   6};
-constexpr std::uint8_t kNotCompressed = 1;  // Fossilize's word; Mesa's payload has its own frame
+constexpr std::uint8_t kNotCompressed = 1;  // Fossilize's number; Mesa's payload has its own frame
 constexpr std::size_t kFrame = kMesaKeySize + kMesaHeaderSize;
 
-// Where the header's fields lie, from the key's start.
+// Offsets of the header's fields from the key's start.
 enum : std::size_t {
   kPayloadSizeAt = kMesaKeySize,
   kFormatAt = kMesaKeySize + 4,
@@ -40,7 +40,7 @@ void append(packs::Bytes *out, const void *bytes, std::size_t size) {
 
 void append(packs::Bytes *out, packs::View view) { append(out, view.data, view.size); }
 
-// Half a byte at a time: a table of 64 bytes, and a megabyte in a few milliseconds.
+// Takes half a byte at a time: the table has 64 bytes, and a megabyte takes a few milliseconds.
 std::uint32_t checksum(packs::View view) {
   static constexpr std::uint32_t kTable[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
                                                0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
@@ -67,7 +67,7 @@ Status fault(Code what, const char *text, std::size_t offset) {
   return Status::error(what, {"Mesa's cache entry at byte ", packs::decimal(offset), text});
 }
 
-// Takes the entry at `*offset`, and moves behind it.
+// Takes the entry at `*offset`, and moves the offset past it.
 Status take_entry(packs::View file, std::size_t *offset, MesaEntry *out) {
   const std::size_t rest = file.size - *offset;
   const std::uint8_t *bytes = file.data + *offset;
@@ -90,7 +90,7 @@ void append_index_entry(packs::Bytes *index, const MesaEntry &entry, std::size_t
   std::uint8_t rest[kMesaHeaderSize + 8] = {};
   put(rest, 8, 4);
   put(rest + 4, kNotCompressed, 4);
-  put(rest + 12, 8, 4);  // the checksum before it stays 0: none
+  put(rest + 12, 8, 4);  // the checksum before this stays 0: none
   put(rest + kMesaHeaderSize, offset + kMesaKeySize, 8);
   append(index, entry.bytes.data, kMesaKeySize);
   append(index, rest, sizeof(rest));
@@ -184,7 +184,7 @@ Status split_foz(std::string_view place, packs::View foz, const std::vector<Mesa
   if (Status s = parse_foz(foz, &entries); !s.ok()) return s;
   MesaJoin join;
   join.leave_out(known);
-  // Of two entries with one key the join takes the first, and Mesa the last.
+  // If two entries have one key, the join takes the first, and Mesa the last.
   join.add(std::vector<MesaEntry>(entries.rbegin(), entries.rend()));
   *out = {};
   append(out, place.data(), place.size());
@@ -240,7 +240,7 @@ void MesaJoin::finish(FozFiles *out) const {
   }
 }
 
-// Whether it holds the key, and the place that the key has or would get.
+// Returns whether the join has the key; sets `*at` to the key's place, also if it would be new.
 bool MesaJoin::find(std::string_view key, std::size_t *at) const {
   std::size_t begin = 0;
   std::size_t end = held_.size();

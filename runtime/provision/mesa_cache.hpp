@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries of Mesa's shader cache, as a pack carries them and as Mesa reads them. Pure.
+// Entries of Mesa's shader cache, as a pack stores them and as Mesa reads them. Pure.
 //
-// A pack's auxiliary blob of a variant is one line with the place below mesa_shader_cache_sf
-// ("<driver's id>/llvmpipe"), then entries by rising key, each once. An entry is as in Mesa's
-// Fossilize databases: 40 hexadecimal digits, a header of four little-endian 32-bit numbers (size
-// of the payload, format, checksum, size when decoded), and the payload. A database is two files
-// that begin with the same 16 bytes: NAME.foz with entries in any order, NAME_idx.foz with an
-// entry for each, whose payload is the offset of its header in NAME.foz, 64 bits.
+// A variant's auxiliary blob in a pack is one line with the place below mesa_shader_cache_sf
+// ("<driver's id>/llvmpipe"), then entries by rising key, each once. An entry has the form of
+// Mesa's Fossilize databases: 40 hexadecimal digits, a header of four little-endian 32-bit numbers
+// (payload size, format, checksum, decoded size), and the payload. A database is two files that
+// begin with the same 16 bytes: NAME.foz with entries in any order, and NAME_idx.foz with an entry
+// for each, whose payload is the 64-bit offset of that entry's header in NAME.foz.
 //
-// The checksum is CRC-32 without the complement at its end: the complement of zlib's.
+// The checksum is CRC-32 without the final complement: the complement of zlib's.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline constexpr std::size_t kFozMagicSize = 16;    // at the start of both file
 inline constexpr std::size_t kFozIndexEntrySize = kMesaKeySize + kMesaHeaderSize + 8;
 inline constexpr std::size_t kMaxMesaPlaceSize = 255;
 
-// A view of an entry, checked: key, header and payload, one after the other.
+// A checked view of an entry: key, header and payload, one after the other.
 struct MesaEntry {
   packs::View bytes;
   std::string_view key() const {
@@ -37,30 +37,31 @@ struct MesaEntry {
   }
 };
 
-// Views into the blob that was parsed.
+// Views into the parsed blob.
 struct MesaBlob {
   std::string_view place;
   std::vector<MesaEntry> entries;
 };
 
-// Whether `place` is one to three names, joined by '/', of letters, digits, '.', '_' and '-', none
-// of them "." or "..": joined to a folder, it stays below it.
+// Returns whether `place` is one to three names, joined by '/', of letters, digits, '.', '_' and
+// '-', none of them "." or "..": joined to a folder, such a place stays below that folder.
 bool is_mesa_place(std::string_view place);
 
-// Checks everything, checksums too. The faults: truncated, over_limit (no line end within
+// Checks everything, including checksums. Fails with truncated, over_limit (no line end within
 // kMaxMesaPlaceSize), bad_argument (the place), bad_magic (a key), unknown_feature (the payload's
-// format), blob_corrupt (a checksum), conflict (keys that do not rise).
+// format), blob_corrupt (a checksum) or conflict (keys that do not rise).
 packs::Status parse_mesa_blob(packs::View blob, MesaBlob *out);
 
 // Adds an entry to a blob or a database; `key` has kMesaKeySize digits.
 void append_mesa_entry(std::string_view key, packs::View payload, packs::Bytes *out);
 
-// The entries of a .foz file in the file's order, checked like a blob's; a key may come twice.
+// Reads the entries of a .foz file in the file's order, checked like a blob's; a key may come
+// twice.
 packs::Status parse_foz(packs::View foz, std::vector<MesaEntry> *out);
 
-// A database as Mesa wrote it, as a blob; `known` are entries to leave out, of a database or a
-// blob. A key that comes twice counts once, with its last payload, which is the one Mesa reads.
-// If all entries are left out, the blob is the place alone.
+// Makes a blob from a database that Mesa wrote, without the entries in `known`, which come from a
+// database or a blob. A key that comes twice counts once, with its last payload, which Mesa reads.
+// If all entries are left out, the blob is only the place.
 packs::Status split_foz(std::string_view place, packs::View foz,
                         const std::vector<MesaEntry> &known, packs::Bytes *out);
 
@@ -77,25 +78,25 @@ class MesaJoin {
   MesaJoin(const MesaJoin &) = delete;
   MesaJoin &operator=(const MesaJoin &) = delete;
 
-  // Goes on from a database: its bytes stay as they are, and new entries follow them. So an index
-  // that a process has read before is right with the new file, and the new index with the old
-  // file gives misses, never another entry's payload. At most once and before add(); `foz` must
-  // live as long as the join. A fault leaves the join empty.
+  // Continues a database: its bytes stay unchanged, and new entries follow them. So an index that a
+  // process read earlier fits the new file, and the new index with the old file gives misses, never
+  // another entry's payload. Call it at most once and before add(); `foz` must live as long as the
+  // join. A failure leaves the join empty.
   packs::Status start(packs::View foz);
 
-  // Entries that add() passes over and that do not go into the files. The same rule of lifetime.
+  // Makes add() skip these entries; the files do not get them. They must live as long as the join.
   void leave_out(const std::vector<MesaEntry> &entries);
 
-  // Copies the entries whose keys it does not have yet.
+  // Copies the entries whose keys the join does not have yet.
   void add(const std::vector<MesaEntry> &entries);
 
   bool has_new() const { return !copies_.empty(); }
   std::size_t entry_count() const { return base_entries_.size() + copies_.size(); }
 
-  // What add() copied, rising by key.
+  // Appends the entries that add() copied, by rising key.
   void append_new(packs::Bytes *out) const;
 
-  // Without start() the bytes depend on the set of entries alone.
+  // Makes the two files. Without start() the bytes depend only on the set of entries.
   void finish(FozFiles *out) const;
 
  private:
@@ -105,9 +106,9 @@ class MesaJoin {
   };
   bool find(std::string_view key, std::size_t *at) const;
 
-  std::vector<MesaEntry> base_entries_;  // in the file's order
-  std::vector<Held> held_;               // rising by key, each once
-  std::vector<packs::Bytes> copies_;     // what the new ones of held_ are views of
+  std::vector<MesaEntry> base_entries_;  // in file order
+  std::vector<Held> held_;               // by rising key, each once
+  std::vector<packs::Bytes> copies_;     // bytes of the new entries in held_
 };
 
 }  // namespace kiln::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and removes the files of each place, under a lock, with a marker that they are Kiln's.
+// Writes and removes the files of each place, under a lock, with a marker that the files are
+// Kiln's.
 #include "runtime/provision/mesa_provision.hpp"
 
 #include <cerrno>
@@ -27,13 +28,13 @@ constexpr char kMarker[] = "kiln.marker";
 constexpr char kMarkerStart[] = "kiln provisioned 1\nplace ";
 constexpr std::uint64_t kMaxMarkerSize = 1024;
 constexpr std::uint64_t kMaxDatabaseSize = packs::kMaxBlobSize;
-constexpr unsigned kMaxDepth = 3;  // of a place
+constexpr unsigned kMaxDepth = 3;  // folders in a place
 
-// What the pack has for one place.
+// The pack's entries for one place.
 struct Place {
   std::string name;
   std::vector<MesaEntry> entries;
-  std::vector<packs::Bytes> blobs;  // what the entries are views of
+  std::vector<packs::Bytes> blobs;  // decoded bytes of the entries
 };
 
 Status failure_in(std::string_view folder, std::string_view name, int error) {
@@ -54,7 +55,7 @@ bool begins_with(const packs::Bytes &bytes, const packs::Bytes &start) {
   return bytes.size() >= start.size() && are_equal({bytes.data(), start.size()}, view_of(start));
 }
 
-// A file of a place; absent files are empty.
+// Reads a file of a place; an absent file is empty.
 int read_own(const Folder &folder, const char *name, std::uint64_t limit, packs::Bytes *out,
              bool *exists) {
   struct stat info {};
@@ -94,7 +95,7 @@ Place *place_of(std::vector<Place> *places, std::string_view name) {
   return &places->back();
 }
 
-// A blob's entries, in its place. Raw blobs stay in the pack, decoded ones are kept.
+// Adds a blob's entries to its place. Raw blobs stay in the pack; decoded ones are kept.
 packs::Status take_blob(const packs::Pack &pack, packs::BlobRef blob, std::vector<Place> *places) {
   packs::Bytes scratch;
   packs::View view;
@@ -119,7 +120,7 @@ packs::Status take_pack(const packs::Pack &pack, std::vector<Place> *places) {
   return {};
 }
 
-// Opens or makes FOLDER/mesa_shader_cache_sf/PLACE, each of them a folder of this user's.
+// Opens or creates FOLDER/mesa_shader_cache_sf/PLACE; each folder must belong to this user.
 Status open_place(const char *folder, std::string_view place, std::string *path, Folder *out) {
   *path = packs::concat({folder, kRoot});
   if (int error = Folder::open(path->c_str(), out); error != 0) {
@@ -139,7 +140,7 @@ Status open_place(const char *folder, std::string_view place, std::string *path,
   return {};
 }
 
-// The files of a place, as they are.
+// The current files of a place.
 struct Present {
   packs::Bytes foz;
   packs::Bytes index;
@@ -166,8 +167,8 @@ Status read_present(const Folder &folder, const Place &place, const std::string 
   return {};
 }
 
-// Writes the files that differ. The marker first, so that they are known as Kiln's whatever
-// happens; then the entries; the index last, so that it never says more than there is.
+// Writes the files that differ: the marker first, so that the files are known as Kiln's whatever
+// happens; then the entries; the index last, so that it never lists a missing entry.
 Status write_place(const Folder &folder, const Place &place, const std::string &path,
                    const Present &present, const FozFiles &files, bool *wrote) {
   const std::string marker = marker_text(place.name, files);
@@ -195,12 +196,12 @@ Status provision_place(const char *folder, const Place &place, ProvisionResult *
   Present present;
   if (Status e = read_present(opened, place, path, &present); !e.ok()) return e;
   MesaJoin join;
-  // A damaged database is not gone on from, but made anew.
+  // A damaged database is written anew.
   if (!present.foz.empty() && !join.start(view_of(present.foz)).ok()) present.foz.clear();
   join.add(place.entries);
   FozFiles files;
   join.finish(&files);
-  // An index of other entries goes first: with the new file it could give one kernel another's
+  // Removes an index of other entries first: with the new file it could give one kernel another's
   // code.
   if (!begins_with(files.index, present.index)) {
     if (int error = opened.remove(kIndex); error != 0) return failure_in(path, kIndex, error);
@@ -215,7 +216,7 @@ Status provision_place(const char *folder, const Place &place, ProvisionResult *
   return {};
 }
 
-// Holds the folder against other processes that provision as long as it is open.
+// Locks the folder against other provisioning processes, as long as `*out` is open.
 int lock(const char *folder, Descriptor *out) {
   Descriptor fd(::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return errno;
@@ -229,8 +230,8 @@ int remove_present(const Folder &folder, const char *name) {
   return error == ENOENT ? 0 : error;
 }
 
-// The index first: Mesa reads neither file without the other. The marker last, so that an
-// interrupted call can be repeated.
+// Removes the index first: Mesa reads neither file without the other. Removes the marker last, so
+// that an interrupted call can be repeated.
 Status remove_files(const Folder &folder, const std::string &path,
                     const std::vector<std::string> &names) {
   for (const std::string &name : names) {
@@ -247,7 +248,7 @@ Status remove_files(const Folder &folder, const std::string &path,
   return {};
 }
 
-// Looks into a folder and those below it. `place` is its path below mesa_shader_cache_sf.
+// Searches a folder and its subfolders. `place` is the folder's path below mesa_shader_cache_sf.
 Status remove_below(const std::string &path, const std::string &place, unsigned depth,
                     std::size_t *removed) {
   Folder folder;
@@ -279,7 +280,7 @@ Status remove_below(const std::string &path, const std::string &place, unsigned 
   return {};
 }
 
-// Whether one of the names, which commas separate, is `name`.
+// Returns whether the comma-separated `names` include `name`.
 bool has_name(std::string_view names, std::string_view name) {
   while (!names.empty()) {
     const std::size_t end = names.find(',');
@@ -331,7 +332,7 @@ void point_mesa_at(const char *folder) {
     setenv(kDatabases, packs::concat({databases, ",", kDatabase}).c_str(), 1);
   }
   // Mesa 22 reads such a database only if its own cache is one, too: the first variable. If the
-  // user has set that otherwise, newer ones still read it by the second.
+  // user chose another kind, newer versions still read the database by the second variable.
   setenv("MESA_DISK_CACHE_SINGLE_FILE", "1", 0);
   setenv("MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ", "1", 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides options into words, finds macros and folders of headers among them, and refuses options
-// that may name a file in another way.
+// Splits options into words, finds macros and header folders among them, and refuses options that
+// may name a file in another way.
 #include "runtime/source/build_options.hpp"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ using packs::Status;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Quotes, escapes and response files: drivers have rules of their own for them.
+// Quotes, escapes and response files, for which drivers have different rules.
 constexpr std::string_view kHard = "'\\@\t\n\r\v\f";
 
-// Options that name no file, whatever follows the prefix.
+// Prefixes of options that never name a file.
 constexpr std::string_view kPlain[] = {"-cl-", "-W", "-O", "-g", "-x", "-spir-std=", "-qcom-"};
 
-// What compilers replace at the beginning of a folder's name, or take for another option.
+// Characters at the start of a folder's name that compilers replace, or read as another option.
 constexpr std::string_view kFolderMarks = "-=$";
 
 bool is_lower_word(std::string_view text) {
@@ -33,7 +33,7 @@ bool names_no_file(std::string_view option) {
   if (option == "-w") return true;
   if (option.find('/') != std::string_view::npos) return false;
   if (option.starts_with("-W") && option.find(',') != std::string_view::npos) return false;  // -Wp,
-  // -ffast-math and its like, which have no operand.
+  // Switches such as -ffast-math, which have no operand.
   const bool is_switch = option.starts_with("-f") || option.starts_with("-m");
   if (is_switch && option != "-mllvm" && option != "-mlink-builtin-bitcode") {
     return is_lower_word(option.substr(2));
@@ -44,7 +44,7 @@ bool names_no_file(std::string_view option) {
 
 Status refused(std::string_view what) { return Status::error(Code::bad_input, {what}); }
 
-// Whether quotes keep a blank in a word, which not every driver does.
+// Returns whether quotes keep a blank in a word; drivers differ in how they read this.
 bool has_quoted_blank(std::string_view options) {
   bool is_quoted = false;
   for (const char c : options) {
@@ -64,7 +64,8 @@ Status doubt_of(std::string_view options) {
   return {};
 }
 
-// The operand of -D, -U or -I: the rest of the word, or the next one. Nothing if there is none.
+// Returns the operand of -D, -U or -I: the rest of the word, or the next word. Nothing if there is
+// none.
 std::optional<OptionWord> operand_of(const std::vector<OptionWord> &words, std::size_t *at) {
   OptionWord word = words[*at];
   if (word.text.size() > 2) {
@@ -79,7 +80,7 @@ std::optional<OptionWord> operand_of(const std::vector<OptionWord> &words, std::
   return word;
 }
 
-// As the option stands in the text, with its quotes.
+// Returns the folder as written in the options, with its quotes.
 std::string quoted_folder(std::string_view option) {
   const std::size_t begin = option.find_first_not_of(" \t\n\r", option.find("-I") + 2);
   return std::string(option.substr(std::min(begin, option.size())));
@@ -119,12 +120,13 @@ Result<IncludeOptions> include_options(std::string_view options) {
   for (std::size_t i = 0; i < words->size(); ++i) {
     const OptionWord &word = (*words)[i];
     const std::string kind = word.text.substr(0, 2);
-    if (word.text == "-x") {  // a language
+    if (word.text == "-x") {  // a language follows
       if (++i == words->size()) return refused("its options: -x without a language");
       continue;
     }
     if (kind != "-D" && kind != "-U" && kind != "-I") {
-      // With these a byte may end a file, and the folders of all including files are searched.
+      // With these options a byte may end a file, and the folders of all including files are
+      // searched.
       if (word.text.starts_with("-fms-")) {
         return refused("its option " + word.text + ", which compilers may read in another way");
       }
@@ -150,7 +152,7 @@ Result<IncludeOptions> include_options(std::string_view options) {
   }
   found.others += options.substr(copied);
   if (!has_quotes) found.quoted_folders.clear();
-  // What one driver takes for a folder, which is not in the name, may be a macro's for another.
+  // One driver's folder, which the name does not cover, may be part of a macro for another driver.
   const bool has_folder = options.find("-I") != std::string_view::npos;
   if (has_folder && !found.doubt.ok()) return found.doubt;
   return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows #if in three values: yes, no, and unknown where a driver's macros decide. Expands macros
-// only where every compiler makes the same of them.
+// Evaluates #if to one of three values: yes, no, and unknown if a driver's macros decide. Expands
+// macros only if every compiler gets the same result.
 #include "runtime/source/directives.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace kiln::source {
 
 namespace {
 
-// The parts of `text` between `mark`s, of which there are none in parentheses.
+// Splits `text` at each `mark`; marks in parentheses are not expected.
 std::vector<std::string_view> parts_of(std::string_view text, std::string_view mark) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -22,7 +22,7 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view m
   }
 }
 
-// "defined(X)", with ! before.
+// Returns whether the text is "defined(X)", perhaps with ! before it.
 bool is_defined_term(std::string_view text) {
   constexpr std::string_view kDefined = "defined";
   text = trimmed(text.substr(std::min(text.find_first_not_of("! "), text.size())));
@@ -35,7 +35,7 @@ bool is_defined_term(std::string_view text) {
 
 constexpr unsigned kDeepestMacro = 32;
 
-// Drivers define macros of such names, and Kiln does not know which.
+// Returns whether drivers may define a macro of this name; Kiln does not know which ones they do.
 bool may_be_a_drivers(std::string_view word) {
   constexpr std::string_view kOfSystems[] = {"linux", "unix", "i386", "arm", "vax"};
   if (word[0] == '_' || word.substr(0, 3) == "cl_") return true;
@@ -47,13 +47,13 @@ bool may_be_a_drivers(std::string_view word) {
 
 bool begins_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-// The word, number or string literal at `at`, or the one character there.
+// Returns the word, number or string literal at `at`, or the one character there.
 std::string_view token_at(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
   const auto is_digit = [&](std::size_t i) {
     return i < text.size() && text[i] >= '0' && text[i] <= '9';
   };
-  if (is_digit(at) || (text[at] == '.' && is_digit(at + 1))) {  // as "2.h", where h is no word
+  if (is_digit(at) || (text[at] == '.' && is_digit(at + 1))) {  // such as "2.h", where h is no word
     const auto goes_on = [&](std::size_t i) {
       const bool is_sign = text[i] == '+' || text[i] == '-';
       return is_word_character(text[i]) || text[i] == '.' ||
@@ -69,8 +69,8 @@ std::string_view token_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// The arguments in the parentheses at *at, which moves behind them; nothing where they do not
-// close.
+// Returns the arguments in the parentheses at *at, and moves *at past them; nothing if the
+// parentheses are not closed.
 std::optional<std::vector<std::string>> arguments_at(std::string_view text, std::size_t *at) {
   std::vector<std::string> found(1);
   unsigned depth = 0;
@@ -132,7 +132,7 @@ void Conditions::set(std::string_view name, Truth truth) {
   macros_.insert_or_assign(std::string(name), truth);
 }
 
-// defined X, defined(X), 0 or 1, with ! before.
+// Evaluates defined X, defined(X), 0 or 1, with ! before.
 Conditions::Truth Conditions::term(std::string_view text) const {
   constexpr std::string_view kDefined = "defined";
   bool is_negated = false;
@@ -153,14 +153,14 @@ Conditions::Truth Conditions::term(std::string_view text) const {
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
-// Terms with || and &&; anything else is unknown.
+// Evaluates terms joined by || and &&; anything else is unknown.
 Conditions::Truth Conditions::value_of(std::string_view expression) const {
   Truth any = Truth::no;
   for (const std::string_view part : parts_of(expression, "||")) {
     Truth all = Truth::yes;
     for (const std::string_view one : parts_of(part, "&&")) {
       const Truth truth = term(one);
-      // Where parentheses are not those of "defined", || and && may stand between them.
+      // Parentheses other than after "defined" may enclose || and &&.
       const bool is_odd = one.find_first_of("()?:,'\"") != std::string_view::npos;
       if (truth == Truth::unknown && is_odd && !is_defined_term(one)) return Truth::unknown;
       all = std::min(all, truth);
@@ -280,7 +280,7 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned
 std::optional<std::string> IncludeMacros::apply(const Macro &macro,
                                                 const std::vector<std::string> &arguments,
                                                 unsigned depth, std::size_t *steps) const {
-  // "//" begins a comment, also in the operand of -D.
+  // "//" begins a comment, also in an operand of -D.
   constexpr std::string_view kHardParts[] = {"##", "//", "/*", " ", "\t", "\v", "\f", "\r"};
   const bool is_hard = std::any_of(
       std::begin(kHardParts), std::end(kHardParts),
@@ -288,7 +288,7 @@ std::optional<std::string> IncludeMacros::apply(const Macro &macro,
   const bool fits = !macro.is_function || arguments.size() == macro.parameters.size();
   if (!macro.is_certain || !fits || is_hard) return std::nullopt;
   std::string replaced;
-  bool quote = false;  // a # stands before
+  bool quote = false;  // whether a # precedes the token
   for (std::size_t at = 0; at < macro.body.size();) {
     const std::string_view token = token_at(macro.body, at);
     at += token.size();
@@ -304,7 +304,7 @@ std::optional<std::string> IncludeMacros::apply(const Macro &macro,
     }
     const std::string &argument =
         arguments[static_cast<std::size_t>(place - macro.parameters.begin())];
-    // Blanks, and what a string escapes, may change on the way into it.
+    // Blanks and escaped characters may change when they go into a string.
     if (argument.find_first_of(" \t\v\f\"'\\") != std::string::npos) return std::nullopt;
     const auto part = quote ? "\"" + argument + "\"" : expand(argument, depth + 1, steps);
     if (!part) return std::nullopt;

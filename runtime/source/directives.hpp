@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What directives decide without a compiler: which groups of #if every compiler of OpenCL C skips,
-// and which file a macro names. Pure; an object belongs to one thread.
+// Facts that directives decide without a compiler: which groups of #if every OpenCL C compiler
+// skips, and which file a macro names. Pure; an object belongs to one thread.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@
 
 namespace kiln::source {
 
-// The groups of #if that are skipped, as far as a text shows it. Texts for hosts and devices
-// include the host's headers behind #ifndef __OPENCL_VERSION__; no driver reads those.
+// Finds skipped groups of #if, as far as the text shows them. Texts for hosts and devices include
+// the host's headers behind #ifndef __OPENCL_VERSION__; no driver reads these headers.
 class Conditions {
  public:
-  Conditions();  // knows the macros that OpenCL C demands
+  Conditions();  // knows the macros that OpenCL C requires
 
-  // What follows -D.
+  // Defines the operand of -D.
   void define_option(std::string_view definition);
-  // A directive of the text, in the order in which a compiler meets it.
+  // Evaluates a directive of the text; call it in the order in which a compiler meets them.
   void meet(const LogicalLine &line, const Directive &directive);
-  // Text of which it is not certain that a compiler reads it, up to end().
+  // Begins a text that compilers may or may not read; end() ends it.
   void begin_unknown() { groups_.push_back({Truth::unknown, Truth::unknown}); }
   void end();
-  // A file that may define anything.
+  // Forgets all macros, after a file that may define anything.
   void forget();
 
   bool is_skipped() const { return now() == Truth::no; }
@@ -35,7 +35,7 @@ class Conditions {
   enum class Truth { no, unknown, yes };
   struct Group {
     Truth active;
-    Truth taken;  // of this group and those of its #if before
+    Truth taken;  // this group, or one before it in its #if
   };
 
   Truth now() const;
@@ -44,28 +44,29 @@ class Conditions {
   Truth term(std::string_view text) const;
   void set(std::string_view name, Truth truth);
 
-  std::map<std::string, Truth, std::less<>> macros_;  // others: unknown
+  std::map<std::string, Truth, std::less<>> macros_;  // unlisted ones are unknown
   std::vector<Group> groups_;
 };
 
-// Macros, as far as the names of included files are made of them. No preprocessor library serves
-// (simplecpp, Boost.Wave, mcpp): they decide conditions, and a driver's macros are not known here.
-// Little is certain without them.
+// Macros that may form the names of included files. No preprocessor library serves (simplecpp,
+// Boost.Wave, mcpp): they decide conditions, but little is certain without the driver's macros,
+// which are not known here.
 class IncludeMacros {
  public:
-  // What follows -D: NAME, NAME=BODY or NAME(PARAMETERS)=BODY. Without a body it is 1.
+  // Defines the operand of -D: NAME, NAME=BODY or NAME(PARAMETERS)=BODY. Without a body it is 1.
   void define_option(std::string_view definition);
-  // What follows #define.
+  // Defines the operand of #define.
   void define(std::string_view definition);
-  // What follows #undef, or -D or -U where it is not certain what a compiler makes of it.
+  // Undefines the operand of #undef, or of a -D or -U that compilers may read differently.
   void undefine(std::string_view name);
 
-  // `text` with its macros expanded, by # too, if every compiler makes the same of it. Nothing if
-  // a macro was defined in two ways or undefined, makes use of ## or of "...", has blanks in its
-  // body; if a word may be a macro of the driver's own; or if it takes more than kMostSteps.
+  // Returns `text` with its macros expanded, by # too, if every compiler gets the same result.
+  // Returns nothing if a macro was defined in two ways or undefined, uses ## or "...", or has
+  // blanks in its body; if a word may be one of the driver's own macros; or after more than
+  // kMostSteps.
   std::optional<std::string> expand(std::string_view text) const;
 
-  // Words, and bytes of one expansion.
+  // Limit for the words, and for the bytes, of one expansion.
   static constexpr std::size_t kMostSteps = 4096;
 
  private:
@@ -78,7 +79,7 @@ class IncludeMacros {
 
   void add(std::string_view name_and_parameters, std::string_view body);
   void set(std::string_view name, Macro macro);
-  // `steps` are left.
+  // `steps`: the steps that are left.
   std::optional<std::string> expand(std::string_view text, unsigned depth,
                                     std::size_t *steps) const;
   std::optional<std::string> apply(const Macro &macro, const std::vector<std::string> &arguments,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces each directive by the text of the file that it includes, between #line directives.
+// Replaces each #include by the text of its file, between #line directives.
 #include "runtime/source/flatten.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using packs::decimal;
 constexpr std::size_t kDeepest = 64;
 constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20;
 
-// The flattener's own macros; a text that has such a name is refused.
+// Prefix of the flattener's own macros; a text with such a name is refused.
 constexpr char kOnce[] = "KILN_ONCE_";
 
 struct File {
@@ -33,11 +33,11 @@ struct File {
   std::string text;
   std::string place;  // OpenedFile::place
   std::vector<LogicalLine> lines;
-  std::string guard;  // the macro of its include guard
-  // The line with the first #pragma once that no condition holds; null: there is none.
+  std::string guard;  // macro of its include guard
+  // The line with the first #pragma once that is under no condition; null: there is none.
   const LogicalLine *once = nullptr;
   bool was_in_text = false;
-  bool complete = false;  // has `once`, and is already in the text under no condition
+  bool complete = false;  // has `once`, and the text already has it under no condition
   std::size_t number = 0;
 };
 
@@ -47,7 +47,7 @@ bool is_pragma_once(const LogicalLine &line) {
          first_word(std::string_view(line.code).substr(directive.operands)) == "once";
 }
 
-// Pragmas that mean something else, or may, where several files are one text.
+// Returns whether the pragma means, or may mean, something else if several files are one text.
 bool is_odd_pragma(std::string_view operands) {
   constexpr std::string_view kOdd[] = {"push_macro", "pop_macro", "include_alias", "system_header"};
   constexpr std::string_view kCompilers[] = {"GCC", "clang"};
@@ -63,7 +63,7 @@ bool is_odd_pragma(std::string_view operands) {
   return !is_among(first_word(operands), kTheirs);
 }
 
-// Directives that mean the same in one text as in several, but for #include.
+// Returns whether the directive means the same in one text as in several; #include is replaced.
 bool is_plain_directive(std::string_view name) {
   constexpr std::string_view kSame[] = {"if",    "ifdef",   "ifndef", "elif",
                                         "else",  "endif",   "define", "undef",
@@ -73,7 +73,7 @@ bool is_plain_directive(std::string_view name) {
 
 bool is_if(std::string_view name) { return name == "if" || name == "ifdef" || name == "ifndef"; }
 
-// Characters of a name that every compiler makes of the same macros.
+// Returns whether the name has only characters that every compiler makes from the same macros.
 bool is_plain_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
     return is_word_character(c) || std::string_view("./+-~=@,").find(c) != std::string_view::npos;
@@ -104,14 +104,14 @@ class Flattener {
       return Status(Code::bad_input, file_error(request_.source.lexically_normal().generic_string(),
                                                 "cannot be read"));
     }
-    (*root)->once = nullptr;  // compilers ignore it there
+    (*root)->once = nullptr;  // compilers ignore it in the main file
     if (Status status = inline_file(**root, true); !status.ok()) return status;
     for (const std::string &guard : cut_guards_) {
       if (undefined_.count(guard) == 0) continue;
       return Status(Code::bad_input,
                     concat({"the include guard ", guard, " of a file is undefined later"}));
     }
-    // A text that takes in no other means what it meant.
+    // A text without other files keeps its meaning.
     if (!odd_in_one_text_.ok() && files_.size() > 1) return odd_in_one_text_;
     return std::move(result_);
   }
@@ -119,7 +119,7 @@ class Flattener {
  private:
   struct Inclusion {
     const File *file;
-    std::size_t at;  // offset in the file of the operand that includes the next one
+    std::size_t at;  // offset of the operand that includes the next file
   };
 
   const OpenedFile &read(const std::filesystem::path &path) {
@@ -132,7 +132,7 @@ class Flattener {
     return read(path).outcome == OpenedFile::Outcome::absent;
   }
 
-  // Null: it is not there.
+  // Returns null if the file is absent.
   Result<File *> open(const std::filesystem::path &path) {
     const OpenedFile &opened = read(path);
     if (opened.outcome == OpenedFile::Outcome::absent) return static_cast<File *>(nullptr);
@@ -150,7 +150,7 @@ class Flattener {
     }
     File *file = place->second.get();
     if (file->place == opened.place) return file;
-    // Compilers differ in what its folder is, and in whether it is the same file to #pragma once.
+    // Compilers differ on the file's folder, and on whether #pragma once takes both for one file.
     return fail(concat({"one file by two names: ", in_quotes(file->path.generic_string()), " and ",
                         in_quotes(path.generic_string())}),
                 "");
@@ -174,9 +174,9 @@ class Flattener {
                                doubt->what, "expected what every compiler reads alike"));
   }
 
-  // Finds #pragma once, and what is odd in one text; a doubt is of the file however it is used.
+  // Finds #pragma once, and notes oddities in one text; a doubt holds however the file is used.
   std::optional<Doubt> check_lines(File *file) {
-    std::vector<bool> has_else;  // for each #if that the line stands behind
+    std::vector<bool> has_else;  // for each #if around the line
     const bool is_root = chain_.empty();
     if (const std::size_t at = file->text.find(kOnce); at != std::string::npos) {
       return Doubt{at, concat({"a name that begins with ", kOnce})};
@@ -197,7 +197,7 @@ class Flattener {
       if (is_pragma_once(line) && !is_root) {
         const bool is_guarded = depth == 1 && !file->guard.empty();
         if (depth > 0 && !is_guarded) return Doubt{line.begin, "#pragma once under a condition"};
-        if (is_guarded) cut_guards_.insert(file->guard);  // and the guard does what it would
+        if (is_guarded) cut_guards_.insert(file->guard);  // the guard has the same effect
         if (depth == 0 && file->once == nullptr) file->once = &line;
       }
       const std::string_view operands = std::string_view(line.code).substr(directive.operands);
@@ -216,7 +216,7 @@ class Flattener {
     return std::nullopt;
   }
 
-  // The first of them.
+  // Notes only the first oddity.
   void note_odd(const File &file, const LogicalLine &line, const std::string &what) {
     if (!odd_in_one_text_.ok()) return;
     odd_in_one_text_ = Status(
@@ -224,7 +224,7 @@ class Flattener {
                                       what, "expected what means the same in one text"));
   }
 
-  // A macro under whichever condition: what is defined in two ways is not certain.
+  // Notes a macro under any condition: one that is defined in two ways is not certain.
   void note_directive(const LogicalLine &line, const Directive &directive) {
     if (!request_.as_compiled) return;
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
@@ -238,7 +238,7 @@ class Flattener {
     bool in_quotes = false;
   };
 
-  // Null: it is not there.
+  // Returns null if no folder has the file.
   Result<File *> search_dirs(const std::vector<std::filesystem::path> &dirs, const Name &name) {
     for (const std::filesystem::path &folder : dirs) {
       auto file = open(folder / name.text);
@@ -247,7 +247,7 @@ class Flattener {
     return static_cast<File *>(nullptr);
   }
 
-  // The file that every compiler takes for the name. Null: none does.
+  // Returns the file that every compiler finds for the name; null: none does.
   Result<File *> search(const File &from, const Name &name) {
     const std::filesystem::path path(name.text);
     const std::filesystem::path folder = from.path.parent_path();
@@ -261,14 +261,14 @@ class Flattener {
     return search_as_compiled(folder, name);
   }
 
-  // Whether a file outside of the headers of clCompileProgram has the name of one.
+  // Returns whether a file outside clCompileProgram's headers has the name of one of them.
   bool is_header_too(const std::filesystem::path &folder, const std::filesystem::path &name) {
     if (!request_.as_compiled || request_.as_compiled->headers_dir.empty()) return false;
     const std::filesystem::path &headers = request_.as_compiled->headers_dir;
     return *folder.begin() != headers && !is_absent(headers / name);
   }
 
-  // Of the first file of the name in the folders; empty if there is none.
+  // Returns the identity of the first such file in the folders; empty if there is none.
   std::string first_identity(const std::vector<std::filesystem::path> &dirs,
                              std::string_view name) {
     for (const std::filesystem::path &dir : dirs) {
@@ -279,8 +279,8 @@ class Flattener {
     return {};
   }
 
-  // Drivers look into the current folder before or behind the others, or not at all; into folders
-  // of the system; and read quotes in options in two ways.
+  // Drivers search the current folder before or after the others, or not at all; some search system
+  // folders; and they read quotes in options in two ways.
   Result<File *> search_as_compiled(const std::filesystem::path &folder, const Name &name) {
     const AsCompiled &other = *request_.as_compiled;
     const std::string quoted = first_identity(other.other_include_dirs, name.text);
@@ -306,7 +306,7 @@ class Flattener {
     for (const auto &dir : dirs) {
       if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
     }
-    // What is there under its last name may be there for a compiler that takes the path otherwise.
+    // A compiler that reads the path differently may find a file with the path's last name.
     dirs.insert(dirs.end(), request_.include_dirs.begin(), request_.include_dirs.end());
     dirs.insert(dirs.end(), {folder, "", other.headers_dir});
     const std::filesystem::path last = std::filesystem::path(name.text).filename();
@@ -321,21 +321,21 @@ class Flattener {
                 "");
   }
 
-  // `certain`: no condition stands above this inclusion.
+  // `certain`: this inclusion is under no condition.
   Status inline_file(File &file, bool certain) {
     const bool wrapped = file.once != nullptr;
     if (wrapped) {
       const std::string macro = concat({kOnce, decimal(file.number), "\n"});
       result_.text += concat({"#ifndef ", macro, "#define ", macro});
     }
-    // A compiler may skip it the second time.
+    // A compiler may skip the file the second time.
     const bool is_again = wrapped && file.was_in_text;
     if (is_again) conditions_.begin_unknown();
     file.was_in_text = true;
     chain_.push_back({&file, 0});
     result_.text += line_directive(1, request_.name(file.path));
-    // Of each #if that the line stands behind, whether an include was replaced in one of its
-    // groups: where that is skipped, so is the #line behind the include.
+    // For each #if around the line, whether an include in one of its groups was replaced: if the
+    // group is skipped, so is the #line after the include.
     std::vector<bool> replaced;
     for (const LogicalLine &line : file.lines) {
       const Directive directive = directive_of(line);
@@ -367,7 +367,7 @@ class Flattener {
     return {};
   }
 
-  // "name" or <name> at the start of an operand; of no text if there is none.
+  // Returns the "name" or <name> at the start of an operand; an empty one if there is none.
   static Name name_in(std::string_view operand) {
     const bool in_quotes = operand.starts_with('"');
     if (!in_quotes && !operand.starts_with('<')) return {};
@@ -376,7 +376,7 @@ class Flattener {
     return {operand.substr(1, close - 1), in_quotes};
   }
 
-  // Whether the line was replaced by a file, or left out.
+  // Returns whether the line was replaced by a file, or left out.
   Result<bool> inline_line(File &file, const LogicalLine &line, const Directive &directive,
                            bool certain) {
     std::string operand(std::string_view(line.code).substr(directive.operands));
@@ -388,7 +388,7 @@ class Flattener {
     if (name.text.empty()) {
       return fail("#include without the name of a file", "expected \"name\" or <name>");
     }
-    // A compiler may make an error of it, and the one text would not have it.
+    // A compiler may report an error here, which the one text would not have.
     if (name.text.size() + 2 != operand.find_last_not_of(kBlanks) + 1) {
       return fail("something behind the name of a file", "expected nothing but a comment");
     }
@@ -492,16 +492,16 @@ class Flattener {
   std::map<std::string, std::unique_ptr<File>> files_;  // by identity
   std::set<std::string> listed_;                        // paths in the result
   std::vector<Inclusion> chain_;
-  // Guards that stand for #pragma once or against a file that includes itself, if they stay.
+  // Guards that replace #pragma once, or stop a file from including itself, while they are defined.
   std::set<std::string> cut_guards_;
-  std::set<std::string> undefined_;  // operands of #undef, under whichever condition
+  std::set<std::string> undefined_;  // operands of #undef, under any condition
   Status odd_in_one_text_;
   Flattened result_;
 };
 
 std::string number(std::uint64_t value) { return packs::hex64(value); }
 
-// Of the file or folder, and of its contents' state.
+// Identifies the file or folder; state_of() also covers the state of its contents.
 std::string identity_of(const struct stat &info) {
   return number(info.st_dev) + ":" + number(info.st_ino);
 }
@@ -523,7 +523,7 @@ OpenedFile read_file(const std::filesystem::path &path) {
   opened.outcome = OpenedFile::Outcome::refused;
   struct stat info {};
   if (!file || fstat(file.get(), &info) != 0) return opened;
-  if (S_ISDIR(info.st_mode)) return {};  // compilers go on to the next place
+  if (S_ISDIR(info.st_mode)) return {};  // compilers try the next folder
   if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > kMaxTextBytes) {
     return opened;
   }

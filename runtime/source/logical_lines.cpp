@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scanner of splices, comments and literals, and the directives among its lines.
+// Scans splices, comments and literals, and finds directives among the lines.
 #include "runtime/source/logical_lines.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 bool is_space_in_line(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
-// Whether a byte of code is only code, whatever stands beside it.
+// Returns whether a byte of code is only code, whatever is next to it.
 bool is_plain(char c) {
   return c != '\\' && c != '\n' && c != '\r' && c != '/' && c != '"' && c != '\'';
 }
@@ -47,7 +47,7 @@ class Scanner {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
 
-  // The size of the line end at `ahead`, 0 if there is none.
+  // Returns the size of the line end at `ahead`, 0 if there is none.
   std::size_t line_end(std::size_t ahead) const {
     if (peek(ahead) == '\n') return 1;
     return peek(ahead) == '\r' && peek(ahead + 1) == '\n' ? 2 : 0;
@@ -55,7 +55,7 @@ class Scanner {
 
   static bool is_comment_mark(char c) { return c == '/' || c == '*'; }
 
-  // The byte before this place and the splices in front of it.
+  // Returns the byte before this position, without the splices in between.
   char before_splices() const {
     std::string_view before = text_.substr(0, at_);
     for (const std::string_view splice : {"\\\n", "\\\r\n"}) {
@@ -74,7 +74,7 @@ class Scanner {
     may_be_directive_ = is_directive_;
   }
 
-  // Most of a text, in one go.
+  // Takes all plain bytes at once: most of a text.
   void keep_plain(LogicalLine &line) {
     for (; may_be_directive_ && !done() && is_plain(text_[at_]); ++at_) keep(line, text_[at_]);
     const std::size_t begin = at_;
@@ -82,7 +82,7 @@ class Scanner {
     if (all_code_) line.code += text_.substr(begin, at_ - begin);
   }
 
-  // Takes one byte, or a pair that belongs together. False behind the line's end.
+  // Takes one byte, or a pair that belongs together. Returns false after the line's end.
   bool step(LogicalLine &line) {
     if (peek(0) == '\\' && line_end(1) > 0) {
       const char before = before_splices();
@@ -156,7 +156,7 @@ class Scanner {
     if (quote == '"' && before_splices() == 'R') doubt("a raw string");
   }
 
-  // Compilers do not look for comments in the text of an error, nor in <...>.
+  // Compilers do not look for comments in the message of #error, nor in <...>.
   void check_comment(const LogicalLine &line) {
     if (!is_directive_) return;
     const Directive directive = directive_of(line);
@@ -176,11 +176,11 @@ class Scanner {
   std::size_t at_ = 0;
   std::size_t line_ = 1;
   State state_ = State::code;
-  bool may_be_directive_ = true;  // no code stands before, but spaces or #
+  bool may_be_directive_ = true;  // only spaces or # so far
   bool is_directive_ = false;
   bool all_code_;
-  bool literal_has_comment_ = false;  // what would begin one
-  bool literal_has_block_ = false;    // a comment of /*
+  bool literal_has_comment_ = false;  // the beginning of a comment
+  bool literal_has_block_ = false;    // in particular /*
   std::optional<Doubt> doubt_;
 };
 
@@ -215,7 +215,7 @@ std::optional<Doubt> odd_bytes(std::string_view text) {
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
     return Doubt{at, "a byte of value 0"};
   }
-  // With Microsoft's extensions the end of the file, wherever drivers switch them on.
+  // This byte ends the file with Microsoft's extensions, wherever drivers enable them.
   if (const std::size_t at = text.find('\x1a'); at != std::string_view::npos) {
     return Doubt{at, "a byte of value 26"};
   }

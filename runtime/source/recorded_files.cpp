@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of bytes, each behind a line with its word and its size.
+// Writes and reads blocks of bytes, each after a line with its word and its size.
 #include "runtime/source/recorded_files.hpp"
 
 #include <charconv>
@@ -16,7 +16,7 @@ void append(std::string_view word, std::string_view bytes, std::string *to) {
   *to += packs::concat({word, " ", packs::decimal(bytes.size()), "\n", bytes, "\n"});
 }
 
-// Takes a block off the front; false if it is not one of this word.
+// Takes a block off the front; returns false if the block has another word.
 bool take(std::string_view word, std::string_view *from, std::string *bytes) {
   std::string_view text = *from;
   const std::size_t end = text.find('\n');
@@ -39,7 +39,7 @@ std::string recorded_files_name(const WholeProgram &program) {
   std::string text;
   append("source", program.own_source, &text);
   for (const IncludedFile &file : program.files) {
-    std::size_t first = 0;  // of the paths that lead to this file
+    std::size_t first = 0;  // the first path that leads to this file
     while (program.files[first].identity != file.identity) ++first;
     append(packs::decimal(first), file.text, &text);
   }

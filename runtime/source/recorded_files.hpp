@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file beside a recorded program that includes others: what the application gave, from which
-// its text was put together (docs/layer.md, "What a spool holds"). Pure; safe to use from any
-// thread.
+// The file beside a recorded program with includes: the files and options that the application
+// gave, from which the program's text was made (docs/layer.md, "What a spool holds"). Pure and
+// thread-safe.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace kiln::source {
 
-// Its name, beside NAME.kiln: NAME-DIGITS.files, with 16 digits for the texts that the program was
-// put together of. Other texts may give the same program, and each such set is to be proven; where
-// the files lie does not matter.
+// Returns the file's name, beside NAME.kiln: NAME-DIGITS.files, with 16 digits for the texts from
+// which the program was made. Other texts may give the same program, and each such set must be
+// proven; the folders of the files do not matter.
 std::string recorded_files_name(const WholeProgram &program);
 inline constexpr char kRecordedFiles[] = ".files";
 
-// The bytes of such a file.
+// Returns the bytes of such a file.
 std::string recorded_files(const WholeProgram &program);
 
-// Sets what recorded_files() wrote, and nothing else of the program. Code::bad_input if the bytes
-// are no such file, or not all of it.
+// Sets the fields that recorded_files() wrote, and no others. Fails with Code::bad_input if the
+// bytes are no such file, or only part of one.
 packs::Status read_recorded_files(std::string_view bytes, WholeProgram *program);
 
 }  // namespace kiln::source

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts out the line, and counts code points for the caret's place.
+// Cuts out the line, and counts code points to place the caret.
 #include "runtime/source/source_error.hpp"
 
 #include <algorithm>

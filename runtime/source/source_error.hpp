@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a fault in a file that the author wrote: place, line, caret, expectation.
-// Pure functions; safe to use from any thread.
+// The text of a fault in a file that the author wrote: place, line, caret, expectation. Pure
+// functions; thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace kiln::source {
 
-// Both count from 1. A column counts code points of UTF-8, a tab as one.
+// Both count from 1. A column counts UTF-8 code points; a tab counts as one.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
 };
 
-// "file:line:column: error: message", the line as it stands in `text`, a caret under the
-// column, then `expected` unless it is empty; each ends with a newline. A position
-// behind the end of the text or of the line puts the caret behind the last character.
+// Returns "file:line:column: error: message", the line of `text`, a caret under the column, then
+// `expected` unless it is empty; each ends with a newline. If the position is past the end of the
+// text or of the line, the caret is after the last character.
 std::string source_error(std::string_view file, std::string_view text, Position position,
                          std::string_view message, std::string_view expected);
 
-// A fault of a whole file: "file: error: message" and a newline.
+// Returns the text of a fault of a whole file: "file: error: message" and a newline.
 std::string file_error(std::string_view file, std::string_view message);
 
-// `word` in double quotes, with control characters as \xNN so that it stays on its line.
+// Returns `word` in double quotes, with control characters as \xNN, so that it stays on one line.
 std::string in_quotes(std::string_view word);
 
-// The position of the byte at `offset`.
+// Returns the position of the byte at `offset`.
 Position position_at(std::string_view text, std::size_t offset);
 
 }  // namespace kiln::source

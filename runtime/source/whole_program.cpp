@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flattens from the application's disk, refuses what depends on place or time, and makes the name.
+// Flattens with files from the application's disk, refuses texts that depend on place or time, and
+// makes the name.
 #include "runtime/source/whole_program.hpp"
 
 #include <algorithm>
@@ -22,27 +23,27 @@ namespace fs = std::filesystem;
 constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
 constexpr char kRoot[] = "<program>";
-// How the flattener begins the text of kRoot.
+// The flattener's text of kRoot begins with this line.
 constexpr std::string_view kMark = "#line 1 \"<program>\"\n";
 
-// Directives that take files in by rules of their own, and words that ask for files or the time.
+// Directives that include files by other rules, and words that ask for files or the time.
 constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
 constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
                                        "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
-// Words that tell a file from the text that it is a part of. _Pragma may be any pragma.
+// Words that differ between a file and the text that includes it. _Pragma may be any pragma.
 constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
                                         "__FILE_NAME__",  "__INCLUDE_LEVEL__",
                                         "__builtin_FILE", "__builtin_source_location",
                                         "_Pragma"};
-// What stands after a # where a text takes in files; a comment may go on in the next line.
+// Words after a # that includes files; a comment may go on in the next line.
 constexpr std::string_view kLineTraces[] = {"include", "import", "embed"};
-// Folders in which some drivers look for headers, rusticl and Intel's among them.
+// Folders in which some drivers look for headers, such as rusticl and Intel's.
 constexpr const char *kSystemDirs[] = {"/usr/local/include", "/usr/include"};
 
-// Variables by which drivers add options to those of the application.
+// Environment variables with which drivers extend the application's options.
 constexpr const char *kOptionVariables[] = {"POCL_EXTRA_BUILD_FLAGS", "AMD_OCL_BUILD_OPTIONS",
                                             "AMD_OCL_BUILD_OPTIONS_APPEND"};
-// Variables that name folders of headers to some compilers.
+// Environment variables that name header folders for some compilers.
 constexpr const char *kFolderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
 
 template <std::size_t kCount>
@@ -52,14 +53,14 @@ bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
   });
 }
 
-// Whether a backslash carries a line on; `within_words`: in the middle of a word.
+// Returns whether a backslash continues a line; `within_words`: in the middle of a word.
 bool has_splice(std::string_view text, bool within_words) {
   for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
     const std::size_t end = text.find_first_not_of('\r', at + 1);
     if (end == std::string_view::npos) return false;
     if (text[end] != '\n') continue;
     const bool begins = at > 0 && is_word_character(text[at - 1]);
-    // Behind several splices a word may go on, too.
+    // A word may go on after several splices, too.
     const bool goes_on =
         end + 1 < text.size() && (is_word_character(text[end + 1]) || text[end + 1] == '\\');
     if (!within_words || (begins && goes_on)) return true;
@@ -67,25 +68,25 @@ bool has_splice(std::string_view text, bool within_words) {
   return false;
 }
 
-// Whether kWords or include directives may stand in the text; most texts have neither.
+// Returns whether the text may have kWords or include directives; most texts have neither.
 bool has_traces(std::string_view text) {
   for (std::size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     if (has_any(line, kLineTraces) || line.find("/*") != std::string_view::npos) return true;
   }
-  // DATE__, TIME__, TIMESTAMP__.
+  // Looks for DATE__, TIME__, TIMESTAMP__.
   for (std::size_t at = 0; (at = text.find("__", at)) != std::string_view::npos; ++at) {
     if (at > 0 && (text[at - 1] == 'E' || text[at - 1] == 'P')) return true;
   }
-  // A # and its word may stand in two lines.
+  // A # and its word may be in two lines.
   const bool is_split = has_any(text, kLineTraces) && has_splice(text, /*within_words=*/false);
   return is_split || has_splice(text, /*within_words=*/true);
 }
 
 using Words = std::vector<std::string_view>;
 
-// The words that a program must not have, all of which begin with '_'.
+// Returns the words that a program must not have, all of which begin with '_'.
 Words odd_words(bool has_files) {
   Words words(std::begin(kWords), std::end(kWords));
   if (has_files) words.insert(words.end(), std::begin(kPlaces), std::end(kPlaces));
@@ -103,7 +104,7 @@ void each_underscore(std::string_view text, const Take &take) {
   }
 }
 
-// The first of `words` in the text; empty if none is in it.
+// Returns the first of `words` in the text; empty if there is none.
 std::string_view find_word(std::string_view text, const Words &words) {
   std::string_view found;
   each_underscore(text, [&](std::string_view word) {
@@ -116,7 +117,7 @@ std::string_view find_word(std::string_view text, const Words &words) {
 
 using Pieces = std::unordered_set<std::string_view>;
 
-// Whether ## can make `word` of shorter words, all of which are among `pieces`.
+// Returns whether ## can make `word` from shorter words that are all in `pieces`.
 bool is_made_of(std::string_view word, const Pieces &pieces) {
   std::vector<bool> reached(word.size() + 1);
   reached[0] = true;
@@ -129,8 +130,8 @@ bool is_made_of(std::string_view word, const Pieces &pieces) {
   return reached[word.size()];
 }
 
-// All shorter words of which ## could make one of odd_words(); never destroyed, as an application's
-// statics may build programs.
+// Returns all shorter words from which ## could make one of odd_words(). Never destroyed, since an
+// application's statics may build programs.
 const Pieces &all_parts() {
   static const Pieces &parts = *[] {
     auto *made = new Pieces;
@@ -145,8 +146,8 @@ const Pieces &all_parts() {
   return parts;
 }
 
-// The first of `words` that ## may make in a program of these texts, whoever's macro has the ##:
-// a driver's headers may. Empty if there is none.
+// Returns the first of `words` that ## may make in a program of these texts, whichever macro has
+// the ##: a driver's headers may have one. Empty if there is none.
 std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
                                  const Words &words) {
   bool begins = false;
@@ -163,7 +164,7 @@ std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
   const Pieces &parts = all_parts();
   Pieces pieces;
   for (const std::string_view text : texts) {
-    const ScannedText scanned = scan(text, CodeOf::all_lines);  // words in comments are no words
+    const ScannedText scanned = scan(text, CodeOf::all_lines);  // leaves out words in comments
     for (const LogicalLine &line : scanned.lines) {
       const std::string_view code = line.code;
       for (std::size_t at = 0; at < code.size(); ++at) {
@@ -180,13 +181,13 @@ std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
   return found == words.end() ? std::string_view() : *found;
 }
 
-// `what`: its first line counts.
+// Fails with the first line of `what`.
 Status depends_on(std::string_view what) {
   what = what.substr(0, what.find('\n'));
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
 }
 
-// Options that change no result.
+// Returns whether the options change no result.
 bool are_harmless(std::string_view options) {
   const auto words = option_words(options);
   return words && std::all_of(words->begin(), words->end(), [](const OptionWord &word) {
@@ -205,7 +206,7 @@ Status check_variables(const char *const (&variables)[kCount]) {
   return {};
 }
 
-// Of a text, which has traces, whose includes are in it.
+// Checks a text that has traces, and has its includes in place.
 Status check_source(std::string_view text, bool has_files) {
   const Words words = odd_words(has_files);
   const ScannedText scanned = scan(text, CodeOf::all_lines);
@@ -227,8 +228,8 @@ Status check_options(std::string_view options) {
   return {};
 }
 
-// Reads the source, the headers of clCompileProgram and the disk. A compiler looks for what the
-// source itself includes in the current folder.
+// Reads the source, the headers of clCompileProgram and the disk. Compilers look for the source's
+// own includes in the current folder.
 ReadFile reader(std::string_view text, const Headers &headers) {
   return [text, &headers](const fs::path &path) {
     const std::string name = path.generic_string();
@@ -245,7 +246,7 @@ ReadFile reader(std::string_view text, const Headers &headers) {
   };
 }
 
-// Compilers put these folders, or names in these files, at other places of the search.
+// Fails for -I with a file or a system folder, which compilers search at different times.
 Status check_folders(const std::vector<fs::path> &folders) {
   for (const fs::path &folder : folders) {
     std::error_code error;
@@ -265,7 +266,7 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   request.source = kRoot;
   request.include_dirs = options.folders;
   request.read = reader(text, headers);
-  // Where the folders are must not matter.
+  // The location of the folders must not matter.
   request.name = [](const fs::path &path) { return path.filename().string(); };
   AsCompiled &as = request.as_compiled.emplace();
   if (!headers.empty()) as.headers_dir = kHeadersFolder;
@@ -312,7 +313,7 @@ Status take_files(std::string_view text, const IncludeOptions &options, const He
 bool is_put_together(std::string_view source) { return source.starts_with(kMark); }
 
 std::string program_name(std::string_view source, std::string_view options) {
-  const std::uint64_t size = source.size();  // so that nothing can move from one to the other
+  const std::uint64_t size = source.size();  // keeps bytes from moving between source and options
   packs::Bytes text(sizeof(size) + source.size() + options.size());
   for (unsigned i = 0; i < sizeof(size); ++i) {
     text[i] = static_cast<std::uint8_t>(size >> (8 * i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an application builds, as something that can be built anywhere.
+// An application's program, in a form that can be built anywhere.
 #pragma once
 
 #include <map>
@@ -12,58 +12,58 @@
 
 namespace kiln::source {
 
-// A source that includes no file but the compilers' own, and options without -I; or SPIR-V.
+// A source that includes only the compilers' own files, with options without -I; or SPIR-V.
 struct WholeProgram {
   std::string name;    // program_name()
   std::string source;  // or the module's bytes
   std::string options;
   bool is_il = false;
-  bool includes = false;   // it has #include directives, of files that are there or not
+  bool includes = false;   // has #include directives, whether or not the files exist
   std::string state = {};  // Flattened::state
-  // If it includes files: what the source was made of, so that a compiler can be asked whether both
-  // mean the same. Paths are absolute, but not cleaned; those of headers of clCompileProgram begin
+  // The parts of the source, if it includes files, so that a compiler can be asked whether both
+  // mean the same. Paths are absolute, but not cleaned; paths of clCompileProgram's headers begin
   // with kHeadersFolder.
   std::string own_source = {};
   std::string own_options = {};
-  std::string folder = {};  // the current one
+  std::string folder = {};  // the current folder
   std::vector<IncludedFile> files = {};
 };
 
 inline constexpr char kHeadersFolder[] = "<headers>";  // a folder that no disk has
 
-// Whether the source was put together of files. Such a text begins with a mark of whole_program()
-// that no application writes, so that it cannot be mistaken for an application's own text.
+// Returns whether the source was made from files. Such a text begins with a mark of whole_program()
+// that no application writes, so it cannot be mistaken for an application's own text.
 bool is_put_together(std::string_view source);
 
-// "cl-" and 32 hexadecimal digits, of both byte for byte.
+// Returns "cl-" and 32 hexadecimal digits, made from both byte for byte.
 std::string program_name(std::string_view source, std::string_view options);
-// Whether it has that form, in lower case.
+// Returns whether `name` has that form, in lower case.
 bool is_program_name(std::string_view name);
 
-// The headers of clCompileProgram: the source of each by the name that includes it.
+// The headers of clCompileProgram: the source of each, by its include name.
 using Headers = std::map<std::string, std::string>;
 
-// Takes the included files into the source: from `headers`, from the folders of -I, from the
-// current folder, and by absolute names, which may be made of macros. Pure but for these files;
-// takes any thread.
+// Takes the included files into the source: from `headers`, the folders of -I, the current folder,
+// and absolute paths; macros may form the names. Pure apart from these files; thread-safe.
 //
-// The name covers every byte that a compiler reads of the program, and the source means what the
-// files mean, or it fails and the message says why: where compilers may read the text, the options
-// or the names of files in different ways (flatten(), include_options()), and where the text asks
-// for the time or for files, also by pasted words.
+// The name covers every byte of the program that a compiler reads, and the source means the same as
+// the files. Fails with the reason if compilers may read the text, the options or the names of
+// files in different ways (flatten(), include_options()), or if the text asks for the time or for
+// files, also by pasted words.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
 
-// A SPIR-V module, which includes no files, with its options. Fails if the bytes are not a SPIR-V
-// module in this machine's byte order.
+// Returns a SPIR-V module, which includes no files, with its options. Fails if the bytes are not a
+// SPIR-V module in this machine's byte order.
 packs::Result<WholeProgram> whole_module(std::string_view module, std::string_view options);
 
-// What is linked of these programs, by their names in their order, with options of the linker. No
-// compiler makes it of one text: the source is a text that names them, and that none compiles.
+// Returns a link of these programs, by their names in this order, with the linker's options. No
+// compiler makes a link from one text: the source is a text that names the parts and never
+// compiles.
 WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options);
 
-// Fails if a file that was included has changed since, or was changed and put back, so that whoever
-// read it since may have seen another text.
+// Fails if an included file has changed since, or was changed and restored, so that a reader in the
+// meantime may have seen another text.
 packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
                               std::string_view options, const Headers &headers = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends a line of JSON for each program to the report's file.
+// Appends a JSON line for each program to the report file.
 #include "runtime/spool/build_report.hpp"
 
 #include <cstdio>
@@ -37,7 +37,7 @@ void append_report(const Built &built) {
   const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file) return;
   char milliseconds[32];
-  // Not %f, whose decimal point is the application's locale's.
+  // Not %f: the application's locale may change its decimal point.
   std::snprintf(milliseconds, sizeof(milliseconds), "%lld.%03lld",
                 static_cast<long long>(took / 1000), static_cast<long long>(took % 1000));
   std::string line = "{\"program\": ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what became of each program, in a file of JSON lines.
+// Reports the outcome of each program's build in a file of JSON lines.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,22 @@ struct Built {
   std::string program;  // program_name()
   std::string rung;     // empty: built by the driver, as the application asked
   std::string reason;   // why it was not loaded from a binary; empty if it was
-  std::string nearest;  // JSON: of Served
+  std::string nearest;  // JSON, from Served
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// The reason of what note_built() noted or could not, and of what the driver refused.
+// Reasons for the report: the outcome of note_built(), and a refusal by the driver.
 std::string noted(const packs::Status &status);
 inline constexpr char kRefused[] = "the driver does not build it";
 
-// Whether what was loaded by this rung was compiled.
+// Returns whether a program from this rung was compiled.
 bool is_compiled(const std::string &rung);
 
-// Appends {"program", "outcome", "rung", "reason", "nearest", "milliseconds"} to the file of the
-// settings, if they name one: in one write, so that lines of several processes stay whole.
+// Appends {"program", "outcome", "rung", "reason", "nearest", "milliseconds"} to the report file,
+// if the settings name one, in a single write, so that lines of several processes stay whole.
 // "outcome" is "served", "compiled" (from the pack's source, for the overlay) or "passed";
-// "milliseconds" are those since the start, what the application waited for unless it asked to be
-// called back. A file that cannot be written is no error.
+// "milliseconds" is the time since `start`, which the application waited unless it asked for a
+// callback. Ignores a file that cannot be written.
 void append_report(const Built &built);
 
 }  // namespace kiln::layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens each device for the runtime once, by the layer's own table of functions.
+// Opens each device for the runtime once, through the layer's own table of functions.
 #include "runtime/spool/devices.hpp"
 
 #include <algorithm>

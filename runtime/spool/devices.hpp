@@ -12,23 +12,24 @@ namespace kiln::layer {
 
 using Devices = std::vector<cl_device_id>;
 
-// Opened when it is first asked for, since what a device says of itself takes a hundred calls; then
-// kept, as drivers keep devices. Takes any thread.
+// Opens the device at its first use, since querying a device takes a hundred calls; then keeps it
+// open, as drivers keep devices. Thread-safe.
 kiln_status find_device(cl_device_id id, kiln_device **out, kiln_error *error);
 
-// Those of the program: of its context, or, of a linked one, of the link. Empty: the driver does
-// not say.
+// Returns the devices of the program's context, or of the link for a linked program. Empty: the
+// driver does not report them.
 Devices devices_of(cl_program program);
 
 cl_context context_of(cl_program program);
 
-// The only one, or null.
+// Returns the program's only device, or null.
 cl_device_id only_device(cl_program program);
 
 bool contains(const Devices &devices, cl_device_id device);
 bool contains_all(const Devices &devices, const Devices &others);
 
-// Of those with one binary key, which take each other's binaries, the first alone.
+// Returns the first device of each binary key: devices with the same key accept each other's
+// binaries.
 Devices different(const Devices &devices);
 
 struct Part {
@@ -36,9 +37,9 @@ struct Part {
   runtime::Handle<cl_program> program;
 };
 
-// Returns one program per device kind, built for the first device of that kind: where a source asks
-// what the device is, kinds have different kernels. That is `built` itself if all devices are of
-// one kind, or if the driver does not take its own binary.
+// Returns one program per device kind, built for the first device of that kind: a source that tests
+// for the device may have different kernels for each kind. The program is `built` itself if all
+// devices are of one kind, or if the driver refuses its own binary.
 std::vector<Part> parts_of(cl_program built, const Devices &devices);
 
 }  // namespace kiln::layer

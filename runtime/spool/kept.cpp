@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes kept programs into the overlay's folder, finds them, and removes stale ones.
+// Writes cached programs to the overlay's folder, finds them, and removes stale ones.
 #include "runtime/spool/kept.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using packs::Code;
 using packs::Status;
 
-// Of a user's own overlay; made if it is missing.
+// Opens the folder of programs in the user's own overlay, and creates it if it is missing.
 Status open_folder(std::string *path, runtime::Folder *folder) {
   runtime::Folder overlay;
   *path = settings().overlay + "/programs";
@@ -34,12 +34,13 @@ Status open_folder(std::string *path, runtime::Folder *folder) {
   return error == 0 ? Status() : Status::error(Code::io_error, {*path, ": ", std::strerror(error)});
 }
 
-// Of the program for the device, whichever its driver.
+// Returns the part of the file name that is the same for all drivers of the device.
 std::string name_of_device(const std::string &program, const runtime::Device &device) {
   return program + "-" + packs::hex64(device.key().hash()) + "-";
 }
 
-// A driver may be replaced without a change of any string that it reports.
+// Includes the driver's number: a driver may be replaced while all strings that it reports stay the
+// same.
 std::string file_name(const std::string &program, const runtime::Device &device) {
   return name_of_device(program, device) + packs::hex64(runtime::driver_number(device)) + ".kiln";
 }
@@ -52,12 +53,12 @@ bool compiles_at_launches(const kiln_device &device) {
   return device.device->description.finishing == runtime::Finishing::launches;
 }
 
-// Which driver made what a kept file holds, in the file itself.
+// Names the driver that built the binary, for the cached file itself.
 std::string producer(const runtime::Device &device) {
   return "kiln layer, driver " + packs::hex64(runtime::driver_number(device));
 }
 
-// The source, or the module's bytes.
+// Returns the source, or the bytes of the module.
 const packs::BlobSource *code_of(const packs::Variant &variant) {
   for (const auto *code : {&variant.source, &variant.il64, &variant.il32}) {
     if (*code) return &**code;
@@ -65,7 +66,8 @@ const packs::BlobSource *code_of(const packs::Variant &variant) {
   return nullptr;
 }
 
-// Whether it is what keep_program() writes under this name: the name of a file proves nothing.
+// Returns whether the contents are such as keep_program() writes under this name: a file's name
+// proves nothing.
 bool is_sound(const packs::Contents &contents, const std::string &name,
               const runtime::Device &device) {
   if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1 ||
@@ -101,9 +103,9 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
 
 constexpr char kOfPart[] = ".part";
 
-// Whether a file of the program's is of another driver, or of a process that was killed long ago.
+// Returns whether the file is stale: another driver's, or an abandoned temporary.
 bool is_over(const runtime::Folder &folder, const std::string &file, const std::string &name) {
-  constexpr std::time_t kLongest = 3600;  // seconds that somebody may write
+  constexpr std::time_t kLongest = 3600;  // seconds that a writer may take
   constexpr std::string_view kTemporary = ".tmp";
   struct stat info;
   if (file == name) return false;
@@ -114,8 +116,8 @@ bool is_over(const runtime::Folder &folder, const std::string &file, const std::
   return folder.status(file, &info) == 0 && std::time(nullptr) - info.st_mtime > kLongest;
 }
 
-// Opens the program's file as overlay entries are opened, and notes the use. Null: there is none,
-// or another user may have written it.
+// Opens the program's file with the checks for overlay entries, and notes the use. Returns null if
+// there is no file, or if another user may have written it.
 packs::Descriptor open_file(const std::string &program, const kiln_device &device,
                             const char *suffix = "", struct stat *info = nullptr) {
   std::string path;
@@ -130,7 +132,7 @@ packs::Descriptor open_file(const std::string &program, const kiln_device &devic
   return file;
 }
 
-// Null: there is no file, or one that holds something else.
+// Returns null if there is no file, or if it holds something else.
 std::shared_ptr<const packs::Pack> open_sound(const std::string &name, const kiln_device &device,
                                               packs::Contents *contents) {
   struct stat info {};
@@ -150,10 +152,10 @@ packs::Status write(const packs::Contents &contents, const std::string &path) {
   return packs::write_pack(contents, path, options);
 }
 
-// Whether the layer writes files of such names, and overlay clear removes them.
+// Returns whether the layer writes files with such names; `overlay clear` removes them.
 bool is_kept_file(const std::string &name) { return name.compare(0, 3, "cl-") == 0; }
 
-// Of a folder with these files, those that were not used for the longest go.
+// Removes the least recently used files if the folder is full.
 void make_room(const runtime::Folder &folder, const std::vector<std::string> &names) {
   std::vector<runtime::UsedFile> files;
   const auto count = std::count_if(names.begin(), names.end(), is_kept_file);
@@ -179,7 +181,7 @@ Progress progress_of(cl_event event) {
   return status == CL_COMPLETE ? Progress::done : Progress::waiting;
 }
 
-// Lines of launches that are over, of one program.
+// The lines of one program's completed launches.
 struct Launched {
   std::string lines;
   GivenPointer given;
@@ -189,9 +191,10 @@ bool is_unchanged(const Given &given) {
   return source::check_unchanged(given.whole, given.source, given.options).ok();
 }
 
-// PoCL's binary of a program is what it was when it was first asked for, and that of a new one
-// holds the code of all launches so far: of what the application gave, since its cache knows the
-// launches of another text and other options by another name. Null if the driver does not build it.
+// Builds the program again: PoCL's binary of a program stays as it was when first requested, but a
+// new program's binary holds the code of all launches so far. Uses the text and options that the
+// application gave, since PoCL's cache stores other texts and options under another name. Returns
+// null if the driver fails.
 cl_program build_again(cl_program program, const Given &given) {
   const char *text = given.source.data();
   const std::size_t size = given.source.size();
@@ -237,7 +240,7 @@ void keep_again(cl_program program, const Launched &launched) {
   const bool builds = lines && is_unchanged(given);
   const cl_program again = builds ? build_again(program, given) : nullptr;
   if (again == nullptr) return;
-  // The compiler read the files once more, maybe after somebody changed them.
+  // The compiler read the files again, perhaps after somebody changed them.
   const packs::Status s =
       is_unchanged(given) ? keep_launched(again, given.whole.name, *lines) : packs::Status();
   if (!s.ok()) complain_once("not kept: " + s.message);
@@ -321,7 +324,7 @@ std::vector<KeptLaunches::Waiting> KeptLaunches::take_all() {
   return std::exchange(waiting_, {});
 }
 
-// The driver is asked outside the lock.
+// Asks the driver outside the lock.
 void KeptLaunches::settle() {
   if (!is_waiting_ || settling_.test_and_set()) return;
   std::map<cl_program, Launched> over;

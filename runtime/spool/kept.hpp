@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that no pack has: what the driver builds of them is kept in the overlay, a pack for each
-// program and device, for later starts; and their launches.
+// Cached programs: if no pack has a program, the overlay stores the driver's build for later
+// starts, in a pack for each program and device; and their launches.
 #pragma once
 
 #include <atomic>
@@ -21,45 +21,47 @@ using source::WholeProgram;
 
 // A file in the overlay, and the launches after which its binary was taken.
 struct KeptFile {
-  std::string path;  // empty: the driver does not compile at launches, so that none matter
+  std::string path;  // empty: launches do not matter, since the driver does not compile at them
   std::string lines;
 };
 
-// What an earlier start kept of the program for the device and its driver as it is now. The caller
-// releases the pack; null: there is none, or no overlay, or the file does not hold this program for
-// this device and driver, or others than the user may have written it: keep_program() replaces it.
+// A program that an earlier start cached for the device and its current driver. The caller releases
+// the pack. It is null if there is no overlay or no file, if the file does not hold this program
+// for this device and driver, or if other users could write to it; then keep_program() replaces the
+// file.
 struct Kept {
   kiln_pack *pack = nullptr;
-  std::optional<packs::BlobSource> binary;  // the only one of the pack
+  std::optional<packs::BlobSource> binary;  // the pack's only binary
   KeptFile file;
 };
 Kept open_kept(const std::string &name, const kiln_device &device);
 bool is_kept(const std::string &name, const kiln_device &device);
 
-// OVERLAY/programs gets the program with the binary that the driver gives for it and the part's
-// device: whole or not at all; a binary of it that another driver made is removed. If there are
-// kMostKept files, those that were not used for the longest go. Fails if the overlay is another
-// user's, or if others may write to it.
-inline constexpr std::size_t kMostKept = 4096;  // an application may make others at each start
+// Writes the program to OVERLAY/programs, with the driver's binary for the part's device: whole or
+// not at all. Removes the program's binary by another driver. If there are kMostKept files, removes
+// the least recently used first. Fails if the overlay belongs to another user or if others may
+// write to it.
+inline constexpr std::size_t kMostKept = 4096;  // an application may build new ones at each start
 packs::Status keep_program(cl_program built, const Part &part, const WholeProgram &program,
                            KeptFile *file);
 
-// Notes, beside what is kept, that programs of these names are parts of a link that is kept for the
-// device: it serves the next start if they are compiled as then, and they need not be.
+// Notes, beside the cached programs, that programs with these names are parts of a link that is
+// cached for the device. If the next start compiles them in the same way, the link serves it, and
+// the parts need not be compiled.
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device);
 bool is_part(const std::string &name, const kiln_device &device);
 
-// Any thread may call anything.
+// Launches of cached programs that are not stored yet. Thread-safe.
 class KeptLaunches {
  public:
-  // A launch of a kept program that succeeded. Takes over the event, which is the launch's. Holds
-  // the program until it is settled.
+  // Adds a successful launch of a cached program. Takes over its event, and holds the program until
+  // the launch is settled.
   void add(const Launches::Fresh &launch, cl_event event);
 
-  // Writes the files of programs with a finished launch again. Returns at once if nothing waits.
+  // Rewrites the files of programs with a completed launch. Returns at once if nothing is waiting.
   void settle();
 
-  // References that the application does not know of.
+  // Returns the number of references that the application does not know about.
   cl_uint held(cl_program program) const;
 
  private:
@@ -76,7 +78,7 @@ class KeptLaunches {
   std::atomic_flag settling_ = ATOMIC_FLAG_INIT;
 };
 
-// Never destroyed, as Objects.
+// Never destroyed, like objects().
 KeptLaunches &kept_launches();
 
 }  // namespace kiln::layer

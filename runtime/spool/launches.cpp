@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows kernels, their arguments and references, to see which launches are new, and writes a new
-// one as a line.
+// Follows kernels, their arguments and references to see which launches are new, and writes a new
+// launch as a line.
 #include "runtime/spool/launches.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace kiln::layer {
 
 namespace {
 
-// PoCL makes other code from here on, in x or y.
+// PoCL generates different code from this size on, in x or y.
 constexpr std::size_t kWide = 65'535;
 
 std::string triple(const std::size_t (&of)[3]) {
@@ -23,7 +23,7 @@ std::string triple(const std::size_t (&of)[3]) {
   return packs::concat({"[", decimal(of[0]), ",", decimal(of[1]), ",", decimal(of[2]), "]"});
 }
 
-// Of others the driver chooses the size by the range.
+// Without a local size, the driver chooses one by the range.
 bool is_sized(const Range &range) { return range.local[0] != 0; }
 
 std::string global_text(const Range &range) { return ",\"global\":" + triple(range.global); }
@@ -79,7 +79,7 @@ std::string value_text(const SetArgument &argument) {
   return text + "]}";
 }
 
-// Nothing where the driver does not say: some do so with -cl-kernel-arg-info alone.
+// Returns nothing if the driver does not report it: some need -cl-kernel-arg-info.
 std::optional<cl_kernel_arg_address_qualifier> place_of(cl_kernel kernel, cl_uint index) {
   cl_kernel_arg_address_qualifier where = 0;
   const cl_int code = next.clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
@@ -87,7 +87,7 @@ std::optional<cl_kernel_arg_address_qualifier> place_of(cl_kernel kernel, cl_uin
   return code == CL_SUCCESS ? std::optional(where) : std::nullopt;
 }
 
-// Whether the argument is an object, by the driver's word.
+// Returns whether the driver reports the argument as an object.
 bool is_object(cl_kernel kernel, cl_uint index) {
   const auto where = place_of(kernel, index);
   char type[128]{};
@@ -98,7 +98,8 @@ bool is_object(cl_kernel kernel, cl_uint index) {
          name == "sampler_t" || name == "queue_t";
 }
 
-// No memory object, or local memory: without a word of the driver's the size tells.
+// Describes a null argument: local memory, or no memory object. If the driver does not tell them
+// apart, the size does.
 std::string null_text(cl_kernel kernel, cl_uint index, std::size_t size) {
   const auto where = place_of(kernel, index);
   const bool is_local = where ? *where == CL_KERNEL_ARG_ADDRESS_LOCAL : size != sizeof(cl_mem);
@@ -130,8 +131,8 @@ cl_uint argument_count(cl_kernel kernel) {
   return count;
 }
 
-// How the line begins: what compilers may make other code for. Of launches that begin alike one is
-// enough.
+// Returns the beginning of the line: the properties for which compilers may generate different
+// code. One launch for each beginning is enough.
 std::string launch_kind(const std::string &kernel, const Range &range) {
   const bool wide = std::max(range.global[0], range.global[1]) >= kWide;
   const bool moved = std::any_of(range.offset, range.offset + 3, [](auto at) { return at != 0; });
@@ -142,8 +143,8 @@ std::string launch_kind(const std::string &kernel, const Range &range) {
   return is_sized(range) ? text : text + global_text(range);
 }
 
-// The whole line, without its end. Asks the driver for the sizes of memory objects, which the
-// application has not released, and which null pointers are local memory.
+// Returns the whole line, without its line end. Asks the driver for the sizes of memory objects,
+// which the application has not released yet, and whether a null pointer is local memory.
 std::string launch_text(const std::string &kind, cl_kernel kernel, const Range &range,
                         const std::vector<SetArgument> &arguments) {
   std::string text = packs::concat({kind, is_sized(range) ? global_text(range) : "",
@@ -188,7 +189,7 @@ std::optional<std::string> Launches::unite(cl_program program, const std::string
   return known = std::move(united);
 }
 
-// The driver is not called under the lock, which it may call back into.
+// Calls the driver outside the lock: it may call back into this class.
 void Launches::add_kernel(cl_kernel kernel, cl_program program) {
   if (is_idle()) return;
   Watched watched{program, kernel_name(kernel), {}};
@@ -237,7 +238,7 @@ void Launches::release_object(const void *handle) {
   if (found != objects_.end() && --found->second.references == 0) objects_.erase(found);
 }
 
-// With those named that are objects.
+// Returns the arguments, with the kinds of known objects filled in.
 std::vector<SetArgument> Launches::resolved(const Watched &watched) const {
   std::vector<SetArgument> arguments = watched.arguments;
   for (SetArgument &argument : arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an application launches the kernels of programs that are recorded or kept, each kind of
-// launch once; and a launch as a line of a pack (packs/FORMAT.md, "Launches").
+// How an application launches the kernels of recorded or cached programs, each kind of launch once;
+// and a launch as a line of a pack (packs/FORMAT.md, "Launches").
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace kiln::layer {
 
-// What clSetKernelArg was given for one argument.
+// An argument as clSetKernelArg got it.
 struct SetArgument {
   enum class Kind : std::uint8_t { not_set, value, memory, sampler, shared_memory };
   Kind kind = Kind::not_set;
@@ -26,7 +26,7 @@ struct SetArgument {
   bool is_null = false;  // local memory, or no memory object
 };
 
-// What clEnqueueNDRangeKernel is given; unused dimensions are 1, and of the offset 0.
+// The sizes of a clEnqueueNDRangeKernel; unused dimensions are 1, and 0 in the offset.
 struct Range {
   cl_uint dimensions = 1;
   std::size_t global[3]{1, 1, 1};
@@ -34,13 +34,13 @@ struct Range {
   std::size_t offset[3]{0, 0, 0};
 };
 
-// Empty if the driver does not say.
+// Returns the kernel's name; empty if the driver does not report it.
 std::string kernel_name(cl_kernel kernel);
 
-// Whether a line of `text` begins with `kind`.
+// Returns whether a line of `text` begins with `kind`.
 bool has_kind(const std::string &text, const std::string &kind);
 
-// What an application gave for a program, and what that was at the time.
+// An application's source and options, and the whole program that they meant at the time.
 struct Given {
   std::string source;  // or a module's bytes
   std::string options;
@@ -48,40 +48,41 @@ struct Given {
 };
 using GivenPointer = std::shared_ptr<const Given>;
 
-// Any thread may call anything. Kernels of programs without a file are not watched.
+// Watches the launches of programs with a file. Thread-safe.
 class Launches {
  public:
   // A launch that was not seen before.
   struct Fresh {
     cl_program program;
-    std::string file;  // of the kernel's program
+    std::string file;  // the file of the kernel's program
     std::string kernel;
     std::string kind;
     std::string text;
     GivenPointer given;
   };
 
-  // The program is what the file holds, with these launches, made of what was given; or, if `file`
-  // is empty, a new one that none holds.
+  // Registers a program that the file holds with these launches, and that was made from `given`. If
+  // `file` is empty, the handle is a new program that no file holds.
   void set_program(cl_program program, const std::string &file, const std::string &lines = "",
                    GivenPointer given = nullptr);
-  // Whether no program had a file yet.
+  // Returns whether no program has had a file yet.
   bool is_idle() const { return !has_files_; }
-  // The program's launches with these, unless it has all it may have, or none of them is new.
+  // Returns the program's launches united with `lines`, unless the program has as many as it may
+  // have, or no line is new.
   std::optional<std::string> unite(cl_program program, const std::string &lines);
   void add_kernel(cl_kernel kernel, cl_program program);
   void add_clone(cl_kernel clone, cl_kernel of);
   void retain(cl_kernel kernel);
   void release(cl_kernel kernel);
 
-  // Memory objects and samplers, by their handles, which are all that tells them from numbers.
+  // Registers memory objects and samplers by handle: only the handle tells them from numbers.
   void add_object(const void *handle, SetArgument::Kind kind);
   void retain_object(const void *handle);
   void release_object(const void *handle);
 
   void set_argument(cl_kernel kernel, cl_uint index, SetArgument argument);
   std::optional<Fresh> see(cl_kernel kernel, const Range &range);
-  // It failed: the next of its kind is fresh again.
+  // Forgets a failed launch: the next of its kind is fresh again.
   void forget(const Fresh &launch);
 
  private:
@@ -113,7 +114,7 @@ class Launches {
   std::atomic<bool> has_files_{false};
 };
 
-// Never destroyed, as Objects.
+// Never destroyed, like objects().
 Launches &launches();
 
 }  // namespace kiln::layer

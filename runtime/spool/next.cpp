@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of what lies below, and the same as the runtime's.
+// The table of functions below the layer, and the runtime's form of that table.
 #include "runtime/spool/next.hpp"
 
 namespace kiln::layer {

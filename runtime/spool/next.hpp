@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies below the layer: the next layer, or the ICD loader.
+// The functions below the layer: the next layer's, or the ICD loader's.
 #pragma once
 
 #include "runtime/opencl/library.hpp"
@@ -8,11 +8,12 @@
 
 namespace kiln::layer {
 
-// Filled once by clInitLayer, before any other thread can call the layer. Entries that a loader of
-// an older version does not have are null.
+// Filled once by clInitLayer, before any other thread can call the layer. Entries that an older
+// loader lacks are null.
 extern cl_icd_dispatch next;
 
-// The same as the runtime wants it; null if the loader lacks an entry that the runtime needs.
+// Returns the same table in the runtime's form; null if the loader lacks an entry that the runtime
+// needs.
 const runtime::OpenCL *next_opencl();
 
 }  // namespace kiln::layer

@@ -43,7 +43,8 @@ bool add_kernel(cl_program built, const std::string &name, packs::Variant *varia
   return code == CL_SUCCESS;
 }
 
-// In order and each once: drivers have orders of their own, and rusticl lists some twice.
+// Sorts the names and drops duplicates: drivers order them differently, and rusticl lists some
+// twice.
 std::set<std::string> names_in(const std::string &list) {
   std::set<std::string> names;
   for (std::size_t start = 0; start < list.size();) {
@@ -72,7 +73,7 @@ bool add_kernels(cl_program built, packs::Variant *variant) {
 }
 
 cl_uint address_bits(cl_program built) {
-  cl_device_id device = nullptr;  // the first of them
+  cl_device_id device = nullptr;  // only for its size
   cl_uint count = 0;
   cl_uint bits = 64;
   next.clGetProgramInfo(built, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr);
@@ -84,7 +85,7 @@ cl_uint address_bits(cl_program built) {
   return bits;
 }
 
-// The source, or the module that a driver of such addresses took.
+// Sets the source, or the module for the driver's address size.
 void set_code(cl_program built, const WholeProgram &program, packs::Variant *variant) {
   if (!program.is_il) {
     variant->source.emplace(bytes_of(program.source));
@@ -101,7 +102,7 @@ bool has_variant(const packs::Contents &contents, const packs::Variant &variant)
                      [&](const auto &other) { return other.hash == variant.hash; });
 }
 
-// With a variant for each set of kernels.
+// Returns contents with a variant for each set of kernels.
 std::optional<packs::Contents> contents_of_all(cl_program built, const Devices &devices,
                                                const WholeProgram &program) {
   std::optional<packs::Contents> all;
@@ -130,7 +131,7 @@ packs::Status add_launch(const Launches::Fresh &launch) {
   if (packs::Status s = packs::read_contents(pack, &contents); !s.ok()) return s;
   if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return {};
   packs::Variant &variant = contents.programs[0].variants[0];
-  if (!has_kernel(variant, launch.kernel)) return {};  // another device's set of them
+  if (!has_kernel(variant, launch.kernel)) return {};  // another device's set of kernels
   packs::Bytes bytes;
   if (variant.launches) {
     if (packs::Status s = variant.launches->read(&bytes); !s.ok()) return s;
@@ -138,7 +139,7 @@ packs::Status add_launch(const Launches::Fresh &launch) {
   const std::string text(bytes.begin(), bytes.end());
   if (has_kind(text, launch.kind)) return {};
   const std::string more = packs::united_launches(text, launch.text);
-  if (more == text) return {};  // there are enough
+  if (more == text) return {};  // it has enough launches
   variant.launches = packs::BlobSource(packs::Bytes(more.begin(), more.end()));
   return packs::write_pack(contents, launch.file);
 }
@@ -160,7 +161,7 @@ std::uint64_t this_start() {
   return packs::xxh3(facts, sizeof(facts));
 }
 
-// Of as much of the words as one read gives.
+// Hashes the command line, as much as one read returns.
 std::uint64_t this_command() {
   char words[4096];
   const packs::Descriptor file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -202,7 +203,7 @@ std::optional<packs::Contents> contents_of(cl_program built, const WholeProgram 
   variant.options = program.options;
   set_code(built, program, &variant);
   if (!add_kernels(built, &variant)) return std::nullopt;
-  // Drivers may see other kernels where a source asks what the device is: each set is a variant.
+  // A source that tests for the device may have other kernels elsewhere: each set is a variant.
   std::vector<std::string> kernels;
   for (const packs::Kernel &kernel : variant.kernels) kernels.push_back(kernel.name);
   variant.hash = packs::variant_hash(program.source, program.options, kernels);
@@ -229,10 +230,10 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   if (is_there(path) && (!includes || is_there(files))) return {};
   const auto contents = contents_of_all(built, devices, program);
   if (!contents) return without_kernels();
-  // Another process may have written it since, and its launches.
+  // Another process may have written the file since, and launches into it.
   const packs::FolderLock lock(path, kPatience);
   if (lock.is_refused()) return packs::Status::error(packs::Code::failed, "another process writes");
-  // First, so that a process that is killed leaves no pack without it.
+  // Written first, so that a killed process leaves no pack without its included files.
   if (includes && !is_there(files)) {
     packs::Status s = write_file(files, source::recorded_files(program));
     if (!s.ok()) return s;

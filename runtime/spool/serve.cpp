@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each holds a file open, of which an application may have 1,024 and need most itself.
+// Each pack holds a file open, and an application may need most of its 1,024 files itself.
 constexpr std::size_t kMostPacks = 256;
 
 void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
@@ -36,7 +36,7 @@ void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   }
 }
 
-// Opened at the first program and kept to the end of the process.
+// Opens the packs at the first program; they stay open until the process ends.
 const std::vector<kiln_pack *> &all_packs() {
   static const std::vector<kiln_pack *> &opened = *[] {
     auto *packs = new std::vector<kiln_pack *>;
@@ -55,7 +55,7 @@ const std::vector<kiln_pack *> &all_packs() {
   return opened;
 }
 
-// The device's own binary of a variant, or none.
+// Returns the device's own binary of a variant, or none.
 packs::BinaryRef binary_of(const kiln_pack &pack, const kiln_device &device,
                            packs::VariantRef variant) {
   packs::TargetRef target;
@@ -66,10 +66,11 @@ packs::BinaryRef binary_of(const kiln_pack &pack, const kiln_device &device,
 
 struct Found {
   kiln_pack *pack = nullptr;  // null: no pack has the program
-  std::string variant;        // empty: whichever can be loaded
+  std::string variant;        // empty: any that can be loaded
 };
 
-// The first pack with a binary of the program for this device, else the first with the program.
+// Returns the first pack with a binary of the program for this device, else the first with the
+// program.
 Found find_pack(const std::string &name, const kiln_device &device) {
   Found first;
   for (kiln_pack *pack : all_packs()) {
@@ -83,7 +84,7 @@ Found find_pack(const std::string &name, const kiln_device &device) {
   return first;
 }
 
-// Whether it holds for all devices.
+// Returns whether `holds` is true for all devices.
 template <typename Holds>
 bool hold(const Devices &devices, const Holds &holds) {
   if (next_opencl() == nullptr) return false;
@@ -94,7 +95,7 @@ bool hold(const Devices &devices, const Holds &holds) {
   return true;
 }
 
-// Why no binary was loaded, where the program was compiled.
+// Tells why no binary was loaded, if the program was compiled.
 void explain(const runtime::Report &report, Served *served) {
   if (!is_compiled(served->rung)) return;
   for (const runtime::RungResult &result : report.rungs) {
@@ -105,7 +106,7 @@ void explain(const runtime::Report &report, Served *served) {
   runtime::append_nearest(report, &served->nearest);
 }
 
-// With the program's binary, unless that is null.
+// Loads the program, and its binary unless `bytes` is null.
 Served load(const std::string &name, const Found &found, kiln_device *device, cl_context context,
             packs::Bytes *bytes) {
   Served served;
@@ -119,7 +120,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
     served.reason = error.message;
     return served;
   }
-  // An application's source is not compiled by way of IL; its IL is.
+  // An application's source is not compiled by way of IL, but an application's IL is.
   const packs::VariantRefs variants = found.pack->pack->find_program(name).variants();
   const bool is_il = variants.size() != 0 && variants[0].source() == 0;
   const runtime::LoadResult result =
@@ -127,7 +128,7 @@ Served load(const std::string &name, const Found &found, kiln_device *device, cl
   if (result.error.ok()) {
     served.program = result.program->built.program.get();
     next.clRetainProgram(served.program);
-    launches().set_program(served.program, "");  // it may have the handle of another
+    launches().set_program(served.program, "");  // the driver may reuse a handle
     served.rung = runtime::rung_name(result.report->rung);
     explain(*result.report, &served);
     if (settings().tuned) {
@@ -174,7 +175,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   if (!loaded && !kept.binary->read(&binary).ok()) {
     if (served.program != nullptr) next.clReleaseProgram(served.program);
     served = {};
-    served.is_unknown = true;  // and kept again
+    served.is_unknown = true;  // so that it is cached again
     served.reason = "the overlay's file is damaged";
     return served;
   }
@@ -183,14 +184,15 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   return served;
 }
 
-// What was loaded for a device, and what the driver says its binary is.
+// The log of one device's load, and the binary that the driver then reports.
 struct Loaded {
-  std::uint64_t key = 0;  // of the device
+  std::uint64_t key = 0;  // hash of the device's binary key
   std::string log;
   packs::Bytes bytes;
 };
 
-// Devices of one key take one binary. Returns what came of the last, without a program.
+// Loads for each device; devices with the same key share a binary. Returns the result of the last
+// load, without a program.
 Served load_each(const std::string &name, cl_context context, const Devices &devices,
                  std::vector<Loaded> *each) {
   Served served;
@@ -220,8 +222,8 @@ Served load_each(const std::string &name, cl_context context, const Devices &dev
   return served;
 }
 
-// Each binary was given to the driver alone before, behind the overlay's markers. Null if it does
-// not take them together.
+// Makes one program from the binaries. The driver took each of them alone before, behind the
+// overlay's markers. Returns null if the driver refuses them together.
 cl_program program_of_binaries(cl_context context, const Devices &devices,
                                const std::vector<Loaded> &each) {
   std::vector<std::size_t> sizes;
@@ -259,7 +261,7 @@ Served serve_several(const std::string &name, cl_context context, const Devices 
     served.reason = "the driver does not take the binaries of its devices together";
     return served;
   }
-  launches().set_program(served.program, "");  // it may have the handle of another
+  launches().set_program(served.program, "");  // the driver may reuse a handle
   served.tuned = {};
   served.logs.clear();
   for (Loaded &loaded : each) served.logs.push_back(std::move(loaded.log));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs from packs, in the context of an application that knows nothing of them.
+// Serves programs from packs, in the context of an application that knows nothing about packs.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@
 namespace kiln::layer {
 
 struct Served {
-  cl_program program = nullptr;  // the caller's; null: there is none, and `reason` says why
-  std::string rung;              // of the ladder
-  bool is_unknown = false;       // no pack has it for each of the devices, nor the overlay
+  cl_program program = nullptr;  // owned by the caller; null: see `reason`
+  std::string rung;              // the ladder's rung
+  bool is_unknown = false;       // neither packs nor the overlay have it for every device
   std::string reason;
-  std::string miss;     // why it was compiled, if it was
-  std::string nearest;  // then the target of the pack that is closest, as JSON; may be empty
-  std::vector<std::string> logs;  // of the builds that the binaries are of, where the pack has them
-  KeptFile kept;                  // that it is of, if it is
-  TunedProgram tuned;             // of one device's alone
+  std::string miss;               // why it was compiled, if it was
+  std::string nearest;            // then the pack's closest target, as JSON; may be empty
+  std::vector<std::string> logs;  // build log per device, if the pack has them
+  KeptFile kept;                  // the cached file, if it came from one
+  TunedProgram tuned;             // for a single device only
 };
 
-// Loads the program from the packs of the settings, or what keep_program() kept: from the overlay,
-// as an exact or intermediate binary, or by compiling its source, which the overlay then keeps. For
-// several devices it is loaded for each, and made once more of all their binaries; where one of
-// them has none it is unknown. Takes any thread.
+// Loads the program from the packs of the settings, or a program cached by keep_program(): from the
+// overlay, as an exact or intermediate binary, or by compiling its source, and then the overlay
+// stores the binary. For several devices, loads it for each, then makes one program from all
+// binaries; if a device has no binary, the program is unknown. Thread-safe.
 Served serve_program(const std::string &name, cl_context context, const Devices &devices);
 
-// Whether a pack or the overlay has a binary of the program for each of the devices. On another
+// Returns whether a pack or the overlay has a binary of the program for every device. On another
 // device it may not compile.
 bool can_serve(const std::string &name, const Devices &devices);
 
-// Whether the overlay has a link for each of the devices that the program is a part of.
+// Returns whether the overlay has, for every device, a link that the program is a part of.
 bool can_serve_link_of(const std::string &name, const Devices &devices);
 
 }  // namespace kiln::layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the environment, unless the process has another user's rights.
+// Reads the environment, unless the process runs with another user's rights.
 #include "runtime/spool/settings.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::vector<std::string> parts(const std::string &text) {
   return found;
 }
 
-// A place that a whole system shares need not be there.
+// Drops missing files: places that the whole system shares are optional.
 std::vector<std::string> present(std::vector<std::string> paths) {
   paths.erase(std::remove_if(paths.begin(), paths.end(),
                              [](const auto &path) { return access(path.c_str(), R_OK) != 0; }),
@@ -43,7 +43,7 @@ std::vector<std::string> packs() {
 
 Settings read_settings() {
   Settings made;
-  if (getauxval(AT_SECURE) != 0) return made;  // with another user's rights
+  if (getauxval(AT_SECURE) != 0) return made;  // runs with another user's rights
   made.spool = variable("KILN_SPOOL");
   made.record = variable("KILN_LAYER") == "record" && !made.spool.empty();
   made.packs = packs();

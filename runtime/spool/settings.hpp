@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says to the layer. Read once, when the layer is loaded; a process that runs
-// with another user's rights has no settings.
+// The layer's settings from the environment, read once, when the layer is loaded. A process that
+// runs with another user's rights has no settings.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@ inline constexpr char kSystemPacks[] = "/usr/share/kiln/packs";
 
 struct Settings {
   bool record = false;  // KILN_LAYER=record, and there is a spool
-  std::string spool;    // KILN_SPOOL: folder that programs are recorded in
-  // KILN_PACK: files, and folders of *.kiln files; else what there is of KILN_PACK_PATH, folders,
-  // or of kSystemPacks.
+  std::string spool;    // KILN_SPOOL: folder for recorded programs
+  // KILN_PACK: files, and folders of *.kiln files; otherwise the existing folders of KILN_PACK_PATH
+  // or kSystemPacks.
   std::vector<std::string> packs;
   std::string overlay;  // KILN_OVERLAY: folder; empty: none
-  bool tuned = true;    // unless KILN_TUNED=0: measured work-group sizes are used
-  std::string report;   // KILN_REPORT: file that gets a line of JSON a program; empty: none
+  bool tuned = true;    // use measured work-group sizes; off with KILN_TUNED=0
+  std::string report;   // KILN_REPORT: file for a JSON line per program; empty: none
 };
 
 const Settings &settings();
 
-// One line on standard error, after "kiln layer: ".
+// Prints a line to standard error, after "kiln layer: ".
 void complain(const std::string &text);
 
 }  // namespace kiln::layer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks a kernel's sizes up when it is made, so that a launch finds them by its handle alone.
+// Looks up a kernel's sizes when it is created, so that a launch finds them by its handle alone.
 #include "runtime/spool/tuned_kernels.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using Size = std::array<std::size_t, 3>;
 using TunedLock = std::lock_guard<std::mutex>;
 
-// What the kernel takes on its device; nothing where it has a required size.
+// The kernel's limits on its device; none if the kernel requires a size.
 struct Limits {
   std::size_t items = 0;
   const std::size_t *sides;
@@ -29,7 +29,7 @@ struct Limits {
   }
 };
 
-// By the work-items, which may be more than a number holds.
+// Returns the class of the number of work-items, which may exceed the range of a number.
 std::size_t class_of(const Size &range) {
   std::uint64_t items = 1;
   for (const std::size_t side : range) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work-group sizes that were measured, for launches that leave the size to the driver.
+// Measured work-group sizes, for launches that leave the size to the driver.
 #pragma once
 
 #include <array>
@@ -13,33 +13,33 @@
 
 namespace kiln::layer {
 
-// What a pack measured of a program that it serves for one device.
+// A program that a pack serves for one device, with the pack that may hold measured sizes.
 struct TunedProgram {
-  // Of the layer's packs and devices, which it never closes; null: nothing was measured.
+  // Owned by the layer, which never closes its packs and devices; null: no measured sizes.
   const kiln_pack *pack = nullptr;
   const kiln_device *device = nullptr;
   std::string program{};
   std::string variant{};
 };
 
-// Any thread may call anything.
+// The measured sizes of kernels. Thread-safe.
 class TunedKernels {
  public:
-  // A kernel that was made of the program. Nothing is asked of the driver where the pack has no
-  // size for it. A kernel with a required size has none.
+  // Adds a kernel of the program. Queries the driver only if the pack has a size for the kernel. A
+  // kernel with a required size gets none.
   void add(cl_kernel kernel, const TunedProgram &of);
   void add_clone(cl_kernel clone, cl_kernel of);
   void retain(cl_kernel kernel);
-  // Before the driver may give its handle to another.
+  // Called before the driver may reuse the handle.
   void release(cl_kernel kernel);
 
-  // Whether no kernel had a size yet.
+  // Returns whether no kernel has had a size yet.
   bool is_idle() const { return !has_sizes_; }
-  // The size for a launch over `global`, with 1 in the dimensions that are not used. False where
-  // there is none for so many work-items, or it does not divide the range.
+  // Finds the size for a launch over `global`, with 1 in unused dimensions. Returns false if there
+  // is none for this number of work-items, or if it does not divide the range.
   bool find(cl_kernel kernel, cl_uint dimensions, const std::size_t *global,
             std::array<std::size_t, 3> *local) const;
-  // The driver does not take the size that find() gave.
+  // Drops the kernel's sizes: the driver refused the one from find().
   void forget(cl_kernel kernel);
 
  private:
@@ -53,7 +53,7 @@ class TunedKernels {
   std::atomic<bool> has_sizes_{false};
 };
 
-// Never destroyed, as Objects.
+// Never destroyed, like objects().
 TunedKernels &tuned_kernels();
 
 }  // namespace kiln::layer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing JSON text. The runtime does not read JSON. Not RapidJSON's SAX writer, which needs no
-// exceptions either: it refuses strings that are not UTF-8, which drivers report, and applications
-// that link the runtime would depend on it.
+// Writes JSON text; the runtime does not read JSON. RapidJSON's SAX writer, which needs no
+// exceptions either, is not used: it refuses strings that are not UTF-8, which drivers report, and
+// applications that link the runtime would depend on it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace kiln::runtime {
 
-// The length of the well-formed UTF-8 sequence at the start of `text`, which is not empty; else 0.
+// Returns the length of the well-formed UTF-8 sequence at the start of `text`, which is not empty;
+// 0 if there is none.
 std::size_t utf8_length(std::string_view text);
 
 // Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 are taken as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives root and signatures to the functions that can judge them.
+// Gives a pack's root and signatures to the functions that check them.
 #include "runtime/trust/pack_trust.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool PackTrust::accepts(packs::View bytes, const packs::Digest &name) const {
 Status PackTrust::judge(const packs::Pack &pack, const kiln_trust &trust, packs::Bytes *scratch) {
   const packs::Superblock &superblock = pack.superblock();
   const packs::View root = pack.root_bytes();
-  // More is refused, and need not be read.
+  // A longer block is refused, so the rest need not be read.
   const std::uint64_t size =
       std::min<std::uint64_t>(packs::size_behind_root(superblock), 2 * packs::kMaxSignatureBlock);
   packs::View behind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loader's demand that its pack be signed. The cryptography is the application's to link.
+// Required signatures of a loader's pack. The application links the cryptography.
 #pragma once
 
 #include <atomic>
@@ -10,15 +10,16 @@
 
 namespace kiln::runtime {
 
-// Compares the names of a pack's parts, and keeps what was wrong where that is only to be told.
+// Compares a pack's parts with their names, and keeps the faults that are only to be reported.
 class PackTrust final : public Trust {
  public:
   PackTrust(const kiln_signature_functions &functions, bool required)
       : functions_(functions), required_(required) {}
 
   bool accepts(packs::View bytes, const packs::Digest &name) const override;
-  // Judges the root of `pack`: Code::untrusted, or bad_argument for a demand that breaks its rules.
-  // What is only to be told is no failure. `scratch` is for the signatures.
+  // Checks the signatures of `pack`'s root. Fails with Code::untrusted, or with Code::bad_argument
+  // if `trust` breaks a rule. A fault that is only to be reported is no failure. `scratch` is for
+  // the signatures.
   Status judge(const packs::Pack &pack, const kiln_trust &trust, packs::Bytes *scratch);
 
   Status told() const override;
@@ -28,11 +29,11 @@ class PackTrust final : public Trust {
   const kiln_signature_functions &functions_;
   bool required_;
   std::uint64_t number_ = 0;
-  Status fault_;                             // of the root
-  mutable std::atomic<bool> forged_{false};  // a part with another name was accepted
+  Status fault_;                             // fault of the root
+  mutable std::atomic<bool> forged_{false};  // a part that does not match its name was accepted
 };
 
-// Takes the demand of a loader that has its pack, which from then on is one that is checked.
+// Makes a loader, which must have its pack, require signatures; from then on its pack is checked.
 Status take_trust(const kiln_trust &trust, Loader *loader);
 
 }  // namespace kiln::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of kiln_trust, by libsodium.
+// Implements the functions of kiln_trust with libsodium.
 #include <algorithm>
 #include <cstring>
 
@@ -34,7 +34,7 @@ Status read_demand(const kiln_trust &trust, kiln::packs::Demand *demand, std::ui
     if (Status s = parse_public_key(trust.keys[i], &key); !s.ok()) {
       return breaks(s.message.c_str());
     }
-    *number += kiln::packs::xxh3(key.key.data(), key.key.size());  // in any order
+    *number += kiln::packs::xxh3(key.key.data(), key.key.size());  // the order does not matter
     demand->keys.push_back(key);
   }
   return {};
@@ -45,7 +45,7 @@ Status judge_root(const kiln_trust &trust, kiln_signed_root *judged) {
   if (Status s = read_demand(trust, &demand, &judged->keys); !s.ok()) return s;
   std::vector<kiln::packs::Signature> signatures;
   if (judged->behind_size != 0) {
-    // The root lies at a multiple of 64.
+    // The root begins at a multiple of 64.
     const kiln::packs::View behind{static_cast<const std::uint8_t *>(judged->behind),
                                    judged->behind_size};
     Status s = kiln::packs::decode_signatures(behind, judged->root_size, &signatures);

@@ -8,9 +8,9 @@
 namespace kiln::runtime::profiles {
 namespace {
 
-// Qualcomm's guides contradict each other: "newer compilers generally support older binaries, but
-// the GPU must be the same" (revision A, 5.7.3), and no guarantee of it (revision C, 5.7.4). Never
-// measured on an Adreno.
+// Qualcomm's guides contradict each other: revision A, 5.7.3, says "newer compilers generally
+// support older binaries, but the GPU must be the same", and revision C, 5.7.4, does not guarantee
+// it. Never measured on an Adreno.
 VendorRule accepts_of_older_compiler(std::string_view, const Facts &key,
                                      const Description &device) {
   const Facts &own = device.key.facts();
@@ -33,12 +33,13 @@ bool Adreno::recognizes(const Identity &identity) {
          holds(identity, Field::device_vendor, "QUALCOMM");
 }
 
-// Whether the binary is final is not known: Qualcomm's guide calls it executable code and says
-// that loading one skips compiling. No figure for a first launch: never measured on an Adreno.
+// It is not known whether the binary is final: Qualcomm's guide calls it executable code and says
+// that loading one skips compiling. There is no figure for a first launch: never measured on an
+// Adreno.
 //
-// "750" from "OpenCL 3.0 Adreno(TM) 750". An older driver puts the vendor alone in the
-// device name, so the version is asked first. The compiler's build is in the driver
-// version, or with older drivers in the platform version.
+// The model is "750" from "OpenCL 3.0 Adreno(TM) 750". An older driver puts only the vendor in the
+// device name, so the device version is read first. The compiler's build is in the driver version,
+// or with older drivers in the platform version.
 void Adreno::describe(const Identity &identity, Description *out) {
   constexpr char kMark[] = "Adreno(TM) ";
   out->model = word_after(identity.text(Field::device_version), kMark);

@@ -11,12 +11,12 @@ bool Amd::recognizes(const Identity &identity) {
          begins(identity, Field::device_name, "gfx");
 }
 
-// The binary is a code object, an ELF of machine code, by AMD's documentation of its format. No
-// figure for a first launch: never measured on an AMD GPU.
+// According to AMD's documentation the binary is a code object, an ELF file of machine code. There
+// is no figure for a first launch: never measured on an AMD GPU.
 //
-// The device name is the code object's target with its features,
-// "gfx908:sramecc+:xnack-", which is what the driver compares; the features are part of
-// the key and not of the model. Older drivers have a chip's name there.
+// The device name is the code object's target with its features, "gfx908:sramecc+:xnack-", which
+// the driver compares; the features are part of the key and not of the model. Older drivers report
+// a chip's name instead.
 void Amd::describe(const Identity &identity, Description *out) {
   constexpr Field kKey[] = {Field::device_name, Field::platform_version, Field::driver_version};
   const std::string &name = identity.text(Field::device_name);

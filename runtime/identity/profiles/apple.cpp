@@ -11,10 +11,10 @@ bool Apple::recognizes(const Identity &identity) {
          begins(identity, Field::device_name, "Apple M");
 }
 
-// Whether the binary is final is not known.
+// It is not known whether the binary is final.
 //
-// The compiler belongs to the system, and only the platform version names its build:
-// "OpenCL 1.2 (Aug 30 2022 21:57:34)".
+// The compiler belongs to the system, and only the platform version names its build: "OpenCL 1.2
+// (Aug 30 2022 21:57:34)".
 void Apple::describe(const Identity &identity, Description *out) {
   constexpr Field kKey[] = {Field::device_name, Field::device_vendor_id, Field::platform_version,
                             Field::driver_version};

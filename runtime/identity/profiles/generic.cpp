@@ -4,7 +4,8 @@
 
 namespace kiln::runtime::profiles {
 
-// Layers and portable drivers: they name another vendor's hardware in the device's strings.
+// Recognizes layers and portable drivers, which name another vendor's hardware in the device's
+// strings.
 bool Generic::recognizes(const Identity &identity) {
   return holds(identity, Field::platform_name, "clvk") ||
          holds(identity, Field::platform_name, "OpenCLOn12") ||

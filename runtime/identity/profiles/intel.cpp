@@ -48,8 +48,8 @@ bool is_zebin(std::string_view binary) {
 bool has_patch_tokens(std::string_view binary) { return !is_zebin(binary); }
 
 // Measured (docs/crosscheck.md): a driver takes patch tokens of its own version for the whole
-// architecture, and zebins of other versions, newer or older, for the very product. Two ways of
-// counting do not tell products apart, nor does an older IP version; the driver does.
+// architecture, and zebins of other versions, newer or older, for exactly the same product. Neither
+// IP versions in two encodings nor older IP versions tell products apart; the driver does.
 //
 // The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
 // Xe-HPC.
@@ -84,12 +84,12 @@ bool Intel::recognizes(const Identity &identity) {
          holds(identity, Field::device_version, " NEO");
 }
 
-// The IP version names the instruction set, and the driver itself compares it and its own
-// version: a binary made offline for a product family is exact on each of its devices.
-// The key needs the address bits too: Broxton has Skylake's IP version, but runs with 32.
-// A driver without the query may name the generation alone (NEO 20.44 without hardware:
-// "Gen9 [0x0000]", and a driver version of "1.0.0"): then every string counts, and models
-// of one generation still have equal keys.
+// The IP version names the instruction set, and the driver itself compares the IP version and its
+// own version: a binary made offline for a product family is exact on each device of the family.
+// The key needs the address bits too: Broxton has Skylake's IP version, but runs with 32. A driver
+// without the query may name only the generation (NEO 20.44 without hardware: "Gen9 [0x0000]", and
+// a driver version of "1.0.0"): then every string counts, and models of one generation still have
+// equal keys.
 void Intel::describe(const Identity &identity, Description *out) {
   constexpr Field kKey[] = {Field::ip_version, Field::driver_version};
   out->model = identity.text(Field::device_name);
@@ -98,7 +98,7 @@ void Intel::describe(const Identity &identity, Description *out) {
   out->family = ip.newer ? find_intel(kNewIntelFamilies, ip) : find_intel(kOldIntelFamilies, ip);
   const std::string generation = word_after(out->model, "Gen");
   if (out->family.empty() && count_digits(generation, 0) != 0) out->family = "Gen" + generation;
-  // Measured with three versions: loads in 0.06 ms, and the bytes come back as they were given.
+  // Measured with three versions: loads in 0.06 ms, and the driver gives back the same bytes.
   out->finishing = Finishing::not_needed;
   out->accepts_binary_of = accepts_by_ip_version;
   if (!set_key_if_present(identity, kKey, out)) set_default_key(identity, out);

@@ -18,7 +18,7 @@ struct MaliModel {
   char family[13];
 };
 
-// The adjacent threads are those of Arm's OpenCL guide, chapter 9.2, which has no others.
+// The numbers of adjacent threads are from Arm's OpenCL guide, chapter 9.2, which lists no others.
 constexpr MaliModel kMaliModels[] = {
     {0x60, 4, "Mali-G71", "Mali Bifrost"},   {0x61, 4, "Mali-G72", "Mali Bifrost"},
     {0x70, 4, "Mali-G51", "Mali Bifrost"},   {0x71, 8, "Mali-G76", "Mali Bifrost"},
@@ -33,7 +33,7 @@ constexpr MaliModel kMaliModels[] = {
     {0xd1, 0, "Mali-G625", "Mali 5th Gen"},
 };
 
-// By the id, or by the name if the id is 0.
+// Finds the model by the id, or by the name if the id is 0.
 const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
   const unsigned long id = (gpu_id >> 28 & 15) << 4 | (gpu_id >> 16 & 15);
   for (const MaliModel &model : kMaliModels) {
@@ -42,17 +42,17 @@ const MaliModel *find_mali(unsigned long gpu_id, const std::string &name) {
   return nullptr;
 }
 
-// The GPU id is the vendor id: architecture major, minor, revision, product (four bits
-// each), then the silicon's revision; Midgard counts otherwise and is not in the table.
-// An id of at most 16 bits names a vendor and not a GPU: it gives 0.
+// Returns the GPU id, which is the vendor id: architecture major, minor, revision, product (four
+// bits each), then the silicon's revision. Midgard uses another format and is not in the table.
+// Returns 0 for an id of at most 16 bits, which names a vendor and not a GPU.
 unsigned long mali_gpu_id(const Identity &identity) {
   const std::string &text = identity.text(Field::device_vendor_id);
   const unsigned long id = std::strtoul(text.c_str(), nullptr, 16);
   return id > 0xffff ? id : 0;
 }
 
-// The name is not canonical (a G610 may call itself Mali-LODX), so an id decides, known or not.
-// The name decides for Midgard, and for devices without an id.
+// Sets the model by the id, known or not, because the name is not canonical (a G610 may call itself
+// Mali-LODX). The name decides for Midgard, and for devices without an id.
 void set_mali_model(const Identity &identity, unsigned long gpu_id, Description *out) {
   const std::string name = first_word(identity.text(Field::device_name));
   const MaliModel *model = find_mali(gpu_id, name);
@@ -70,7 +70,7 @@ void set_mali_model(const Identity &identity, unsigned long gpu_id, Description 
   }
 }
 
-// "r32p1-01eac0", "g13p0-01eac0": a release and what was built of it.
+// Returns whether the text is a release with its build: "r32p1-01eac0", "g13p0-01eac0".
 bool is_mali_release(const std::string &text) {
   if (text.empty() || (text[0] != 'r' && text[0] != 'g')) return false;
   const std::size_t major = count_digits(text, 1);
@@ -90,13 +90,13 @@ bool Mali::recognizes(const Identity &identity) {
          equals(identity, Field::device_vendor, "ARM");
 }
 
-// Whether the binary is final is not known. It is reported that machine code is made when a kernel
-// is created, so that a binary taken before is not; Kiln's builder creates all kernels first.
+// It is not known whether the binary is final. Reportedly machine code is made when a kernel is
+// created, so that a binary taken before is not final; Kiln's builder creates all kernels first.
 //
-// The key is the GPU id and the driver, which the device version names as
-// "v1.r32p1-01eac0.<hash>". The release alone is the compiler. The hash after it differs between
-// two vendors' builds of one release and is part of the key, but only if it is a hash: some
-// drivers have placeholders or junk in its place.
+// The key is the GPU id and the driver, which the device version names as "v1.r32p1-01eac0.<hash>".
+// The release alone is the compiler. The hash after it differs between two vendors' builds of one
+// release and is part of the key, but only if it is a hash: some drivers have placeholders or junk
+// in its place.
 void Mali::describe(const Identity &identity, Description *out) {
   constexpr std::size_t kMinHashDigits = 16;
   out->deferring = " -fdeferred-compilation";

@@ -7,8 +7,8 @@
 namespace kiln::runtime::profiles {
 namespace {
 
-// A cubin runs on one major version from its own minor version on; and a driver may take what a
-// later driver made, which is not promised.
+// A cubin runs on GPUs with its major version and at least its minor version. A driver may also
+// take the cubins of a later driver, which is not promised.
 VendorRule accepts_by_capability(std::string_view, const Facts &key, const Description &device) {
   if (!both_have(key, device.key.facts(), "address_bits")) return {};
   const std::uint32_t target = compute_capability_of(key);
@@ -26,9 +26,9 @@ bool Nvidia::recognizes(const Identity &identity) {
 }
 
 // The finished binary is a cubin: code for one compute capability, which every later driver takes
-// (measured with one driver; NVIDIA promises the rest). What the driver itself gives is PTX, which
-// it compiles at each load. A driver that reports no compute capability gets a key of names;
-// the device version is in it because some names were sold with two architectures (GeForce GT 730).
+// (measured with one driver; NVIDIA promises the rest). The driver itself gives PTX, which it
+// compiles at each load. A driver that reports no compute capability gets a key of names, among
+// them the device version because some names were sold with two architectures (GeForce GT 730).
 void Nvidia::describe(const Identity &identity, Description *out) {
   constexpr Field kCubinKey[] = {Field::compute_capability};
   constexpr Field kKey[] = {Field::device_name, Field::device_version, Field::driver_version};

@@ -11,10 +11,10 @@ bool Pocl::recognizes(const Identity &identity) {
          holds(identity, Field::device_version, "PoCL");
 }
 
-// Device version "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512" is the device,
-// the target's triple and the processor. LLVM is in the platform version alone. The device
-// name stays in the key, although PoCL's own rule is the HSTR: a processor that hides
-// instructions from one machine of a kind would stop at the first that is missing.
+// The device version "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512" names the device, the
+// target's triple and the processor. Only the platform version names LLVM. The device name stays in
+// the key, although PoCL's own rule is the HSTR: if one machine hides instructions of its
+// processor, code for that processor would stop at the first missing one.
 void Pocl::describe(const Identity &identity, Description *out) {
   constexpr int kDashesBeforeProcessor = 5;
   const std::string target = word_after(identity.text(Field::device_version), "HSTR: ");

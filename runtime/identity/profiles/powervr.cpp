@@ -11,9 +11,9 @@ bool PowerVr::recognizes(const Identity &identity) {
          holds(identity, Field::device_vendor, "Imagination");
 }
 
-// Whether the binary is final is not known.
+// It is not known whether the binary is final.
 //
-// "BXE-4-32" from "PowerVR B-Series BXE-4-32", "GE8320" from "PowerVR Rogue GE8320".
+// The model is "BXE-4-32" in "PowerVR B-Series BXE-4-32", and "GE8320" in "PowerVR Rogue GE8320".
 void PowerVr::describe(const Identity &identity, Description *out) {
   const std::string &name = identity.text(Field::device_name);
   const std::string family = word_after(name, "PowerVR ");

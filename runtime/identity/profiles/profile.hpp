@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vendor profiles: how a driver family is recognized, and what its strings say of model, compiler
-// and binary key. One type and one file a family; profiles.cpp has their order.
+// Vendor profiles: how a driver family is recognized, and how model, compiler and binary key are
+// extracted from its strings. Each family has one type and one file; profiles.cpp has their order.
 //
-// Unless a profile knows the driver's own rule, the key is every identity string but one.
-// device_uuid is left out: it is there to name one board across its driver's versions, so that
-// nothing built for it would serve another board, and drivers do not agree on it (NEO 22.43 and
-// 24.35 number one GPU differently, two different Mali-G610 report the same, llvmpipe's is Mesa's
-// version). driver_uuid is kept: it names the driver's build (NEO's is the driver version in ASCII)
-// or is a constant (llvmpipe).
+// Unless a profile knows the driver's own rule, the key is every identity string except
+// device_uuid. device_uuid is left out because it names one board across the versions of its
+// driver, so that nothing built for it would serve another board. Drivers do not agree on it
+// either: NEO 22.43 and 24.35 number one GPU differently, two different Mali-G610 report the same,
+// llvmpipe's is Mesa's version. driver_uuid is kept: it names the driver's build (NEO's is the
+// driver version in ASCII) or is a constant (llvmpipe).
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@
 
 namespace kiln::runtime::profiles {
 
-// How a fact compares with a text, without regard to case (but for begins()).
+// Compare a fact with a text, without regard to case (except begins()).
 bool holds(const Identity &identity, Field field, const char *text);
 bool equals(const Identity &identity, Field field, const char *text);
 bool begins(const Identity &identity, Field field, const char *text);
 
-// Appends the fact if it is present; the part if it is not empty.
+// add() appends the fact if it is present, add_part() the part if it is not empty.
 void add(const Identity &identity, Field field, BinaryKey *key);
 void add_part(const char *name, const std::string &value, BinaryKey *key);
 
-// The key that is safe for any driver. If `model` and `compiler` were cut out of longer strings,
-// they are repeated so that an explanation can say what differs.
+// Sets the key that is safe for any driver. If `model` and `compiler` are parts of longer strings,
+// the key repeats them so that an explanation can say what differs.
 void set_default_key(const Identity &identity, Description *out);
 
-// The key of these facts and the address bits, if the driver gives each of the facts.
+// Sets the key to these facts and the address bits; false if the driver lacks one of the facts.
 template <std::size_t kCount>
 bool set_key_if_present(const Identity &identity, const Field (&fields)[kCount], Description *out) {
   for (const Field field : fields) {
@@ -42,8 +42,8 @@ bool set_key_if_present(const Identity &identity, const Field (&fields)[kCount],
 }
 
 // describe() fills everything but `profile` and the key's first pair. Tables in these files hold
-// their texts and no pointers to them: each pointer would cost the shared library three more words
-// for its relocation.
+// their texts and not pointers to texts: each pointer would cost the shared library three more
+// words for its relocation.
 struct Generic {
   static constexpr char kName[] = "generic";
   static bool recognizes(const Identity &identity);

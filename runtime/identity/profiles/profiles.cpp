@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiles in their order, and what they share.
+// The profiles in their order, and their common functions.
 #include "runtime/identity/profiles/profile.hpp"
 
 #include <algorithm>

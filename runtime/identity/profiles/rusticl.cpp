@@ -10,8 +10,8 @@ bool Rusticl::recognizes(const Identity &identity) {
   return equals(identity, Field::platform_name, "rusticl");
 }
 
-// "llvmpipe (LLVM 15.0.6, 256 bits)", "AMD Radeon RX 6600 (radeonsi, navi23, LLVM ...)":
-// a model, then the Gallium driver or what it compiles with.
+// The device name, "llvmpipe (LLVM 15.0.6, 256 bits)" or "AMD Radeon RX 6600 (radeonsi, navi23,
+// LLVM ...)", is a model, then the Gallium driver or its compiler.
 void Rusticl::describe(const Identity &identity, Description *out) {
   const std::string &name = identity.text(Field::device_name);
   const std::size_t bracket = name.find(" (");

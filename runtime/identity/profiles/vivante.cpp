@@ -11,10 +11,10 @@ bool Vivante::recognizes(const Identity &identity) {
          holds(identity, Field::device_vendor, "Vivante");
 }
 
-// Whether the binary is final is not known.
+// It is not known whether the binary is final.
 //
-// "GC7000L.6214.0000" from "Vivante OpenCL Device GC7000L.6214.0000": the chip's model,
-// revision and customer id, of which the family is the first.
+// The model is "GC7000L.6214.0000" in "Vivante OpenCL Device GC7000L.6214.0000": the chip's model,
+// revision and customer id. The chip's model gives the family.
 void Vivante::describe(const Identity &identity, Description *out) {
   out->model = word_after(identity.text(Field::device_name), "Device ");
   if (!out->model.empty()) out->family = "Vivante " + until(out->model, '.');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// C++17 over driver.h: what an application may ask of a driver besides loading and launching.
+/// C++17 over driver.h: requests to a driver besides loading and launching.
 #pragma once
 
 #include "kiln/driver.h"

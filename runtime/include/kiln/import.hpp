@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-/// kiln_import_options with `size` set: fill in what is wanted.
+/// kiln_import_options with `size` set; fill in the other members.
 struct ImportOptions : kiln_import_options {
   ImportOptions() : kiln_import_options{} { size = sizeof(kiln_import_options); }
 };

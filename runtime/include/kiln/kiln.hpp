@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// C++17 over kiln.h: handles that release themselves, and results that hold a value or an error.
-/// Header only; works with and without exceptions. Each function calls the one of kiln.h that it
-/// names, whose contract holds. Handles are moved and not copied; a default-constructed one is
-/// empty, and what is asked of it is answered as for NULL.
+/// Header only; works with and without exceptions. Each function calls the function of kiln.h that
+/// its comment names, whose contract holds. Handles are moved and not copied; a default-constructed
+/// handle is empty and acts as NULL does.
 /// @code{.cpp}
 /// auto opencl = kiln::OpenCL::open();
 /// auto device = opencl->device(0);
@@ -28,10 +28,10 @@
 
 namespace kiln {
 
-/// How a call went: its code, and the details of a failure.
+/// Status of a call: its code, and the details of a failure.
 struct [[nodiscard]] Status : kiln_error {
   Status() : kiln_error{} {}
-  /// Of a call of the C interface.
+  /// Takes the error of a call of the C interface.
   Status(const kiln_error &error) : kiln_error(error) {}
   /// Whether it worked.
   bool ok() const { return status == KILN_OK; }
@@ -88,7 +88,7 @@ Result<Wrapper> make(Function function) {
   return Wrapper(handle);
 }
 
-/// Empty for null.
+/// Returns the text; empty for null.
 inline std::string text(const char *value) {
   return value == nullptr ? std::string() : std::string(value);
 }
@@ -103,7 +103,7 @@ Status call(Function function) {
 
 }  // namespace detail
 
-/// #KILN_VERSION of the library; see kiln_version().
+/// Returns the library's #KILN_VERSION; see kiln_version().
 inline unsigned version() { return kiln_version(); }
 
 /// A device, its identity and profile.
@@ -173,13 +173,13 @@ class Pack {
       return kiln_pack_open_file(path.c_str(), out, error);
     });
   }
-  /// `length` bytes at `offset`; see kiln_pack_open_descriptor().
+  /// Opens `length` bytes at `offset`; see kiln_pack_open_descriptor().
   static Result<Pack> open_descriptor(int fd, std::uint64_t offset, std::uint64_t length) {
     return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
       return kiln_pack_open_descriptor(fd, offset, length, out, error);
     });
   }
-  /// Memory that outlives everything made from the pack; see kiln_pack_open_memory().
+  /// Opens memory, which must outlive everything made from the pack; see kiln_pack_open_memory().
   static Result<Pack> open_memory(const void *memory, std::size_t size) {
     return detail::make<Pack, kiln_pack>([&](kiln_pack **out, kiln_error *error) {
       return kiln_pack_open_memory(memory, size, out, error);
@@ -204,14 +204,14 @@ class Program {
   cl_program cl() const { return kiln_program_cl(get()); }
   /// See kiln_program_name().
   std::string name() const { return detail::text(kiln_program_name(get())); }
-  /// The name of the variant that was loaded; see kiln_program_variant().
+  /// Returns the name of the loaded variant; see kiln_program_variant().
   std::string variant() const { return detail::text(kiln_program_variant(get())); }
 
  private:
   detail::Owner<kiln_program, kiln_program_release> handle_;
 };
 
-/// How a load went.
+/// The report of a load.
 class Report {
  public:
   Report() = default;
@@ -223,9 +223,9 @@ class Report {
   kiln_rung rung() const { return kiln_report_rung(handle_.get()); }
   /// See kiln_report_milliseconds().
   double milliseconds() const { return kiln_report_milliseconds(handle_.get()); }
-  /// What became of a rung, and why.
+  /// Outcome of a rung, and its reason.
   struct Rung {
-    /// What became of it.
+    /// Outcome of the rung.
     kiln_outcome outcome = KILN_OUTCOME_LOADED;
     std::string reason;  ///< empty when loaded
   };
@@ -241,7 +241,7 @@ class Report {
   std::string choice(kiln_choice *by = nullptr) const {
     return detail::text(kiln_report_choice(handle_.get(), by));
   }
-  /// See kiln_report_final(); `why_not`, where given, gets the reason.
+  /// See kiln_report_final(); `why_not`, if given, gets the reason.
   kiln_finality final(std::string *why_not = nullptr) const {
     const char *text = nullptr;
     const kiln_finality finality = kiln_report_final(handle_.get(), &text);
@@ -255,15 +255,15 @@ class Report {
   detail::Owner<kiln_report, kiln_report_release> handle_;
 };
 
-/// How a load ended.
+/// Result of a load.
 struct Loaded {
   /// The program, or why it was not loaded.
   Result<Program> program;
-  /// After success and after failure.
+  /// The report, after success and after failure.
   Report report;
 };
 
-/// kiln_loader_options with `size` set: fill in what is wanted.
+/// kiln_loader_options with `size` set; fill in the other members.
 struct LoaderOptions : kiln_loader_options {
   LoaderOptions() : kiln_loader_options{} { size = sizeof(kiln_loader_options); }
   /// See kiln_loader_use_overlay().
@@ -272,7 +272,7 @@ struct LoaderOptions : kiln_loader_options {
   }
 };
 
-/// Pack, device and context.
+/// A loader: a pack, a device and a context.
 class Loader {
  public:
   Loader() = default;
@@ -300,8 +300,8 @@ class Loader {
     });
     return {std::move(made), Report(report)};
   }
-  /// Which rung a load would try first; see kiln_load_dry_run(). The program of the result is
-  /// empty.
+  /// Finds which rung a load would try first; see kiln_load_dry_run(). The result has an empty
+  /// program.
   Loaded dry_run(const std::string &program, const std::string &variant = {},
                  unsigned flags = 0) const {
     kiln_report *report = nullptr;
@@ -312,16 +312,17 @@ class Loader {
     Result<Program> none = status.ok() ? Result<Program>(Program()) : Result<Program>(status);
     return {std::move(none), Report(report)};
   }
-  /// Makes final what this device had to compile, for the next start; see kiln_loader_finish().
+  /// Makes the programs final that this device had to compile, for the next start; see
+  /// kiln_loader_finish().
   Status finish() const {
     return detail::call([&](kiln_error *error) { kiln_loader_finish(get(), error); });
   }
-  /// See kiln_prefetch(): all programs of the pack.
+  /// Loads all programs of the pack; see kiln_prefetch().
   Status prefetch(kiln_progress_function progress = nullptr, void *user = nullptr,
                   unsigned flags = 0) const {
     return prefetch({}, progress, user, flags);
   }
-  /// The programs of that list; an empty one means all of the pack.
+  /// Loads the programs of a list; an empty list means all programs of the pack.
   Status prefetch(const std::vector<const char *> &programs,
                   kiln_progress_function progress = nullptr, void *user = nullptr,
                   unsigned flags = 0) const {
@@ -334,14 +335,14 @@ class Loader {
   detail::Owner<kiln_loader, kiln_loader_release> handle_;
 };
 
-/// This process is about to end on purpose; see kiln_process_ending().
+/// Announces that this process is about to end on purpose; see kiln_process_ending().
 inline void process_ending() { kiln_process_ending(); }
 
-/// Removes everything of Kiln's in an overlay folder; see kiln_overlay_clear().
+/// Removes all of Kiln's files from an overlay folder; see kiln_overlay_clear().
 inline Status clear_overlay(const std::string &folder) {
   return detail::call([&](kiln_error *error) { kiln_overlay_clear(folder.c_str(), error); });
 }
 
 }  // namespace kiln
 
-#include "kiln/launch.hpp"  // a circle on purpose: either half, included first, gives both
+#include "kiln/launch.hpp"  // an intentional cycle: either header, included first, gives both

@@ -20,7 +20,7 @@
 
 namespace kiln {
 
-/// Stands for a command that was enqueued.
+/// An event, which stands for an enqueued command.
 class Event {
  public:
   Event() = default;
@@ -53,8 +53,8 @@ class Event {
         [&](kiln_error *error) { kiln_event_set_callback(get(), function, user, error); });
   }
 
-  /// Calls `function(kiln_event **, kiln_error *)` with the place of `event`, which may be null:
-  /// what a command of the C interface takes, and uses again.
+  /// Calls `function(kiln_event **, kiln_error *)` so that a command of the C interface makes or
+  /// reuses the handle of `event`, which may be null.
   template <typename Function>
   static Status refill(Event *event, Function function) {
     Status status;
@@ -68,11 +68,12 @@ class Event {
   detail::Owner<kiln_event, kiln_event_release> handle_;
 };
 
-/// What a command waits for: {first, second}. Allocates nothing; the events outlive the call.
+/// Events that a command waits for: {first, second}. Allocates nothing; the events must outlive the
+/// call.
 class WaitList {
  public:
   WaitList() = default;
-  /// Those events, in any order.
+  /// Takes the events, in any order.
   WaitList(std::initializer_list<std::reference_wrapper<const Event>> events)
       : count_(events.size()) {
     std::size_t i = 0;
@@ -80,9 +81,9 @@ class WaitList {
       if (i < events_.size()) events_[i++] = event.get();
     }
   }
-  /// For the C interface.
+  /// Returns the events for the C interface.
   const kiln_event *const *data() const { return events_.data(); }
-  std::size_t size() const { return count_; }  ///< too many are refused by the call
+  std::size_t size() const { return count_; }  ///< the call refuses too many
 
  private:
   std::array<const kiln_event *, KILN_MAX_WAITS> events_{};
@@ -120,7 +121,7 @@ class Queue {
   detail::Owner<kiln_queue, kiln_queue_release> handle_;
 };
 
-/// Memory of bytes.
+/// A buffer in memory.
 class Buffer {
  public:
   Buffer() = default;
@@ -162,7 +163,7 @@ class Buffer {
   Status unmap(const Queue &queue) const {
     return detail::call([&](kiln_error *error) { kiln_buffer_unmap(queue.get(), get(), error); });
   }
-  /// See kiln_buffer_map_async(). `event` is filled, again or anew; null: none.
+  /// See kiln_buffer_map_async(). `event` gets the event and may be reused; null: none.
   Result<void *> map_async(const Queue &queue, Event *event, const WaitList &wait = {}) const {
     void *address = nullptr;
     const Status status = Event::refill(event, [&](kiln_event **to, kiln_error *error) {
@@ -182,12 +183,12 @@ class Buffer {
   detail::Owner<kiln_buffer, kiln_buffer_release> handle_;
 };
 
-/// Memory of pixels.
+/// A 2D image in memory.
 class Image {
  public:
-  /// What a mapped image gives.
+  /// A mapped image.
   struct Mapping {
-    /// Of the first pixel.
+    /// Address of the first pixel.
     void *address = nullptr;
     /// Distance between rows in bytes.
     std::size_t row_pitch = 0;
@@ -248,7 +249,7 @@ class Image {
   detail::Owner<kiln_image, kiln_image_release> handle_;
 };
 
-/// The type of OpenCL C that T is on the device, whatever it is called here.
+/// Returns the OpenCL C type that T is on the device, whatever its name is here.
 template <typename T>
 constexpr kiln_type type_of() {
   static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8,
@@ -268,7 +269,7 @@ constexpr kiln_type type_of() {
   }
 }
 
-/// An entry point with its arguments. One thread at a time.
+/// An entry point with its arguments, for one thread at a time.
 class Kernel {
  public:
   Kernel() = default;
@@ -294,25 +295,25 @@ class Kernel {
     return detail::call(
         [&](kiln_error *error) { kiln_kernel_set_image(get(), index, image.get(), error); });
   }
-  /// A number, of just the type that the kernel takes: set(2, 1.0f). Where the pack knows the type,
-  /// any other is #KILN_ERROR_ARGUMENT; nothing is converted. See kiln_kernel_set_typed().
+  /// Sets a number of exactly the type that the kernel takes: set(2, 1.0f). If the pack knows the
+  /// type, any other is #KILN_ERROR_ARGUMENT; nothing is converted. See kiln_kernel_set_typed().
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Status set(unsigned index, T value) const {
     return set_typed(index, type_of<T>(), 1, &value);
   }
-  /// A vector: std::array<float, 4> for a float4.
+  /// Sets a vector: std::array<float, 4> for a float4.
   template <typename T, std::size_t N>
   Status set(unsigned index, const std::array<T, N> &value) const {
     static_assert(N == 2 || N == 3 || N == 4 || N == 8 || N == 16, "OpenCL C has no such vector");
     return set_typed(index, type_of<T>(), N, value.data());
   }
-  /// The same with a type that C++ has not (half) or that is known when the program runs.
+  /// Sets a value of a type that C++ lacks (half) or that is known only at run time.
   Status set_typed(unsigned index, kiln_type type, unsigned components, const void *value) const {
     return detail::call([&](kiln_error *error) {
       kiln_kernel_set_typed(get(), index, type, components, value, error);
     });
   }
-  /// Bytes of a struct, or of anything else; see kiln_kernel_set_value().
+  /// Sets the bytes of a struct or of any other value; see kiln_kernel_set_value().
   Status set_bytes(unsigned index, const void *bytes, std::size_t size) const {
     return detail::call(
         [&](kiln_error *error) { kiln_kernel_set_value(get(), index, bytes, size, error); });
@@ -331,7 +332,8 @@ class Kernel {
     if (kiln_kernel_local_source(get(), &range, &source, &error) != KILN_OK) return error;
     return source;
   }
-  /** Why a launch does without the driver's suggestion; see kiln_kernel_suggestion_refused(). */
+  /** Returns why a launch does not use the driver's suggestion; see
+   * kiln_kernel_suggestion_refused(). */
   const char *suggestion_refused(const kiln_ndrange &range) const {
     return kiln_kernel_suggestion_refused(get(), &range);
   }
@@ -342,7 +344,7 @@ class Kernel {
       return kiln_launch(queue.get(), get(), &range, wait.data(), wait.size(), out, error);
     });
   }
-  /// The same with an event that is used again, or null for none.
+  /// Launches with an event that is reused, or null for none.
   Status launch_into(Event *event, const Queue &queue, const kiln_ndrange &range,
                      const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
@@ -354,8 +356,8 @@ class Kernel {
   detail::Owner<kiln_kernel, kiln_kernel_release> handle_;
 };
 
-/// Launches that are recorded once and run often: begin, add, add, end, run, run. One thread at a
-/// time.
+/// Launches that are recorded once and run often: begin, add, add, end, run, run. For one thread at
+/// a time.
 class Sequence {
  public:
   Sequence() = default;
@@ -378,7 +380,7 @@ class Sequence {
     return detail::call(
         [&](kiln_error *error) { kiln_sequence_add(get(), kernel.get(), &range, error); });
   }
-  /// See kiln_sequence_change(); without a range it stays as it was.
+  /// See kiln_sequence_change(); a null `range` leaves the range unchanged.
   Status change(unsigned launch, const Kernel &kernel, const kiln_ndrange *range = nullptr) const {
     return detail::call([&](kiln_error *error) {
       kiln_sequence_change(get(), launch, kernel.get(), range, error);
@@ -388,7 +390,7 @@ class Sequence {
   Status end() const {
     return detail::call([&](kiln_error *error) { kiln_sequence_end(get(), error); });
   }
-  /// See kiln_sequence_run(). `event` is filled, again or anew; null: none.
+  /// See kiln_sequence_run(). `event` gets the event and may be reused; null: none.
   Status run(Event *event = nullptr, const WaitList &wait = {}) const {
     return Event::refill(event, [&](kiln_event **to, kiln_error *error) {
       kiln_sequence_run(get(), wait.data(), wait.size(), to, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * What is in a pack, for applications that do not know the names of their programs beforehand:
- * those of a whole folder of sources, of all sets of build options. The conventions of kiln.h hold
- * here. */
+ * The contents of a pack, for applications that do not know the names of their programs beforehand,
+ * such as one with a whole folder of sources and every set of build options. The conventions of
+ * kiln.h hold here. */
 #ifndef KILN_LISTING_H
 #define KILN_LISTING_H
 
@@ -12,23 +12,24 @@
 extern "C" {
 #endif
 
-/** A kernel of a pack. The strings are the pack's and live as long; none is NULL. May gain members
- * at its end. */
+/** A kernel of a pack. The strings belong to the pack and live as long as it does; none is NULL.
+ * May gain members at its end. */
 typedef struct kiln_pack_kernel {
   const char *program; /**< Name of the program, for kiln_load(). */
-  const char *variant; /**< Name of its variant, for the same. */
+  const char *variant; /**< Name of the variant, for kiln_load(). */
   const char *options; /**< Build options of the variant; may be "". */
   const char *kernel;  /**< Name of the kernel, for kiln_kernel_create() or clCreateKernel. */
-  uint32_t arguments;  /**< How many it takes. */
+  uint32_t arguments;  /**< Number of arguments. */
 } kiln_pack_kernel;
 
 /** Called once per kernel. The struct is valid during the call; its strings live as long as the
  * pack. */
 typedef void (*kiln_pack_kernel_function)(const kiln_pack_kernel *kernel, void *user);
 
-/** Calls `each` for every kernel of every variant of every program, on the calling thread: programs
- * and the variants of each by name, kernels as they stand in the variant. What a device can run is
- * not asked; kiln_load_dry_run() tells. Does nothing where one of `pack` and `each` is NULL. */
+/** Calls `each` for every kernel of every variant of every program, on the calling thread. Programs
+ * and variants come in the order of their names, kernels in the order of the variant. Does not
+ * check what a device can run; kiln_load_dry_run() does. Does nothing if `pack` or `each` is
+ * NULL. */
 KILN_API void kiln_pack_kernels(const kiln_pack *pack, kiln_pack_kernel_function each, void *user);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// C++17 over listing.h: what is in a pack.
+/// C++17 over listing.h: the contents of a pack.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace kiln {
 /// A kernel of a pack; see kiln_pack_kernel.
 struct PackKernel {
   std::string program;          ///< name, for Loader::load()
-  std::string variant;          ///< the same
+  std::string variant;          ///< name, for Loader::load()
   std::string options;          ///< build options of the variant
   std::string kernel;           ///< name
-  std::uint32_t arguments = 0;  ///< how many it takes
+  std::uint32_t arguments = 0;  ///< number of arguments
 };
 
-/// All kernels of a pack; see kiln_pack_kernels().
+/// Returns all kernels of a pack; see kiln_pack_kernels().
 inline std::vector<PackKernel> pack_kernels(const Pack &pack) {
   std::vector<PackKernel> all;
   kiln_pack_kernels(

@@ -14,7 +14,7 @@ inline Status provision(const std::string &pack, const std::string &folder) {
       [&](kiln_error *error) { kiln_provision(pack.c_str(), folder.c_str(), error); });
 }
 
-/// Takes out of `folder` what provision() put there; see kiln_provision_remove().
+/// Removes from `folder` the files that provision() wrote; see kiln_provision_remove().
 inline Status remove_provisioned(const std::string &folder) {
   return detail::call([&](kiln_error *error) { kiln_provision_remove(folder.c_str(), error); });
 }

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// What packs of recorded programs call a program; see kiln_recorded_name().
+/// Finds the name of a program in packs of recorded programs; see kiln_recorded_name().
 inline Result<std::string> recorded_name(std::string_view source, const std::string &options) {
   char name[KILN_RECORDED_NAME_SIZE] = {};
   const Status status = detail::call([&](kiln_error *error) {

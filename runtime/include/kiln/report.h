@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * How a load went: the rung that gave the program, and what became of those above it. kiln.h, whose
- * conventions hold here, includes this header. */
+ * The report of a load: the rung that gave the program, and the outcome of each rung tried before
+ * it. kiln.h, whose conventions hold here, includes this header. */
 #ifndef KILN_REPORT_H
 #define KILN_REPORT_H
 
@@ -13,22 +13,27 @@ extern "C" {
 
 /** Releases the handle; NULL does nothing. */
 KILN_API void kiln_report_release(kiln_report *report);
-/** The rung that gave the program; #KILN_RUNG_ERROR if none did. */
+/** Returns the rung that gave the program; #KILN_RUNG_ERROR if none did. */
 KILN_API kiln_rung kiln_report_rung(const kiln_report *report);
-/** What became of `rung`, and why, as a sentence; "" for the one that loaded. NULL, and `*outcome`
- * untouched, for a rung below it. `outcome` may be NULL. */
+/** Returns the reason for the outcome of `rung`, as a sentence; "" for the rung that loaded.
+ * `*outcome` gets the outcome; `outcome` may be NULL. For a rung that was not reached, returns NULL
+ * and leaves `*outcome` unchanged. */
 KILN_API const char *kiln_report_reason(const kiln_report *report, kiln_rung rung,
                                         kiln_outcome *outcome);
-/** Why this variant was chosen, as a sentence ("preferred by the pack"); `*choice`, if it is not
- * NULL, gets the same as a value. NULL, and `*choice` untouched, if no variant was chosen. */
+/** Returns why this variant was chosen, as a sentence ("preferred by the pack"); `*choice`, if
+ * `choice` is not NULL, gets the same as a value. If no variant was chosen, returns NULL and leaves
+ * `*choice` unchanged. */
 KILN_API const char *kiln_report_choice(const kiln_report *report, kiln_choice *choice);
-/** Whether the first launch compiles anything; `*reason`, if it is not NULL, gets why not as a
- * sentence, or "". NULL as report is #KILN_FINAL_UNKNOWN. */
+/** Returns whether the first launch compiles anything; `*reason`, if `reason` is not NULL, gets a
+ * sentence that says why the program is not final, or "". Returns #KILN_FINAL_UNKNOWN if `report`
+ * is NULL. */
 KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char **reason);
-/** How long the whole load took, in milliseconds; that of the call that loaded. */
+/** Returns how long the whole load took, in milliseconds. Calls that share a load get the time of
+ * the call that loaded. */
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
-/** The load report of docs/loading.md, schema 1. The nearest target is looked for here, not at
- * load; a program that was loaded from the overlay or its exact binary has none. */
+/** Returns the load report as JSON (docs/loading.md, schema 1). This call, not the load, searches
+ * for the nearest target; a program that was loaded from the overlay or its exact binary has
+ * none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
 
 #ifdef __cplusplus

@@ -11,11 +11,10 @@
 
 namespace kiln {
 
-/// A demand for signatures; must exist until the loaders that it is used for are created. See
-/// kiln_trust.
+/// Required signatures; must exist until the loaders that require them are created. See kiln_trust.
 class Trust {
  public:
-  /// `keys`: the texts of public keys' files, or their second lines.
+  /// `keys`: the texts of public key files, or their second lines.
   explicit Trust(std::vector<std::string> keys, std::uint64_t smallest_revision = 0,
                  kiln_trust_policy policy = KILN_TRUST_REQUIRE)
       : keys_(std::move(keys)) {
@@ -30,9 +29,9 @@ class Trust {
   Trust(const Trust &) = delete;
   Trust &operator=(const Trust &) = delete;
 
-  /// Makes the loaders that are created with `options` demand it.
+  /// Makes the loaders that are created with `options` require these signatures.
   void use_for(kiln_loader_options *options) const { kiln_loader_use_trust(options, &trust_); }
-  /// For kiln_loader_use_trust().
+  /// Returns the struct for kiln_loader_use_trust().
   const kiln_trust *get() const { return &trust_; }
 
  private:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * Types of the C headers: how calls end, rungs, outcomes, handles. kiln.h, whose conventions hold
+ * Types of the C headers: status codes, rungs, outcomes, handles. kiln.h, whose conventions hold
  * here, includes this header. */
 #ifndef KILN_TYPES_H
 #define KILN_TYPES_H
@@ -9,94 +9,94 @@
 #include <stdint.h>
 
 #ifndef CL_TARGET_OPENCL_VERSION
-/** The version of OpenCL whose names the headers use; an application may choose its own. */
+/** OpenCL version that the headers target; an application may define its own. */
 #define CL_TARGET_OPENCL_VERSION 300
 #endif
 #include <CL/cl.h>
 
 #include "kiln/version.h"
 
-/** Marks what the shared library exports. */
+/** Marks the functions that the shared library exports. */
 #if defined(KILN_SHARED) && defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
 #define KILN_API
 #endif
 
-/** How a call ended. */
+/** Result of a call. */
 typedef enum kiln_status {
-  KILN_OK = 0,                   /**< It did what it says. */
-  KILN_ERROR_ARGUMENT = 1,       /**< A rule of the function was broken. */
-  KILN_ERROR_NO_OPENCL = 2,      /**< No OpenCL library; the message lists what was tried. */
+  KILN_OK = 0,                   /**< Success. */
+  KILN_ERROR_ARGUMENT = 1,       /**< An argument breaks a rule of the function. */
+  KILN_ERROR_NO_OPENCL = 2,      /**< No usable OpenCL library; the message lists the candidates. */
   KILN_ERROR_NO_DEVICE = 3,      /**< No platform, or no device at that index. */
   KILN_ERROR_OPENCL = 4,         /**< An OpenCL call failed; see kiln_error.cl_error. */
   KILN_ERROR_PACK_NOT_FOUND = 5, /**< No such file. */
   KILN_ERROR_PACK_IO = 6,        /**< I/O error on a pack, the overlay or provisioned files. */
-  KILN_ERROR_PACK_BAD = 7,       /**< Not a pack, truncated, corrupt; the message says which. */
+  KILN_ERROR_PACK_BAD = 7,       /**< Not a pack, truncated or corrupt; the message says which. */
   KILN_ERROR_PACK_NEWER = 8,     /**< The pack needs a newer reader. */
   KILN_ERROR_NOT_IN_PACK = 9,    /**< No such program, variant or kernel. */
-  KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks what the variant, or the call, needs. */
+  KILN_ERROR_REQUIREMENT = 10,   /**< The device lacks a requirement of the variant or the call. */
   KILN_ERROR_NO_RUNG = 11,       /**< Every rung was skipped or failed; see the report. */
-  KILN_ERROR_UNTRUSTED = 12      /**< The pack is not signed as the loader demands. */
+  KILN_ERROR_UNTRUSTED = 12      /**< The pack is not signed as the loader requires. */
 } kiln_status;
 
-/** Rungs of the ladder, best first; the intermediate one stands between compatible and IL. */
+/** Rungs of the ladder, best first; the intermediate rung stands between compatible and IL. */
 typedef enum kiln_rung {
-  KILN_RUNG_OVERLAY = 0,    /**< What this device compiled at an earlier start. */
+  KILN_RUNG_OVERLAY = 0,    /**< A binary that this device compiled at an earlier start. */
   KILN_RUNG_EXACT = 1,      /**< The pack's binary for this device and driver. */
   KILN_RUNG_COMPATIBLE = 2, /**< The pack's binary for another target that serves this one. */
   KILN_RUNG_IL = 3,         /**< SPIR-V. */
   KILN_RUNG_SOURCE = 4,     /**< OpenCL C. */
   KILN_RUNG_ERROR = 5,      /**< No rung gave a program. */
-  /** A form that the driver still compiles when it loads it, and that later GPUs take, too: PTX. */
+  /** PTX: a form that the driver compiles at each load, and that later GPUs accept, too. */
   KILN_RUNG_INTERMEDIATE = 6
 } kiln_rung;
 
-/** What became of a rung. */
+/** Outcome of a rung. */
 typedef enum kiln_outcome {
-  KILN_OUTCOME_LOADED = 0,     /**< It gave the program. */
-  KILN_OUTCOME_SKIPPED = 1,    /**< Not tried: switched off, or the device cannot. */
+  KILN_OUTCOME_LOADED = 0,     /**< The rung gave the program. */
+  KILN_OUTCOME_SKIPPED = 1,    /**< Not tried: switched off, or not supported by the device. */
   KILN_OUTCOME_MISSED = 2,     /**< The pack has nothing that fits. */
-  KILN_OUTCOME_FAILED = 3,     /**< Tried, and the driver or a check said no. */
-  KILN_OUTCOME_QUARANTINED = 4 /**< Not tried: the driver died or hung over it before. */
+  KILN_OUTCOME_FAILED = 3,     /**< Tried; the driver or a check rejected it. */
+  KILN_OUTCOME_QUARANTINED = 4 /**< Not tried: the driver crashed or hung on it before. */
 } kiln_outcome;
 
-/** Whether the driver compiles anything when a loaded program is first launched. */
+/** Whether a loaded program is final: whether its first launch compiles nothing. */
 typedef enum kiln_finality {
-  KILN_FINAL_UNKNOWN = 0, /**< It was not launched where that could be observed. */
-  KILN_FINAL_YES = 1,     /**< A fresh process did, with empty caches, and nothing was compiled. */
+  KILN_FINAL_UNKNOWN = 0, /**< No first launch was observed. */
+  KILN_FINAL_YES = 1,     /**< A fresh process with empty caches compiled nothing. */
   KILN_FINAL_NO = 2       /**< The first launch compiles. */
 } kiln_finality;
 
 /** How the variant was chosen. */
 typedef enum kiln_choice {
   KILN_CHOICE_NAME = 0,        /**< The caller named it. */
-  KILN_CHOICE_MEASUREMENT = 1, /**< The fastest here, or where it is most like here. */
+  KILN_CHOICE_MEASUREMENT = 1, /**< Measured fastest here or on the most similar device. */
   KILN_CHOICE_PREFERENCE = 2,  /**< The pack's order of preference. */
   KILN_CHOICE_ORDER = 3        /**< The first by name. */
 } kiln_choice;
 
-/** A wish that a driver may be unable to meet. */
+/** Level of a hint, which a driver may be unable to follow. */
 typedef enum kiln_level {
-  KILN_LEVEL_DEFAULT = 0, /**< No wish. */
+  KILN_LEVEL_DEFAULT = 0, /**< No hint. */
   KILN_LEVEL_LOW = 1,     /**< Low. */
   KILN_LEVEL_MEDIUM = 2,  /**< Medium. */
   KILN_LEVEL_HIGH = 3     /**< High. */
 } kiln_level;
 
-/** What was asked for and taken, as bits. */
+/** Hints that were asked for and applied, as bits. */
 enum {
-  KILN_HINT_PRIORITY = 1,     /**< The priority, of a context or a queue. */
-  KILN_HINT_THROTTLE = 2,     /**< The throttle of a queue. */
-  KILN_HINT_OUT_OF_ORDER = 4, /**< A queue is out of order. */
-  KILN_HINT_PERFORMANCE = 8   /**< The performance of a context. */
+  KILN_HINT_PRIORITY = 1,     /**< Priority of a context or a queue. */
+  KILN_HINT_THROTTLE = 2,     /**< Throttle of a queue. */
+  KILN_HINT_OUT_OF_ORDER = 4, /**< Out-of-order execution of a queue. */
+  KILN_HINT_PERFORMANCE = 8   /**< Performance of a context. */
 };
 
 /** Details of a failure. The struct never grows. */
 typedef struct kiln_error {
-  kiln_status status; /**< What the function returned. */
+  kiln_status status; /**< Status that the function returned. */
   cl_int cl_error;    /**< The OpenCL error code, or 0. */
-  char message[1024]; /**< A sentence for people; cut between characters where it is longer. */
+  char message[1024]; /**< A sentence for people; truncated between characters if longer. */
 } kiln_error;
 
 /** The table of OpenCL entry points. */
@@ -105,23 +105,23 @@ typedef struct kiln_opencl kiln_opencl;
 typedef struct kiln_device kiln_device;
 /** An open pack. */
 typedef struct kiln_pack kiln_pack;
-/** Pack, device and context. */
+/** A loader: a pack, a device and a context. */
 typedef struct kiln_loader kiln_loader;
 /** A loaded variant of a program. */
 typedef struct kiln_program kiln_program;
-/** How a load went. */
+/** The report of a load. */
 typedef struct kiln_report kiln_report;
 /** An entry point of a program with its arguments. */
 typedef struct kiln_kernel kiln_kernel;
 /** A command queue. */
 typedef struct kiln_queue kiln_queue;
-/** Memory of bytes. */
+/** A buffer in memory. */
 typedef struct kiln_buffer kiln_buffer;
-/** Memory of pixels. */
+/** A 2D image in memory. */
 typedef struct kiln_image kiln_image;
-/** Stands for a command that was enqueued. */
+/** An event, which stands for an enqueued command. */
 typedef struct kiln_event kiln_event;
-/** What a loader may be given (loader_options.h). */
+/** Options of a loader (loader_options.h). */
 typedef struct kiln_loader_options kiln_loader_options;
 
 #endif /* KILN_TYPES_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way in which Kiln writes files: whole or not at all.
+// Writes files whole or not at all. Kiln writes all its files this way.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace kiln::packs {
 
 // A temporary file that gets its real name when it is complete. Order of calls: create, any number
-// of write, commit. Destroying an uncommitted file removes it. Errors are errno's numbers; 0 is
+// of write, commit. Destroying an uncommitted file removes it. Errors are errno numbers; 0 is
 // success. Not thread-safe.
 class AtomicFile {
  public:
@@ -20,13 +20,13 @@ class AtomicFile {
   AtomicFile &operator=(const AtomicFile &) = delete;
   ~AtomicFile();
 
-  // Makes the file `temporary`, in the folder in which the real name will be. Both names are
-  // relative to `at`, a descriptor that outlives this object, or AT_FDCWD. EEXIST where something
-  // has that name: the caller makes it unique.
+  // Creates the file `temporary`, in the folder of the real name. Both names are relative to `at`,
+  // a descriptor that outlives this object, or AT_FDCWD. Returns EEXIST if the name is taken: the
+  // caller makes it unique.
   int create(int at, std::string temporary, mode_t mode);
   int write(View bytes, std::uint64_t offset);
   // Syncs the file, renames it to `name`, and syncs `folder`, which holds the name; -1: a folder
-  // that cannot be opened. Where this fails before the rename, what stood at `name` is untouched.
+  // that cannot be opened. If this fails before the rename, the old file at `name` is untouched.
   int commit(const std::string &name, int folder);
 
  private:
@@ -35,8 +35,8 @@ class AtomicFile {
   Descriptor file_;
 };
 
-// A number that no other process and no earlier call has, for names of files: a hash of the time,
-// the process and a counter. Safe to use from any thread.
+// Returns a number that no other process and no earlier call gets, for file names: a hash of the
+// time, the process and a counter. Thread-safe.
 std::uint64_t unique_number();
 
 }  // namespace kiln::packs

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are owned here, a view of bytes that are owned elsewhere, and XXH3-64 with seed 0, the
-// hash that guards every part of a pack.
+// Owned bytes, a view of bytes, and XXH3-64 with seed 0, the hash that guards every part of a pack.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// File descriptors that close themselves, and reading and writing that no signal interrupts. Errors
-// are errno's numbers; 0 is success. POSIX.
+// File descriptors that close themselves, and reads and writes that no signal interrupts. Errors
+// are errno numbers; 0 is success. POSIX.
 #pragma once
 
 #include <cerrno>
@@ -36,8 +36,8 @@ class Descriptor {
   int fd_;
 };
 
-// The result of a system call that is repeated as long as a signal interrupts it. Linux and Android
-// have TEMP_FAILURE_RETRY for this, other systems do not.
+// Repeats a system call as long as a signal interrupts it, and returns its result. Linux and
+// Android have TEMP_FAILURE_RETRY for this, other systems do not.
 template <typename Call>
 auto uninterrupted(Call call) -> decltype(call()) {
   for (;;) {
@@ -46,9 +46,9 @@ auto uninterrupted(Call call) -> decltype(call()) {
   }
 }
 
-// While it lives, what this thread writes beyond RLIMIT_FSIZE fails with EFBIG, as on a full disk,
-// and SIGXFSZ does not end a process that itself writes nothing so large. Put it around writes of
-// Kiln's own; write_all() has it.
+// While it lives, this thread's writes beyond RLIMIT_FSIZE fail with EFBIG, as on a full disk, and
+// SIGXFSZ does not end a process that itself writes nothing so large. Put it around Kiln's own
+// writes; write_all() has it.
 class NoFileSizeSignal {
  public:
   NoFileSizeSignal();
@@ -57,19 +57,19 @@ class NoFileSizeSignal {
   NoFileSizeSignal &operator=(const NoFileSizeSignal &) = delete;
 
  private:
-  sigset_t before_;   // what the thread blocked
-  bool was_pending_;  // for the application to take
+  sigset_t before_;   // the thread's blocked signals
+  bool was_pending_;  // left for the application to take
 };
 
-// One write(), which puts the bytes of one line together at the end of a file that several
-// processes write to; false if fewer were written, with errno.
+// Appends a line in one write(), so that its bytes stay together in a file that several processes
+// write to. Returns false, with errno, if fewer bytes were written.
 bool write_line(int fd, const void *bytes, std::size_t size);
 
 // Writes all bytes: at `offset` of a file, or to a pipe.
 int write_all(int fd, View bytes, std::uint64_t offset);
 int write_all(int fd, View bytes);
 
-// Reads `size` bytes from `offset` of a file, fewer only where the file ends; `*size` is how many.
+// Reads `size` bytes from `offset` of a file, fewer only at its end; sets `*size` to the number.
 int read_all(int fd, std::uint64_t offset, std::uint8_t *to, std::size_t *size);
 
 }  // namespace kiln::packs

@@ -11,13 +11,13 @@
 
 namespace kiln::packs {
 
-inline constexpr std::uint32_t kCurrentVersion = 1;  // what the writer writes
+inline constexpr std::uint32_t kCurrentVersion = 1;  // version that the writer writes
 inline constexpr std::uint32_t kOldestReadableVersion = 1;
-// Bits of `incompat`. The first is never given a meaning.
-inline constexpr std::uint32_t kIncompatBases = 2;  // blobs that are coded with another, their base
+// Bits of `incompat`. The first bit never gets a meaning.
+inline constexpr std::uint32_t kIncompatBases = 2;  // blobs encoded with another blob, their base
 inline constexpr std::uint32_t kKnownIncompat = kIncompatBases;
-inline constexpr std::uint32_t kBasesSince = 100;  // the first Kiln, 0.1.0, that reads them
-inline constexpr std::uint32_t kSignedCompat = 1;  // signatures lie behind the root
+inline constexpr std::uint32_t kBasesSince = 100;  // 0.1.0, the first Kiln that reads them
+inline constexpr std::uint32_t kSignedCompat = 1;  // signatures follow the root
 inline constexpr std::size_t kSuperblockSize = 64;
 inline constexpr std::size_t kAlignment = 64;
 inline constexpr std::size_t kDigestSize = 32;
@@ -37,29 +37,29 @@ using Digest = std::array<std::uint8_t, kDigestSize>;
 enum class Codec : std::uint32_t {
   raw = 0,
   zstd = 1,
-  based = 2,  // zstd, with another blob as its dictionary: the base
+  based = 2,  // zstd, with another blob, the base, as its dictionary
 };
-inline constexpr unsigned kMaxBases = 4;  // that have to be decoded before a blob
+inline constexpr unsigned kMaxBases = 4;  // blobs to decode before another one
 
-// How a device took another target's binaries: the worst over all of them, the greater the
-// worse. Packs may hold greater numbers than these; they mean "not native".
+// How a device accepted another target's binaries: the worst result over all of them, the greater
+// the worse. Packs may hold greater numbers than these; they mean "not native".
 enum class CrossResult : std::uint32_t {
-  native = 0,      // and the driver's binary afterwards was the one given
-  recompiled = 1,  // success in every status, but the driver's binary was another
+  native = 0,      // and the driver then returned the given binary
+  recompiled = 1,  // success in every status, but the driver returned another binary
   refused = 2,     // an error code
   crashed = 3,     // the process ended or hung
-  wrong = 4,       // kernels were missing, or pixels were wrong
+  wrong = 4,       // missing kernels, or wrong pixels
 };
 
 // Whether anything is left to compile when a binary is first launched, as a fresh process with
-// empty driver caches saw it when the pack was built.
+// empty driver caches observed it when the pack was built.
 enum class Finality : std::uint8_t {
   not_launched = 0,  // unknown: the target cannot run here, or Kiln cannot launch the variant
   yes = 1,
   no = 2,
 };
 
-// Of a launch, by the number of its work-items; of a problem, by that of its elements.
+// The class of a launch by its number of work-items, or of a problem by its number of elements.
 enum class SizeClass : std::uint8_t { small = 0, medium = 1, large = 2 };
 inline constexpr std::uint8_t kSizeClasses = 3;
 inline constexpr std::uint64_t kMediumWorkItems = 65'536;    // small is below
@@ -78,21 +78,22 @@ struct Superblock {
   std::uint64_t root_size = 0;
   std::uint64_t root_xxh3 = 0;
   std::uint64_t pack_size = 0;
-  std::uint32_t needed = 0;  // the first Kiln that knows all bits of `incompat`; 0 without any
+  std::uint32_t needed = 0;  // first Kiln that knows all bits of `incompat`; 0 without any
 };
 
-// Writes all 64 bytes, the hash included.
+// Writes all 64 bytes, including the hash.
 void encode_superblock(const Superblock &superblock, std::uint8_t *out);
 
-// Reads a superblock from the first bytes of a pack of which `available` bytes can be had.
-// Checks everything that can be checked without the root, in the order of FORMAT.md.
+// Reads a superblock from the first bytes of a pack with `available` bytes. Checks everything that
+// can be checked without the root, in the order of FORMAT.md.
 Status decode_superblock(const std::uint8_t *bytes, std::uint64_t available, Superblock *out);
 
-// How a binary's proof begins where its results were compared with the program as it was built from
-// source, rather than with the manifest's reference.
+// The beginning of a binary's proof if the results were compared with the program built from
+// source, not with the manifest's reference.
 inline constexpr std::string_view kProofBySource = "the program built from source, ";
 
-// Whether a text of a binary's provenance is a proof, or with `by_reference` one by the reference.
+// Returns whether a text of a binary's provenance is a proof; with `by_reference`, one by the
+// reference.
 inline bool is_proof(std::string_view text, bool by_reference = false) {
   const bool by_source = text.substr(0, kProofBySource.size()) == kProofBySource;
   return !text.empty() && !(by_reference && by_source);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything lies in a pack, and what opening one does not check: whether what it says of
-// itself is so.
+// The places of a pack's parts, and checks of a pack's claims about itself that opening skips.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +19,26 @@ struct Place {
 struct Layout {
   struct Section {
     Place place;
-    std::vector<BlobRef> blobs;  // its table, whose entries another table may have, too
+    std::vector<BlobRef> blobs;  // the section's table; other tables may have the same entries
   };
   Place root;
   std::vector<BlobRef> blobs;     // the root's table
   std::vector<Section> sections;  // one for each target, in the order of the targets
 };
 
-// Reads and checks each section, and no blob. Places are within the pack; in a forged one they may
-// lie over each other.
+// Reads and checks each section, but no blobs. Places are within the pack; in a forged pack they
+// may overlap.
 Status read_layout(const Pack &pack, Layout *out);
 
-// Whether the variant's hash is that of its source, options and kernels: a pack says so itself, and
-// whoever takes a source from it believes it. Without a source there is nothing to compute it from.
-// Code::conflict, or what reading the source gave.
+// Fails with Code::conflict if the variant's hash does not match its source, options and kernels,
+// or as reading the source does. The hash is the pack's own claim, and whoever takes a source from
+// the pack believes it. A variant without source is not checked.
 Status check_variant_hash(const std::string &program, const Variant &variant);
-// Of all variants whose source can be read.
+// Checks all variants whose source can be read.
 Status check_variant_hashes(const Contents &contents);
 
-// Whether a pack is nothing but what its format describes, which a signature of its root covers:
-// the name of each target is that of its section, and between the parts lie zeros.
+// Fails unless a pack is nothing but what its format describes and a signature of its root covers:
+// each target has the name of its section, and only zeros lie between the parts.
 Status check_layout(const Pack &pack);
 
 }  // namespace kiln::packs

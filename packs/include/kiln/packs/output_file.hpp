@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack, or another file that is written at a path: an AtomicFile with a position and messages.
+// A pack, or another file written at a path: an AtomicFile with a position and messages.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ namespace kiln::packs {
 // commit. Destroying an uncommitted file removes it. Not thread-safe.
 class OutputFile {
  public:
-  // Creates a temporary file with a unique name in the folder of `path`, or, where that is a
-  // symbolic link, of the file that it leads to; there must be one. A private file is its owner's
-  // alone, and replaces a link.
+  // Creates a temporary file with a unique name in the folder of `path`. If `path` is a symbolic
+  // link, uses the folder of the link's target, which must exist. Only the owner may read a private
+  // file, which replaces a link.
   Status open(const std::string &path, bool is_private = false);
   Status append(View bytes);
-  // Zero bytes up to the next multiple of kAlignment.
+  // Appends zero bytes up to the next multiple of kAlignment.
   Status align();
   std::uint64_t size() const { return size_; }
-  // Overwrites the file's first bytes, which were appended before.
+  // Overwrites the first bytes of the file, which were appended earlier.
   Status rewrite_start(View bytes);
   // Syncs the file, renames it to `path`, syncs the folder.
   Status commit();
@@ -32,9 +32,9 @@ class OutputFile {
   Status write_at(View bytes, std::uint64_t offset);
 
   std::string path_;    // for messages
-  std::string target_;  // the same, or what it leads to as a symbolic link
+  std::string target_;  // `path_`, or the target of a symbolic link there
   AtomicFile file_;
-  std::uint64_t size_ = 0;  // with what is pending
+  std::uint64_t size_ = 0;  // including the pending bytes
   Bytes pending_;           // appended, not yet written
 };
 

@@ -14,8 +14,8 @@
 
 namespace kiln::packs {
 
-// Asked whether bytes have the name, a BLAKE2b-256, that a pack gives them: of each section when it
-// is first used, and of each blob after it was decoded. Any thread may ask.
+// Compares bytes with their name in a pack, a BLAKE2b-256: each section at its first use, and each
+// blob after decoding. Any thread may call it.
 class NameCheck {
  public:
   virtual bool accepts(View bytes, const Digest &name) const = 0;
@@ -24,62 +24,61 @@ class NameCheck {
   ~NameCheck() = default;
 };
 
-// An open pack. Immutable: after opening, every member may be called from any thread.
-// References and views that it hands out live as long as the pack. Its file may be replaced,
-// rewritten, cut or removed meanwhile: what was read is in memory, and what is read later is
-// checked.
+// An open pack. Immutable: after opening, every member may be called from any thread. References
+// and views from a pack live as long as the pack. Its file may be replaced, rewritten, cut or
+// removed meanwhile: bytes that were read are in memory, and bytes that are read later are checked.
 class Pack {
  public:
   ~Pack();
 
-  // Opening reads the superblock and the root, and no section and no blob.
-  // `out` is set on success only.
+  // Opens a file: reads the superblock and the root, but no section and no blob. Sets `out` only on
+  // success.
   static Status open_file(const char *path, std::shared_ptr<const Pack> *out);
-  // `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer if
-  // the file ends before.
+  // Opens `length` bytes from `offset` of a descriptor, which may be closed afterwards; fewer if
+  // the file ends earlier.
   static Status open_descriptor(int fd, std::uint64_t offset, std::uint64_t length,
                                 std::shared_ptr<const Pack> *out);
-  // Memory that the caller keeps alive and unchanged. Must be aligned to 8 bytes.
+  // Opens memory that the caller keeps alive and unchanged. It must be aligned to 8 bytes.
   static Status open_memory(View memory, std::shared_ptr<const Pack> *out);
 
-  // The same file or memory, read anew, whose parts are used only if `check` accepts them. What it
-  // refuses is section_corrupt or blob_corrupt.
+  // Opens the same file or memory again; its parts are used only if `check` accepts them. A refused
+  // part is section_corrupt or blob_corrupt.
   Status open_again(std::shared_ptr<const NameCheck> check, std::shared_ptr<const Pack> *out) const;
 
   const Superblock &superblock() const { return superblock_; }
   ProgramRefs programs() const { return ProgramRefs(root_->programs()); }  // by name
 
-  // Null if the pack has none of that name.
+  // Returns null if the pack has none of that name.
   ProgramRef find_program(std::string_view program) const;
   VariantRef find_variant(std::string_view program, std::string_view variant) const;
 
   std::size_t target_count() const { return root_->targets()->size(); }
-  // The XXH3-64 of a target's key; reads no section.
+  // Returns the XXH3-64 of a target's key; reads no section.
   std::uint64_t target_key_hash(std::size_t index) const;
-  // Target `index`. Its section is read, checked and kept when it is first asked for.
+  // Gets target `index`. Reads, checks and keeps its section at the first use.
   Status target(std::size_t index, TargetRef *out) const;
-  // Finds the target whose canonical key text is `key`. A pack without one gives ok and
-  // `*out` null. A damaged section with that key's hash gives its fault.
+  // Finds the target whose canonical key text is `key`. If the pack has none, returns ok and sets
+  // `*out` to null. Fails if a section with that key's hash is damaged.
   Status find_target(std::string_view key, TargetRef *out) const;
 
-  // The blob that a variant gives as its source or IL, or a blob as its base; null for number 0.
+  // Returns the blob for a variant's source or IL number, or for a blob's base; null for number 0.
   BlobRef blob(std::uint32_t number) const;
-  // Reads and decodes a blob of this pack and checks the hash of its raw bytes, which `scratch`
-  // owns; those of a raw blob in memory are a view of that. Giving the same `scratch` again saves
-  // memory, and saves reading if it still holds the blob.
+  // Reads and decodes a blob of this pack and checks the hash of its raw bytes. `scratch` owns the
+  // bytes, unless the blob is raw and in memory: then `*out` is a view of the memory. Passing the
+  // same `scratch` again saves memory, and saves reading if it still holds the blob.
   Status read_blob(BlobRef blob, Bytes *scratch, View *out) const;
-  // The blob's bytes as they are stored, bounds checked, not decoded and not hashed; of a file
-  // `scratch` owns them.
+  // Gets the blob's stored bytes, with bounds checked, neither decoded nor hashed. `scratch` owns
+  // the bytes of a file.
   Status stored_bytes(BlobRef blob, Bytes *scratch, View *out) const;
-  // Bytes from the superblock on that can be had: the pack, and what follows it in its file.
+  // Returns the number of bytes from the superblock on: the pack, and what follows in its file.
   std::uint64_t available() const { return storage_.size(); }
-  // Of these, as they are, `scratch` owning those of a file.
+  // Gets some of these bytes as they are; `scratch` owns the bytes of a file.
   Status bytes_at(std::uint64_t offset, std::uint64_t size, Bytes *scratch, View *out) const;
 
-  // The root as it was checked when the pack was opened.
+  // Returns the root as checked when the pack was opened.
   View root_bytes() const;
 
-  // The root, for packs/ and its tests alone.
+  // Returns the root; only for packs/ and its tests.
   const fb::Root &schema() const { return *root_; }
 
  private:
@@ -94,12 +93,12 @@ class Pack {
 
   Storage storage_;
   Superblock superblock_;
-  std::shared_ptr<const NameCheck> check_;    // null: names are not looked at
+  std::shared_ptr<const NameCheck> check_;    // null: names are not checked
   std::unique_ptr<std::uint8_t[]> own_root_;  // null for a pack in memory
   const fb::Root *root_ = nullptr;
-  // The sections that were checked: owned, or in the caller's memory; null until then.
+  // The checked sections, owned or in the caller's memory; null before their first use.
   mutable std::unique_ptr<std::atomic<const std::uint8_t *>[]> sections_;
-  // A decoder that no thread is using, or null. Making one costs as much as decoding a small
+  // A decoder that no thread is using, or null. Creating one costs as much as decoding a small
   // binary.
   mutable std::atomic<Decoder *> spare_decoder_{nullptr};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pack records of measurements: cross-checks and tunings. Look-ups by binary search, which
-// read the root alone and allocate nothing.
+// A pack's records of measurements: cross-checks and tunings. Looked up by binary searches, which
+// read only the root and allocate nothing.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace kiln::packs {
 
-// The record of how the device with the first key hash took binaries of the target with the second;
-// null if the pack has none. A key hash is the XXH3-64 of the key's canonical text.
+// Returns the record of how the device with the first key hash accepted binaries of the target with
+// the second; null if there is none. A key hash is the XXH3-64 of the key's canonical text.
 CrossCheckRef find_cross_check(const Pack &pack, std::uint64_t device_key_hash,
                                std::uint64_t target_key_hash);
 
@@ -21,7 +21,7 @@ struct Range {
   std::uint32_t count = 0;
 };
 
-// Every cross-check of that device.
+// Returns every cross-check of that device.
 Range cross_checks_of(const Pack &pack, std::uint64_t device_key_hash);
 
 struct TuningQuery {
@@ -31,15 +31,15 @@ struct TuningQuery {
   SizeClass size_class = SizeClass::small;
 };
 
-// The number by which tunings name a text; a number that no tuning has if they do not name it.
+// Returns the number of a text in tunings; if no tuning names the text, a number that none has.
 std::uint32_t find_text(const Pack &pack, std::string_view text);
-// The text with a number that a tuning has.
+// Returns the text for a number from a tuning.
 std::string_view text_at(const Pack &pack, std::uint32_t number);
 
-// The tunings of that kernel and size class that were measured on devices of `profile`; those of
-// the empty profile are the defaults.
+// Returns the tunings of that kernel and size class that were measured on devices of `profile`; an
+// empty profile gives the defaults.
 Range find_tunings(const Pack &pack, const TuningQuery &query, std::string_view profile);
-// A tuning of such a range.
+// Returns a tuning of such a range.
 TuningRef tuning_at(const Pack &pack, std::uint32_t index);
 
 }  // namespace kiln::packs

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an open pack holds, as the runtime and the builder read it. The types of the schema stay
-// behind these: code outside packs/ does not name them, so that the schema can change alone.
+// The contents of an open pack, as the runtime and the builder read them. References hide the
+// schema's types: code outside packs/ does not name these types, so that the schema can change
+// alone.
 //
 // A reference is one pointer into the pack (BinaryRef: two). It is copied freely, allocates nothing
-// and lives as long as the pack. One that is null may only be tested, compared and assigned to.
-// Texts lie in the pack with a NUL byte after them: their data() is also a C string. An absent
-// text is an empty one.
+// and lives as long as the pack. A null reference may only be tested, compared and assigned to.
+// Texts lie in the pack with a NUL byte after them: their data() is also a C string. An absent text
+// is an empty one.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ class Ref {
   friend constexpr bool operator==(Ref a, Ref b) { return a.table_ == b.table_; }
   friend constexpr bool operator!=(Ref a, Ref b) { return a.table_ != b.table_; }
 
-  // For packs/ and its tests alone.
+  // Only for packs/ and its tests.
   constexpr const Table &schema() const { return *table_; }
 
  private:
@@ -41,7 +42,7 @@ inline std::string_view text_of(const flatbuffers::String &text) {
   return {text.c_str(), text.size()};
 }
 
-// A field that may be absent.
+// Returns the text of a field that may be absent.
 inline std::string_view text_of(const flatbuffers::String *optional) {
   return optional == nullptr ? std::string_view("") : text_of(*optional);
 }
@@ -52,7 +53,7 @@ inline Digest to_digest(const fb::Hash &hash) {
   return digest;
 }
 
-// The order of hashes in a pack: negative, zero or positive.
+// Compares in the order of hashes in a pack: negative, zero or positive.
 inline int compare(const fb::Hash &a, const fb::Hash &b) {
   return std::memcmp(a.bytes()->data(), b.bytes()->data(), kDigestSize);
 }
@@ -102,7 +103,7 @@ class List {
 
 using TextRefs = List<std::string_view, flatbuffers::Offset<flatbuffers::String>>;
 
-// Bytes that are stored in the pack; Pack::read_blob gives them.
+// Bytes that are stored in the pack; Pack::read_blob reads them.
 class BlobRef : public Ref<fb::Blob> {
  public:
   using Ref::Ref;
@@ -113,7 +114,7 @@ class BlobRef : public Ref<fb::Blob> {
   std::uint64_t raw_size() const { return schema().raw_size(); }
   std::uint64_t xxh3() const { return schema().xxh3(); }
   Codec codec() const { return static_cast<Codec>(schema().codec()); }  // may be an unknown number
-  std::uint32_t base() const { return schema().base(); }  // a number for Pack::blob(); 0 is none
+  std::uint32_t base() const { return schema().base(); }  // number for Pack::blob(); 0: none
 };
 
 class KernelRef : public Ref<fb::Kernel> {
@@ -124,7 +125,7 @@ class KernelRef : public Ref<fb::Kernel> {
   std::uint32_t arguments() const { return schema().arguments(); }
 };
 
-// Numbers as FORMAT.md gives them.
+// An argument, with the numbers of FORMAT.md.
 class ArgumentRef : public Ref<fb::Argument> {
  public:
   using Ref::Ref;
@@ -179,7 +180,7 @@ class ProvenanceRef : public Ref<fb::Provenance> {
   Finality finality() const { return static_cast<Finality>(schema().finality()); }
   std::string_view why_not_final() const { return text_of(schema().why_not_final()); }
   std::string_view driver() const { return text_of(schema().driver()); }
-  // What its results were equal to; empty: nothing was compared.
+  // What the results were equal to; empty: nothing was compared.
   std::string_view proof() const { return text_of(schema().proof()); }
   std::string_view build_log() const { return text_of(schema().build_log()); }
 };
@@ -202,27 +203,27 @@ class TargetRef : public Ref<fb::Section> {
   std::string_view key() const { return text_of(*schema().key()); }
   std::string_view profile() const { return text_of(*schema().profile()); }
   std::string_view family() const { return text_of(*schema().family()); }
-  // A fact of its identity ("driver_version").
+  // Returns a fact of the identity ("driver_version").
   std::string_view fact(std::string_view name) const;
 
-  // By the variant's hash; null if the target has none.
+  // Looks up by the variant's hash; null if the target has none.
   BinaryRef find_binary(const Digest &variant) const;
   BinaryRef find_intermediate(const Digest &variant) const;
   BlobRef find_auxiliary(const Digest &variant) const;
 
-  // Every auxiliary blob, whichever variant it is for.
+  // Give every auxiliary blob, for any variant.
   std::uint32_t auxiliary_count() const;
   BlobRef auxiliary(std::uint32_t index) const;
 };
 
-// A record of how a device took the binaries of a target.
+// A record of how a device accepted the binaries of a target.
 class CrossCheckRef : public Ref<fb::CrossCheck> {
  public:
   using Ref::Ref;
 
   // May be greater than any CrossResult.
   std::uint32_t result() const { return schema().result(); }
-  // Only a record that says native supports giving the binary to the driver.
+  // Only a native record supports giving the binary to the driver.
   bool is_native() const { return result() == static_cast<std::uint32_t>(CrossResult::native); }
 };
 
@@ -231,7 +232,7 @@ class TuningRef : public Ref<fb::Tuning> {
  public:
   using Ref::Ref;
 
-  // Texts of the pack, as find_text numbers them.
+  // Numbers of texts in the pack, as from find_text().
   std::uint32_t variant() const { return schema().variant(); }
   std::uint32_t family() const { return schema().family(); }
   std::uint32_t model() const { return schema().model(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures put into packs, and those beside packs in minisign's form. minisign makes them.
+// Signatures in packs, and beside packs in minisign's form. minisign makes them.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace kiln::packs {
 
-// The BLAKE2b-256 of the root as it is in memory.
+// Returns the BLAKE2b-256 of the root as it is in memory.
 Digest root_name(const Pack &pack);
 
-// Puts the signature in place of the one by its key. Code::untrusted if that one is of a higher
-// revision.
+// Adds the signature, or replaces the one by the same key. Fails with Code::untrusted if the old
+// one has a higher revision.
 Status add_signature(const Signature &signature, std::vector<Signature> *signatures);
 
-// Whether all that the root names has its name: sections, blobs, and nothing between them. What is
-// not so must not be signed.
+// Fails unless every part that the root names matches its name: sections and blobs, with nothing in
+// between. A pack that fails must not be signed.
 Status check_names(const Pack &pack);
 
-// The same pack, read anew, if it meets the demand, whose sections and blobs are compared with
-// their names before they are used. Fails as find_trusted() does, or as reading does.
+// Opens the same pack again, if it meets the demand; its sections and blobs are then compared with
+// their names before use. Fails as find_trusted() does, or as reading does.
 Status open_trusted(const Pack &pack, const Demand &demand, std::shared_ptr<const Pack> *out);
 
-// Copies the pack with these signatures in place of its own, at most 64; `path` may be the pack's.
+// Copies the pack with these signatures, at most 64, instead of its own; `path` may be the pack's.
 Status write_signed(const Pack &pack, const std::vector<Signature> &signatures,
                     const std::string &path);
 
@@ -34,8 +34,8 @@ struct Detached {
   std::string signature;  // PACK.statement.minisig
 };
 
-// The signature of a pack, without looking at its key. Code::signature_corrupt if the texts are not
-// of that form, Code::untrusted if the statement is another pack's.
+// Reads the signature of a pack, without checking its key. Fails with Code::signature_corrupt if
+// the texts do not have that form, and with Code::untrusted if the statement is for another pack.
 Status read_detached(const Pack &pack, const Detached &texts, Signature *out);
 
 }  // namespace kiln::packs

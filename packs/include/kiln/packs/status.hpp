@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to fail: a status, and a value or a failed status.
+// Status, which tells success or failure, and Result, a value or a failed status.
 #pragma once
 
 #include <initializer_list>
@@ -12,31 +12,31 @@
 
 namespace kiln::packs {
 
-// What went wrong, as a word. `not_found` is not `broken`: a missing pack is not_found, a damaged
-// one has the code of the first check that failed, in the order that FORMAT.md gives.
+// The kind of failure. A missing pack is not_found; a damaged pack has the code of the first check
+// that failed, in the order of FORMAT.md.
 enum class Code {
   ok = 0,
 
   // Packs and files.
   not_found,          // no such file
-  io_error,           // the operating system refused; the message has its words
+  io_error,           // I/O error; the message has the operating system's words
   no_space,           // the disk is full
   empty,              // zero bytes
   truncated,          // fewer bytes than the superblock or the recorded pack size needs
   bad_magic,          // not a pack
-  bad_superblock,     // a pack's magic, but the superblock's hash does not agree
+  bad_superblock,     // a pack's magic, but the superblock's hash does not match
   newer_version,      // written in a format version that this reader does not know
   unknown_feature,    // an incompat bit or codec that this reader does not know
   reserved_not_zero,  // a reserved field is used
-  out_of_bounds,      // an offset, size or index points outside of what it indexes
+  out_of_bounds,      // an offset, size or index points outside its range
   over_limit,         // larger than a limit of FORMAT.md
   root_corrupt,       // the root's bytes do not have the recorded hash
-  root_malformed,     // hash agrees, but the contents break a rule of FORMAT.md
+  root_malformed,     // the hash matches, but the contents break a rule of FORMAT.md
   section_corrupt,
   section_malformed,
   blob_corrupt,       // a blob cannot be decoded or its raw bytes do not have the recorded hash
   signature_corrupt,  // the pack's signatures break a rule of FORMAT.md
-  untrusted,          // not signed, by none of the given keys, for other contents, or too old
+  untrusted,          // not signed, signed by other keys only, for other contents, or too old
   bad_argument,       // the caller broke a rule of the function
   conflict,           // inputs to merge contradict each other
 
@@ -54,11 +54,11 @@ enum class Code {
   failed,     // anything else; the message says what
 };
 
-// A short stable word for a code ("truncated"), for messages and JSON.
+// Returns a short stable word for a code ("truncated"), for messages and JSON.
 const char *code_name(Code code);
 
-// Whether a call worked, and if not, why: the one way to fail in packs, runtime and builder.
-// Made, moved and destroyed out of line: that happens in nearly every function.
+// Whether a call worked, and if not, why. Packs, runtime and builder fail in this way only. Made,
+// moved and destroyed out of line, since that happens in nearly every function.
 struct [[nodiscard]] Status {
   Status();
   Status(Code what, std::string text);
@@ -70,7 +70,7 @@ struct [[nodiscard]] Status {
   ~Status();
 
   Code code = Code::ok;
-  int cl_error = 0;     // OpenCL's code, if a call of it failed
+  int cl_error = 0;     // OpenCL's code, if an OpenCL call failed
   std::string message;  // one sentence with the context: which file, which place, which sizes
 
   bool ok() const { return code == Code::ok; }
@@ -78,8 +78,8 @@ struct [[nodiscard]] Status {
   static Status error(Code code, std::initializer_list<std::string_view> parts);
 };
 
-// Asking for the value of a failed result is undefined, as with std::optional. A result that is
-// made from a status must be made from a failed one.
+// A value, or a failed status. Reading the value of a failed result is undefined, as with
+// std::optional. A result made from a status must be made from a failed one.
 template <typename T>
 class [[nodiscard]] Result {
  public:

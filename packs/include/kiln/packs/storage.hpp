@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From where a pack's bytes are read.
+// The source of a pack's bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,27 @@
 
 namespace kiln::packs {
 
-// Where the bytes of a pack are: a range of a file, or the caller's memory. A file is read and
-// never mapped: one that is written to or cut while the pack is open makes a read fail, or its
-// hash, and cannot end the process.
+// The bytes of a pack: a range of a file, or the caller's memory. A file is read and never mapped:
+// if it is written to or cut while the pack is open, a read or a hash check fails, but the process
+// does not end.
 class Storage {
  public:
-  // Keeps a descriptor of its own. Of a file that ends before the range does, what there is.
+  // Keeps a descriptor of its own. If the file ends before the range does, takes the bytes up to
+  // there.
   Status open(int fd, std::uint64_t offset, std::uint64_t length);
   void borrow(View view) {
     memory_ = view.data;
     size_ = view.size;
   }
 
-  // The range of another, which may go.
+  // Takes the range of another storage, which may be destroyed afterwards.
   Status share(const Storage &other);
 
   std::uint64_t size() const { return size_; }
-  const std::uint8_t *memory() const { return memory_; }  // null: a file
-  // A range that size() has.
+  const std::uint8_t *memory() const { return memory_; }  // null for a file
+  // Reads a range within size().
   Status read(std::uint64_t offset, std::size_t size, std::uint8_t *to) const;
-  // A copy in memory that is aligned for any type.
+  // Copies a range to memory that is aligned for any type.
   Status own(std::uint64_t offset, std::size_t size, std::unique_ptr<std::uint8_t[]> *out) const;
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a pack is what somebody signed whose key is known. Keys and detached signatures are
-// minisign's.
+// Whether the holder of a known key signed a pack. Keys and detached signatures are minisign's.
 #pragma once
 
 #include <array>
@@ -16,25 +15,26 @@ struct PublicKey {
   std::array<std::uint8_t, 32> key{};
 };
 
-// Reads the file that minisign writes, or its second line alone, which is what minisign -P takes.
-// Code::bad_argument.
+// Reads the key file that minisign writes, or only its second line, as minisign -P takes it. Fails
+// with Code::bad_argument.
 Status parse_public_key(std::string_view text, PublicKey *out);
 
-// Reads the file of a detached signature, whose key and bytes it sets. Code::signature_corrupt.
+// Reads a detached signature's file, and sets key and bytes. Fails with Code::signature_corrupt.
 Status parse_minisig(std::string_view text, Signature *out);
 
-// Whose signature is believed, and from which revision on.
+// The accepted keys, and the minimum revision.
 struct Demand {
   std::vector<PublicKey> keys;
-  std::uint64_t revision = 0;  // the smallest
+  std::uint64_t revision = 0;  // minimum
 };
 
-// Whether the signature is the key's, of the statement with its revision.
+// Returns whether the signature is by this key, over the statement with the signature's revision.
 bool fits(const PublicKey &key, const Superblock &superblock, const Digest &root,
           const Signature &signature);
 
-// The first of `signatures` that meets the demand. Else Code::untrusted, and the message says what
-// comes nearest: too old, not of these contents, by other keys, or not signed at all.
+// Of the valid signatures by accepted keys, finds the one with the highest revision, if that meets
+// the demand. Otherwise fails with Code::untrusted, and the message tells the nearest miss: too
+// old, not for these contents, by other keys, or not signed at all.
 Status find_trusted(const Superblock &superblock, const Digest &root,
                     const std::vector<Signature> &signatures, const Demand &demand, Signature *out);
 

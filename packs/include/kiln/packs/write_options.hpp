@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the blobs of a pack are stored.
+// How a pack's blobs are stored.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace kiln::packs {
 
-// What a pack is for, which its blobs' stored form is chosen by.
+// The purpose of a pack, which decides how its blobs are stored.
 enum class Purpose : std::uint8_t {
-  startup,  // binaries are decoded fast, each by itself
-  fleet,  // small: with dictionaries, and binaries with their variant's IL. Targets can be cut out
-  archive,  // smallest: with any blob that is like it
+  startup,  // binaries decode fast, each on its own
+  fleet,    // small: with dictionaries and the variants' IL; targets can be cut out
+  archive,  // smallest: with any similar blob
 };
 
 struct WriteOptions {
-  // false: binaries are stored as they are. A start then has no decoding, which costs it less
-  // than half; the pack grows by what compression saved. IL and source are always compressed.
+  // false: binaries are stored uncompressed. A start then decodes nothing and reads them in less
+  // than half the time; the pack grows by what compression saved. IL and source are always
+  // compressed.
   bool compress_binaries = true;
-  // true: only its owner may read the file (0600), and a symbolic link at the path is replaced.
+  // true: only the owner may read the file (0600), and a symbolic link at the path is replaced.
   bool is_private = false;
-  // None: blobs that come from packs stay in their form where what they are coded with is in the
-  // pack, too (else as in `fleet`), and new ones are stored as in `startup`. Otherwise all of them
-  // are stored anew.
+  // If absent: blobs from packs keep their form if the pack also has their base (otherwise as in
+  // `fleet`), and new blobs are stored as in `startup`. If set, all blobs are stored anew.
   std::optional<Purpose> purpose{};
-  // How `fleet` makes dictionaries: train_dictionary(); null: it has none.
+  // How `fleet` makes dictionaries: train_dictionary(); null: it makes none.
   Status (*train)(const std::vector<BlobSource> &sources, Bytes *out) = nullptr;
 };
 
