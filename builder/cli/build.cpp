@@ -244,7 +244,7 @@ void add_build(CLI::App &app, Command *command) {
   add_host_tools(*sub, &options->tools);
   add_json_flag(*sub, &options->json);
   sub->add_option("--events", options->events,
-                  "Tell there what happens while it does, a line of JSON each; -: standard output")
+                  "Write progress events to FILE, one line of JSON each; -: standard output")
       ->type_name("FILE");
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

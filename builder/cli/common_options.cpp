@@ -108,7 +108,7 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
   add_reference_options(command, &choice->references);
   command
       .add_flag("--require-proof", choice->require_proof,
-                "Pack no new binary whose results were compared with nothing")
+                "Fail new binaries whose results could not be compared")
       ->excludes("--no-check");
   const auto set_also = [choice](const std::vector<std::string> &architectures) {
     for (const std::string &text : architectures) {
@@ -194,7 +194,7 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
                   "seconds; 0: never")
       ->check(CLI::Range(0.0, 86400.0));
   command.add_flag("--unload-compiler", options->unload_compiler,
-                   "Ask the driver to unload its compiler after the load, and tell the memory");
+                   "Ask the driver to unload its compiler after the load, and report memory use");
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }
 

@@ -112,7 +112,7 @@ void add_compile(CLI::App &app, Command *command) {
   sub->add_flag("--require-il", options->require_il,
                 "A variant without SPIR-V is an error, rather than shipped as source");
   sub->add_flag("-k,--keep-going", options->keep_going,
-                "Write what compiles, although the rest does not");
+                "Write the pack even if some variants fail");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

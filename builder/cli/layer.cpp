@@ -128,8 +128,8 @@ void add_record(CLI::App &app, Command *command) {
 
 void add_serve(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
-  CLI::App *sub =
-      app.add_subcommand("serve", "Run an application with the programs of packs, uncompiled");
+  CLI::App *sub = app.add_subcommand(
+      "serve", "Run an application with programs from packs, without compiling them");
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--overlay", arguments->overlay,

@@ -207,13 +207,11 @@ void add_provision(CLI::App &app, Command *command) {
                   "Folder of the cache; default: Mesa's own for this user");
   auto *remove =
       sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
-  auto *key = sub->add_option("--key", options->keys,
-                              "Public key, a file or its line, of which a signature must be; may "
-                              "be repeated");
+  auto *key =
+      sub->add_option("--key", options->keys,
+                      "Public key (file or text) that must have signed the pack; may be repeated");
   key->allow_extra_args(false)->type_name("KEY")->excludes(remove);
-  sub->add_option("--revision", options->revision, "The smallest revision that will do")
-      ->needs(key)
-      ->type_name("N");
+  sub->add_option("--revision", options->revision, "Minimum revision")->needs(key)->type_name("N");
   pack->excludes(remove);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {

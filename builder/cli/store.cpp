@@ -184,7 +184,7 @@ void add_store(CLI::App &app, Command *command) {
   CLI::App *counted =
       add("stats", "Count its jobs, failures and bytes, by device and driver", stats);
   add_json_flag(*counted, &options->json);
-  CLI::App *cleared = add("gc", "Remove jobs, those first that were not used for the longest", gc);
+  CLI::App *cleared = add("gc", "Remove jobs, the least recently used first", gc);
   cleared
       ->add_option("--older-than", options->older_than, "Jobs that were not used for so many days")
       ->type_name("DAYS")

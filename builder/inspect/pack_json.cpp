@@ -220,8 +220,8 @@ std::string target_label(const packs::Target &target) {
 
 std::string finish_text(const packs::Finish &finish) {
   std::string proof;
-  if (!finish.proof.empty()) proof = "; its results were right: " + finish.proof;
-  if (!finish.unproven.empty()) proof = "; its results were not compared: " + finish.unproven;
+  if (!finish.proof.empty()) proof = "; results match " + finish.proof;
+  if (!finish.unproven.empty()) proof = "; results not compared: " + finish.unproven;
   switch (finish.finality) {
     case packs::Finality::yes: return "final" + proof;
     case packs::Finality::no: return "not final: " + finish.why_not + proof;

@@ -240,7 +240,7 @@ std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Conten
   std::vector<std::string> reasons(contents.targets.size());
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     const bool own = as_printed(contents.targets[i].key) == as_printed(device.key.text());
-    if (own) reasons[i] = "its binary key is this one";
+    if (own) reasons[i] = "exact match";
   }
   for (const runtime::Candidate &candidate : runtime::find_compatible(pack, device)) {
     std::string &reason = reasons[candidate.target];

@@ -61,7 +61,7 @@ Result<std::vector<InventoryDevice>> read_inventory(const std::string &path);
 // Why a device takes what a target has.
 struct TargetUse {
   std::string device;  // its label
-  std::string why;     // "its binary key is this one"
+  std::string why;     // "exact match"
 };
 
 struct InventoryMatch {

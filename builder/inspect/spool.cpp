@@ -121,7 +121,7 @@ Result<Spool> read_spool(const std::string &folder) {
   const std::set<std::string> linked = lines_of(read_bytes(folder + "/" + packs::kLinksFile));
   if (files.empty()) {
     const char *found = linked.empty()
-                            ? ": no program was recorded: expected *.kiln files"
+                            ? ": no program was recorded: the folder has no *.kiln files"
                             : ": all that was recorded is linked of several programs or with "
                               "options, which cannot be built offline";
     return Status(Code::failed, folder + found);

@@ -233,10 +233,11 @@ Status check_proven(const packs::Contents &contents, const std::string &key,
 Status check_launchable(const packs::Variant &variant) {
   for (const packs::Kernel &kernel : variant.kernels) {
     if (kernel.arguments != 0 && variant.arguments.empty()) {
-      return {Code::bad_input,
-              fmt::format("variant {} takes arguments that no manifest lists and no recorded "
-                          "launch has",
-                          variant.name)};
+      return {
+          Code::bad_input,
+          fmt::format("cannot launch variant {}: neither the manifest nor a recorded launch has "
+                      "its arguments",
+                      variant.name)};
     }
   }
   return {};

@@ -13,7 +13,7 @@
 
 namespace kiln::builder {
 
-inline constexpr char kIdle[] = "the device does nothing here when a kernel is launched";
+inline constexpr char kIdle[] = "this device cannot execute kernels here";
 
 // As ask_executes(), where the device can be asked.
 Status executes_commands(const OpenedPack &bench, bool *out);

@@ -46,7 +46,7 @@ struct Collected {
   std::int64_t bytes_after = 0;
 };
 
-// Removes jobs, those first that were not used for the longest, then the blobs that no job needs,
+// Removes jobs, the least recently used first, then the blobs that no job needs,
 // and makes the file smaller. Other processes may use the store meanwhile.
 Result<Collected> collect_garbage(Store &store, const CollectOptions &options);
 

@@ -44,7 +44,7 @@ struct LoadedLaunches {
     bool executes = false;
     if (Status s = ask_executes(device(), context(), queue.get(), &executes); !s.ok()) return s;
     if (executes) return {};
-    return {Code::failed, "the device does nothing here when a kernel is launched"};
+    return {Code::failed, "this device cannot execute kernels here"};
   }
 
   const runtime::Device &device() const { return *bench.child.device; }

@@ -292,8 +292,7 @@ class NeoDevice final : public VirtualDevice {
     finish->finality = packs::Finality::not_launched;
     finish->proof.clear();
     finish->unproven.clear();
-    finish->why_not =
-        "no device of this kind has launched it; its driver has loaded it without one";
+    finish->why_not = "loaded by its driver without hardware";
   }
 
   const std::shared_ptr<const NeoPlace> place_;

@@ -118,7 +118,7 @@ Status find_trusted(const Superblock &superblock, const Digest &root,
   }
   if (newest != nullptr) {
     return untrusted({"the pack is of revision ", decimal(newest->revision),
-                      ", and the smallest that is demanded is ", decimal(demand.revision)});
+                      ", older than the required ", decimal(demand.revision)});
   }
   if (misfit != nullptr) {
     return untrusted({"the signature of the key ", key_text(misfit->key),

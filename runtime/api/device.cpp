@@ -23,7 +23,7 @@ kiln_status report_error(const Status &error, kiln_error *out) {
 
 kiln_status null_argument(const char *function, kiln_error *out) {
   return report_error(
-      Status::error(Code::bad_argument, {function, ": an argument that must not be NULL is"}), out);
+      Status::error(Code::bad_argument, {function, ": a required argument is NULL"}), out);
 }
 
 }  // namespace kiln::runtime

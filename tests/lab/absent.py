@@ -17,8 +17,8 @@ AMD = ("700", "701", "702", "703", "704", "705", "801", "803", "810", "900", "90
        "908", "90a", "90c", "1010", "1011", "1012", "1013", "1030", "1031", "1032", "1034")
 # Why a binary was not launched, where no device was there to do it.
 NOBODY = ("no device of this kind has loaded it",
-          "no device of this kind has launched it; its driver has loaded it without one",
-          "the device does nothing here when a kernel is launched")
+          "loaded by its driver without hardware",
+          "this device cannot execute kernels here")
 
 
 def many_targets(suite, fleet):

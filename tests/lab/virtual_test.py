@@ -26,7 +26,7 @@ DEVICES = {"neo-22.43-skl": {}, "neo-22.43-tgllp": {"OverrideRevision": "1"},
            "neo-20.44-skl": {}, "neo-24.35-icllp": {}}
 OCLOC = ("neo-22.43-skl", "neo-22.43-tgllp")  # the host has it in this version
 NEVER = "not launched"
-WHY = "no device of this kind has launched it; its driver has loaded it without one"
+WHY = "loaded by its driver without hardware"
 
 
 class Comparison:

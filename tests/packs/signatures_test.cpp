@@ -175,7 +175,7 @@ TEST_CASE("what is not trusted is refused with its own message", "[signatures]")
         std::string("the pack is signed by other keys only: ") + kOtherId);
   const Bytes good = signed_sample();
   CHECK(trust_in(good, 3).ok());
-  CHECK(message(good, 4) == "the pack is of revision 3, and the smallest that is demanded is 4");
+  CHECK(message(good, 4) == "the pack is of revision 3, older than the required 4");
   // A root that was changed, with all hashes.
   Bytes forged = good;
   const Superblock s = opened(good)->superblock();

@@ -135,7 +135,7 @@ void add_sign(CLI::App &app, Command *command) {
       ->type_name("FILE");
   sub->add_option("-o,--output", options->output, "Signed pack to write; default: the pack itself");
   sub->add_option("--revision", options->revision,
-                  "Number that only grows; default: the highest of the pack's signatures, or 1")
+                  "Never decreases; default: the highest of the pack's signatures, or 1")
       ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
       ->type_name("N");
   sub->add_flag("--detached", options->detached,

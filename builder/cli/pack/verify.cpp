@@ -199,14 +199,13 @@ void add_verify(CLI::App &app, Command *command) {
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
   sub->add_option("--key", options->keys,
-                  "Public key, a file or its line, of which a signature must be; may be repeated")
+                  "Public key (file or text) that must have signed the pack; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY");
   sub->add_option("--signature", options->signature,
                   "Detached signature, PACK.statement.minisig, instead of the pack's own")
       ->type_name("FILE");
-  sub->add_option("--revision", options->revision, "The smallest revision that will do")
-      ->type_name("N");
+  sub->add_option("--revision", options->revision, "Minimum revision")->type_name("N");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
 }

@@ -136,7 +136,7 @@ TEST_CASE("a target with a device's binary key is kept, and others go", "[invent
   const auto uses = uses_of(fleet_pack(), {mali("Mali-G710 r0p0"), mali("Mali-G610")}, &without);
   CHECK(uses[0] == "gone");
   CHECK(uses[2] == "gone");
-  CHECK(uses[3] == "Mali-G710 r0p0 (driver 3.0): its binary key is this one\n");
+  CHECK(uses[3] == "Mali-G710 r0p0 (driver 3.0): exact match\n");
   CHECK(without == std::vector<std::string>{"Mali-G610 (driver 3.0)"});
 }
 

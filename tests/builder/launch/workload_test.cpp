@@ -96,7 +96,8 @@ TEST_CASE("A variant without arguments is one that Kiln does not launch") {
   packs::Program program = two_stages();
   program.variants[0].arguments.clear();
   CHECK(refusal(program, {9, 4, 1}) ==
-        "variant two_pass takes arguments that no manifest lists and no recorded launch has");
+        "cannot launch variant two_pass: neither the manifest nor a recorded launch has its "
+        "arguments");
 }
 
 TEST_CASE("A pack whose arguments do not fit its kernels is refused") {
