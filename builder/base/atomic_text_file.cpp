@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packs::OutputFile that gets all of its bytes at once.
+// Writes all bytes through one packs::OutputFile.
 #include "builder/base/atomic_text_file.hpp"
 
 #include "kiln/packs/output_file.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces each absolute path: a driver may name temporary files, and other ones each time.
+// Replaces each absolute path, since a driver may name different temporary files each time.
 #include "builder/base/build_log.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 namespace kiln::builder {
 
-// A build log as packs keep it: each absolute path in it is replaced by "<path>", since a
-// driver may name its temporary files.
+// Returns the log as packs keep it: with "<path>" for each absolute path, since a driver may name
+// its temporary files.
 std::string without_paths(const std::string &log);
 
 }  // namespace kiln::builder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one way to fail, from packs to the command line, under the builder's own name.
+// The error type of packs, under the builder's own name: every part of Kiln fails the same way.
 #pragma once
 
 #include "kiln/packs/status.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns are matched from left to right, back to the last star where a match fails; words are
-// compared by their edit distance.
+// Matches patterns from left to right, going back to the last star after a mismatch; compares words
+// by edit distance.
 #include "builder/base/names.hpp"
 
 #include <algorithm>

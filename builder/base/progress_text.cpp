@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates from what is done, and writes for people.
+// Estimates the remaining time from the finished jobs, and formats it for people.
 #include "builder/base/progress_text.hpp"
 
 #include <cmath>
@@ -57,7 +57,8 @@ std::string progress_text(const ProgressState &progress) {
 
 std::string cut_line(const std::string &line, std::size_t columns) {
   constexpr std::size_t kDots = 3;
-  std::size_t characters = 0, end = 0;  // of what stays if the line is too long
+  // `end` is the number of bytes to keep if the line is too long.
+  std::size_t characters = 0, end = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (continues_character(line[i])) continue;
     if (characters + kDots <= columns) end = i;

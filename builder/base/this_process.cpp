@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the system. The folder of the executable is known on Linux alone.
+// Asks the system. Only Linux tells the folder of the executable.
 #include "builder/base/this_process.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may use of the machine, where its executable lies, and the clock that start-up
-// is measured with.
+// The CPUs and open files that this process may use, its executable's folder, and the clock that
+// start-up is measured with.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace kiln::builder {
 
-// The CPUs that this process may use, which are fewer than the machine's where its affinity is
-// narrowed; at least 1.
+// Returns the number of CPUs that this process may use, at least 1. A narrowed affinity leaves
+// fewer than the machine has.
 std::size_t usable_cpus();
 
-// Allows as many open files as the system does, for what keeps each of many packs open: shells
-// allow 1,024.
+// Raises the limit on open files to the system's maximum, for commands that keep many packs open:
+// shells allow 1,024.
 void allow_many_files();
 
-// The executable's folder: what belongs to it lies beside it. Empty if the system does not say.
-// Where a dynamic loader was started with its path, as for drivers of another C library, it is that
-// path's.
+// Returns the folder of the executable, where its other files lie too. Empty if the system does not
+// say. If a dynamic loader was started with the executable's path, as for drivers of another C
+// library, returns the folder of that path.
 std::filesystem::path executable_folder();
 
 using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recovers what an application gave to its driver from the flattened source of a pack; reads files
-// of foreign caches within limits, and writes them whole.
+// Recovers the text that an application gave to its driver from the flattened source of a pack;
+// reads files of other applications' caches within limits, and replaces them whole.
 #include "builder/caches/application_cache.hpp"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxCacheFile = std::size_t{1} << 30;
 
-// Where a file's text begins at or behind `at`: at a directive `#line N "name"`.
+// Returns the position of the first `#line N "name"` directive at or behind `at`, where the text of
+// a file begins.
 std::size_t next_file(std::string_view source, std::size_t at) {
   constexpr std::string_view kDirective = "#line ";
   while ((at = source.find(kDirective, at)) != std::string_view::npos) {
@@ -44,7 +45,7 @@ Result<std::string> own_text(const std::string &source) {
   const std::size_t first = next_file(source, 0);
   if (first == std::string::npos) return source;
   const std::size_t text = source.find('\n', first);
-  // One file, as a manifest names it, or several.
+  // The text of one file, named by a manifest, can be recovered; the text of several files cannot.
   if (first == 0 && text != std::string::npos && next_file(source, text) == std::string::npos) {
     return source.substr(text + 1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of formats: a new one is a row here.
+// The table of formats: a new format is a new row here.
 #include "builder/caches/cache_formats.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Opened = Result<std::unique_ptr<ApplicationCache>>;
 struct Format {
   const char *name;
   Opened (*open)(const CacheRequest &request);
-  // Whether what stands under that name in a folder is of such a cache.
+  // Whether the entry `name` of a folder belongs to a cache of this format.
   bool (*has)(const std::string &folder, const std::string &name);
 };
 

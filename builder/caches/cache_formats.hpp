@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which applications' caches are known, and the opening of one by the word for its format.
+// The caches that Kiln knows, and opening one by the name of its format.
 #pragma once
 
 #include <memory>
@@ -12,22 +12,22 @@
 namespace kiln::builder {
 
 struct CacheRequest {
-  std::string format;  // a word of cache_formats()
-  std::string folder;  // need not be there
-  // A cache that the application wrote, for any device, to read names and sources from; may be
-  // empty. The folder itself is looked at, too.
+  std::string format;  // one of cache_formats()
+  std::string folder;  // need not exist
+  // A cache that the application wrote, for any device, from which names and sources are read; may
+  // be empty. The folder itself is read, too.
   std::string learn{};
-  std::string include{};  // pyopencl: the folder of its headers; empty: where Debian has it
+  std::string include{};  // pyopencl: the folder of its headers; empty: the folder on Debian
 };
 
-// The words for the formats: "opencv", "pyopencl".
+// Returns the names of the formats: "opencv", "pyopencl".
 const std::vector<std::string> &cache_formats();
 
-// Fails with Code::bad_argument for a word that is none of them.
+// Opens a cache. Fails with Code::bad_argument for an unknown format.
 Result<std::unique_ptr<ApplicationCache>> open_cache(const CacheRequest &request);
 
-// The format of a cache by its files' names. Fails with Code::failed if none, or more than one, is
-// recognised.
+// Recognises the format of a cache by the names of its files. Fails with Code::failed if no format,
+// or more than one, matches.
 Result<std::string> recognise_cache(const std::string &folder);
 
 }  // namespace kiln::builder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up each variant in the cache. What is found there is proven as a build proves its binaries;
-// what is missing there is stored.
+// Looks up each variant in the cache. Binaries that are found are proven as a build proves its own;
+// export stores binaries in the cache.
 #include "builder/caches/harvest.hpp"
 
 #include <set>
@@ -24,13 +24,15 @@ const packs::Binary *binary_of(const std::vector<packs::Binary> &binaries,
   return nullptr;
 }
 
-// What the application itself would have kept is the driver's own form, which an intermediate is.
+// Returns the binary, or else the intermediate: this is the driver's own form, which the
+// application would have kept itself.
 const packs::Binary *binary_of(const packs::Target &target, const packs::Digest &variant) {
   const packs::Binary *binary = binary_of(target.binaries, variant);
   return binary != nullptr ? binary : binary_of(target.intermediates, variant);
 }
 
-// Fails with Code::requirement if the variant is SPIR-V alone.
+// Returns the program as caches hold it. Fails with Code::requirement if the variant has only
+// SPIR-V.
 Result<CachedProgram> cached_program(const packs::Variant &variant) {
   if (!variant.source) return Status(Code::requirement, "it is SPIR-V, which no cache here holds");
   packs::Bytes source;
@@ -58,7 +60,8 @@ Result<packs::Bytes> look_up(const packs::Variant &variant, const DeviceInfo &de
   return bytes;
 }
 
-// What make_binaries() says of a binary that a driver gave: PTX is an intermediate.
+// Describes the bytes as make_binaries() describes a binary from a driver; PTX counts as an
+// intermediate.
 json as_made(const packs::Variant &variant, const DeviceInfo &device, packs::Bytes bytes) {
   const bool ptx = runtime::is_ptx({bytes.data(), bytes.size()});
   packs::Binary binary{variant.hash, packs::BlobSource(std::move(bytes)), {}};
@@ -71,7 +74,7 @@ json as_made(const packs::Variant &variant, const DeviceInfo &device, packs::Byt
       {ptx ? "intermediate" : "binary", to_json(binary)}, {"log", ""}, {"kernels", json::array()}};
 }
 
-// Of a variant that was not found.
+// Tells from the status why a variant was not found.
 Harvested why_absent(const Status &status) {
   if (status.code == Code::not_found) return Harvested::absent;
   return status.code == Code::requirement ? Harvested::no_key : Harvested::refused;
@@ -100,7 +103,7 @@ std::size_t count_variants(const packs::Contents &contents) {
   return count;
 }
 
-// The devices, each binary key once.
+// Returns one device for each binary key.
 std::vector<const DeviceInfo *> distinct(const std::vector<DeviceInfo> &devices) {
   std::vector<const DeviceInfo *> first;
   std::set<std::string> seen;

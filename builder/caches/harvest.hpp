@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between packs and applications' caches: exporting programs into a cache, and harvesting one.
+// Exports programs of a pack into an application's cache, and harvests binaries from a cache.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,8 @@
 
 namespace kiln::builder {
 
-// A device to write for: its own identity, and the pack's target whose binaries are exact for it.
+// A device to export for: its own identity, and the target of the pack whose binaries are exact for
+// it.
 struct ExportDevice {
   std::string label;
   runtime::Facts identity;
@@ -24,21 +25,22 @@ struct ExportOutcome {
   std::string program;
   std::string variant;
   std::string device;
-  std::string file;    // below the cache's folder; empty if it was left out
-  Status status = {};  // why it was
+  std::string file;    // below the cache's folder; empty if nothing was written
+  Status status = {};  // why nothing was written
 };
 
-// Writes the binaries of each device, or the intermediate if there is no binary; a variant for
-// which the target has neither gives no outcome. `program`: only this one; empty: all.
+// Writes the binaries for each device, or the intermediate if there is no binary; a variant for
+// which the target has neither gives no outcome. Exports only `program`, or all programs if it is
+// empty.
 std::vector<ExportOutcome> export_binaries(const packs::Contents &contents,
                                            const std::vector<ExportDevice> &devices,
                                            const std::string &program, ApplicationCache *cache);
 
 enum class Harvested {
   taken,
-  absent,   // the cache has nothing for it
-  no_key,   // what the application would look for is not known
-  refused,  // it was found and not taken
+  absent,   // the cache has no binary for the variant
+  no_key,   // the name in the cache is not known
+  refused,  // found, but not usable
 };
 
 struct HarvestOutcome {
@@ -46,22 +48,23 @@ struct HarvestOutcome {
   std::string variant;
   std::string device;
   Harvested what = Harvested::taken;
-  Status status{};  // why it was not taken
+  Status status{};  // why no binary was taken
 };
 
 struct HarvestResult {
-  packs::Contents contents;  // the base's, with a target for each device that something is for
+  packs::Contents contents;  // the base's, with a target for each device that got binaries
   std::vector<HarvestOutcome> outcomes;
 };
 
-// Told before each proof.
+// Called before each variant is looked up.
 using HarvestProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
-// Looks for each variant that the device can run. What is found is loaded and launched by fresh
-// processes with empty driver caches, `timeout` each, as prove_binaries() does; what does not load,
-// or ends the process, is not in the result. None is finished: a later build compiles those that it
-// can finish again. The caller is single-threaded and has loaded no driver.
+// Looks in the cache for each variant that the device can run. Fresh processes with empty driver
+// caches load and launch what is found, with `timeout` for each, as prove_binaries() does. A binary
+// that does not load, or that ends its process, is left out of the result. No binary is finished: a
+// later build compiles again what it can finish. The caller is single-threaded and has loaded no
+// driver.
 HarvestResult harvest(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                       std::chrono::milliseconds timeout, ApplicationCache *cache,
                       const HarvestProgress &progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of folders and files, and the bytes within, as OpenCV makes them.
+// Makes the names of folders and files, and the bytes of files, as OpenCV does.
 #include "builder/caches/opencv.hpp"
 
 #include <algorithm>
@@ -20,14 +20,14 @@ constexpr std::size_t kLeastCrcDigits = 8;
 constexpr std::size_t kMostCrcDigits = 16;
 constexpr char kBin[] = ".bin";
 
-// A file, of which all numbers have 32 bits, little-endian:
+// The layout of a file; all numbers have 32 bits, little-endian:
 //
 //     size of the hash, the hash
-//     64, and for each of 64 chains the offset of its first entry, 0 if it is empty
+//     64, then for each of 64 chains the offset of its first entry, 0 if the chain is empty
 //     entries: offset of the chain's next entry or 0, size of options, size of binary, options,
 //     binary
 //
-// Options are in the chain that the last 6 bits of their CRC name.
+// The last 6 bits of the CRC of an entry's options are the number of its chain.
 constexpr std::size_t kChains = 64;
 constexpr std::size_t kWord = sizeof(std::uint32_t);
 constexpr std::size_t kEntryHeader = 3 * kWord;
@@ -38,19 +38,19 @@ Status not_opencv(const char *why) {
 
 std::size_t chain_of(std::string_view options) { return crc64(options) % kChains; }
 
-// `at` is within the file, with kWord bytes.
+// Reads the number at `at`; the file must have kWord bytes from there.
 std::uint32_t word_at(packs::View file, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < kWord; ++i) value |= std::uint32_t{file.data[at + i]} << (8 * i);
   return value;
 }
 
-// Whether `size` bytes from `at` are within the file; for any numbers.
+// Whether `size` bytes from `at` are within the file; accepts any numbers.
 bool has(packs::View file, std::uint64_t at, std::uint64_t size) {
   return at <= file.size && size <= file.size - at;
 }
 
-// The offset behind the hash.
+// Checks the hash, and returns the offset behind it.
 Result<std::size_t> check_hash(packs::View file, std::string_view source_hash) {
   if (!has(file, 0, kWord)) return not_opencv("it is cut short");
   const std::uint32_t size = word_at(file, 0);
@@ -59,7 +59,8 @@ Result<std::size_t> check_hash(packs::View file, std::string_view source_hash) {
   return Status(Code::bad_input, "it is of another source");
 }
 
-// One chain's entries, from the one at `at`. `*left`: bytes of the file that are in no entry yet.
+// Reads the entries of one chain, beginning with the entry at `at`. `*left` counts the bytes of the
+// file that no entry has used yet.
 Status read_chain(packs::View file, std::size_t chain, std::uint32_t at, std::uint64_t *left,
                   std::vector<OpencvEntry> *entries) {
   while (at != 0) {
@@ -81,8 +82,8 @@ Status read_chain(packs::View file, std::size_t chain, std::uint32_t at, std::ui
   return {};
 }
 
-// As the lines of C string literals, without the first quotation mark, and without the last where
-// the text ends a line.
+// Writes the source as lines of C string literals, without the first quotation mark, and without
+// the last one if the text ends with a newline.
 std::string as_literals(const std::string &source) {
   std::string out;
   for (const char c : source) {
@@ -144,7 +145,7 @@ class OpencvCache : public ApplicationCache {
   }
 
  private:
-  // From the names of the files of all devices.
+  // Learns names from the files of all devices.
   void add_names(const std::string &cache) {
     for (const std::string &device : names_in(cache)) {
       for (const std::string &name : names_in(cache + "/" + device)) {
@@ -182,7 +183,7 @@ class OpencvCache : public ApplicationCache {
   }
 
   std::string folder_;
-  std::map<std::string, std::string> names_;  // of files, by hash
+  std::map<std::string, std::string> names_;  // names of files, by hash
 };
 
 }  // namespace
@@ -213,7 +214,7 @@ Result<std::string> opencv_file(const std::vector<OpencvEntry> &entries,
       return Status(Code::bad_input, "OpenCV's files are smaller than 4 GiB");
     }
   }
-  // From the last to the first: each entry then knows the next one of its chain.
+  // From the last to the first, so that each entry already knows the next one of its chain.
   std::array<std::uint32_t, kChains> first{};
   std::vector<std::uint32_t> next(entries.size());
   for (std::size_t i = entries.size(); i-- > 0;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key, and the files of a folder, as the Python code of PyOpenCL makes them.
+// Makes the key and the files of a folder as the Python code of PyOpenCL does.
 #include "builder/caches/pyopencl.hpp"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ constexpr std::string_view kAddedEnd = " = 0;";
 constexpr std::size_t kAddedDigits = 32;
 constexpr std::size_t kKeyDigits = 32;
 
-// Any byte that is not ASCII as a question mark, so that the text is UTF-8.
+// Replaces each byte outside ASCII with a question mark, so that the text is UTF-8.
 std::string ascii(std::string text) {
   for (char &c : text) {
     if (static_cast<unsigned char>(c) >= 0x80) c = '?';
@@ -28,7 +28,7 @@ std::string ascii(std::string text) {
   return text;
 }
 
-// A pickled string.
+// Pickles a string.
 std::string pickled(const std::string &text) {
   std::string out = "X";
   append_u32(static_cast<std::uint32_t>(text.size()), &out);
@@ -56,7 +56,7 @@ class PyopenclCache : public ApplicationCache {
       if (!s.ok()) return s;
       return binary_name;
     }
-    // PyOpenCL empties a folder in which a file is missing, so it must not see one half made.
+    // PyOpenCL empties a folder in which a file is missing, so it must not see a half-made folder.
     const std::string made = folder_ + "/.kiln-" + *key;
     Status s = write_all(made, *own, binary);
     std::error_code error;
@@ -84,7 +84,7 @@ class PyopenclCache : public ApplicationCache {
  private:
   struct OwnProgram {
     std::string source;
-    std::string info;  // with the digests of the files that it includes; may be empty
+    std::string info;  // contents of the file `info`, with digests of included files; may be empty
   };
 
   static Status write_all(const std::string &folder, const OwnProgram &program,
@@ -95,7 +95,7 @@ class PyopenclCache : public ApplicationCache {
     return s;
   }
 
-  // Programs that a PyOpenCL has cached, for whatever device.
+  // Adds the programs that a PyOpenCL has cached, for any device.
   void add_known(const std::string &cache) {
     for (const std::string &name : names_in(cache)) {
       if (!is_hex(name, kKeyDigits)) continue;
@@ -107,8 +107,9 @@ class PyopenclCache : public ApplicationCache {
     }
   }
 
-  // The program as the application has it: of those that are known the one of which the layer would
-  // have made the pack's, with the headers that are here.
+  // Returns the program as the application wrote it. If the pack's source includes files, this is
+  // the known program from which the layer would have recorded the same source with the headers of
+  // this machine.
   Result<OwnProgram> own_program(const CachedProgram &program) const {
     auto own = own_text(program.source);
     if (own.ok()) return OwnProgram{pyopencl_source(*own), {}};
@@ -182,7 +183,7 @@ Result<std::string> pyopencl_key(const CachedProgram &program, const runtime::Fa
 }
 
 std::string pyopencl_info(const std::string &log) {
-  // Protocol 2: an object of a class, without arguments, with a dictionary as its state.
+  // Protocol 2: an object of a class, made without arguments, with a dictionary as its state.
   std::string out = "\x80\x02";
   out += "cpyopencl.cache\n_SourceInfo\n)\x81";
   out += "}(" + pickled("dependencies") + "]" + pickled("log") + pickled(ascii(log)) + "u";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln build: plan, jobs, and what came of them.
+// kiln build: the plan, its jobs and their results.
 #include <algorithm>
 #include <filesystem>
 
@@ -20,7 +20,7 @@ namespace {
 // Values of --fresh.
 constexpr char kAll[] = "all";
 constexpr char kFailed[] = "failed";
-constexpr std::size_t kMaxJobs = 256;  // each holds two descriptors
+constexpr std::size_t kMaxJobs = 256;  // each job holds two descriptors
 
 struct BuildArguments {
   std::string input;
@@ -30,7 +30,7 @@ struct BuildArguments {
   HostTools tools;
   double timeout_seconds = 120;
   std::uint64_t memory = std::uint64_t{4} << 30;  // bytes
-  std::optional<std::size_t> jobs;                // that run in parallel; none: one for each CPU
+  std::optional<std::size_t> jobs;                // run in parallel; none: one for each CPU
   std::string fresh;                              // "all", "failed" or empty
   std::string store;
   JobChoice how;
@@ -40,8 +40,8 @@ struct BuildArguments {
   std::string events;  // file
 };
 
-// The pack that stands at the output's place; empty if there is no file. Fails as open_pack()
-// does for any other file: it may hold what cannot be made again.
+// Returns the pack at the output's path; an empty pack if there is no file. Fails as open_pack()
+// does for any other file, which may hold data that cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
   if (options.fresh == kAll || !std::filesystem::exists(options.output)) return packs::Contents{};
   auto open = open_pack(options.output);
@@ -86,7 +86,8 @@ nlohmann::json summary_json(const BuildArguments &options, const builder::BuildR
           {"unfinished", listed(result.unfinished, "reason")}};
 }
 
-// With --events also as their last one, which stands for it on standard output.
+// Prints the summary, and writes it as the last event. If the events go to standard output, that
+// event replaces the printed summary.
 void tell_summary(const BuildArguments &options, const builder::BuildResult &result,
                   bool up_to_date, int exit_code, builder::BuildEvents *events) {
   nlohmann::json summary = summary_json(options, result, up_to_date);
@@ -114,7 +115,8 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   return build;
 }
 
-// With what stands at the output's place now, to which another command may have added.
+// Writes the pack together with the contents now at the output's path, to which another command may
+// have added.
 Status write(const BuildArguments &options, const builder::Refused &refused,
              packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);
@@ -126,7 +128,7 @@ Status write(const BuildArguments &options, const builder::Refused &refused,
   return write_output(*contents, options.output, options.write);
 }
 
-// Whether the pack at the output's place is what would be written.
+// Whether the pack at the output's path already equals the pack to write.
 bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
                    builder::BuildResult *result) {
   const bool anew =
@@ -136,7 +138,7 @@ bool is_up_to_date(const BuildArguments &options, packs::Contents *earlier,
   return builder::same_contents(earlier, &result->contents);
 }
 
-// Each log once, with the jobs that have it.
+// Prints each log once, with the jobs that have it.
 void tell_failures(const std::vector<builder::JobFailure> &failures) {
   for (const builder::FailureGroup &group : builder::group_failures(failures)) {
     if (group.jobs.size() == 1) {
@@ -148,7 +150,7 @@ void tell_failures(const std::vector<builder::JobFailure> &failures) {
   }
 }
 
-// In one line: it may be every program of a manifest.
+// Prints one line, because the list may name every program of a manifest.
 void tell_missing(const std::vector<std::string> &references) {
   if (references.empty()) return;
   complain(fmt::format(
@@ -178,7 +180,7 @@ int run(const BuildArguments &options) {
   const auto base = read_input(options.input, options.tools, &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
-  if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // told
+  if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed
   const auto devices = find_all_devices(options.selector, options.virtual_devices,
                                         options.tools.clang, options.how.also, &exit_code);
   if (!devices.ok()) return fail(devices.status());

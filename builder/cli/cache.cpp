@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln export and kiln harvest: between packs and the cache of an application that reads no packs.
+// kiln export and kiln harvest: write binaries to, and read them from, the cache of an application
+// that reads no packs.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ struct ExportArguments {
   builder::CacheRequest cache;
   std::string pack;
   std::string selector;  // devices of this machine
-  std::string targets;   // a glob over the pack's
+  std::string targets;   // a glob over the pack's targets
   std::string program;
   bool json = false;
 };
@@ -39,7 +40,8 @@ Status check_program(const packs::Contents &contents, const ExportArguments &opt
                                           builder::expected_one_of(options.program, names))};
 }
 
-// The targets that the glob names, each under its own identity; an empty glob names all.
+// Returns the targets that the glob matches, each under its own identity; an empty glob matches
+// all.
 Result<std::vector<ExportDevice>> named_targets(const packs::Contents &contents,
                                                 const std::string &glob) {
   std::vector<ExportDevice> devices;
@@ -55,8 +57,9 @@ Result<std::vector<ExportDevice>> named_targets(const packs::Contents &contents,
   return Status(Code::bad_argument, "no target is named " + glob + "; the pack has" + all);
 }
 
-// The devices of this machine, each under the identity that it has now, which need not be the one
-// that its target was built under: a binary key leaves out what does not matter to the driver.
+// Returns the devices of this machine, each under its present identity. The target may have been
+// built under another identity, since a binary key leaves out facts that do not matter to the
+// driver.
 Result<std::vector<ExportDevice>> local_devices(const packs::Contents &contents,
                                                 const std::string &selector) {
   const auto found = find_devices(selector);
@@ -140,7 +143,8 @@ struct Counts {
   std::size_t refused = 0;
 };
 
-// Names what was found and not taken, and what cannot be looked for.
+// Prints the binaries that were found but not taken, and the variants that could not be looked up.
+// Counts the outcomes.
 Counts tell(const std::vector<HarvestOutcome> &outcomes) {
   Counts counts;
   for (const HarvestOutcome &outcome : outcomes) {
@@ -177,7 +181,7 @@ nlohmann::json to_json(const std::vector<HarvestOutcome> &outcomes) {
   return rows;
 }
 
-// Binaries that stand at the output are kept where the cache gave none.
+// Writes the pack. Keeps binaries of an earlier output for which the cache has none.
 Status write(const HarvestArguments &options, packs::Contents *contents) {
   const packs::FolderLock lock = lock_output(options.output);
   if (std::filesystem::exists(options.output)) {

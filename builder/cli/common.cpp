@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the output (a failed write), and what many subcommands do with packs.
+// The state of the output (a failed write), and functions that many subcommands use on packs.
 #include "builder/cli/common.hpp"
 
 #include <cerrno>
@@ -48,7 +48,7 @@ double now_in_seconds() {
 
 int output_error = 0;  // errno of the first write to standard output that failed
 
-// Variants of one file have the same faults and warnings: each is told once.
+// Prints each text once, because variants of one file have the same faults and warnings.
 void pass_on_once(const std::string &text, std::set<std::string> *told) {
   if (told->insert(text).second) pass_on(text);
 }
@@ -104,8 +104,8 @@ std::optional<Input> compile_manifest(const std::string &path, const HostTools &
   return Input{std::move(base.contents), std::move(base.failures), std::move(base.without_il)};
 }
 
-// How far a command is, on standard error: on a terminal one line that is written over, elsewhere a
-// line now and then, without control characters.
+// Shows progress on standard error: on a terminal in one line that is overwritten, elsewhere as
+// occasional lines without control characters.
 void show_progress(const builder::ProgressState &progress) {
   static builder::ProgressPace pace;
   const std::string text = builder::printable_line(builder::progress_text(progress));
@@ -118,7 +118,7 @@ void show_progress(const builder::ProgressState &progress) {
   }
 }
 
-// The same where another process has shown it.
+// Clears the progress line, even if another process has shown it.
 void clear_progress() {
   if (is_terminal()) std::fputs("\r\033[K", stderr);
 }
@@ -180,7 +180,7 @@ void EventOutput::write(const nlohmann::json &event) {
       event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (is_standard_output()) {
     print_as_is(line);
-    std::fflush(stdout);  // end_output() tells what failed
+    std::fflush(stdout);  // end_output() reports the failure
     return;
   }
   if (!file_) return;
@@ -234,7 +234,7 @@ int exit_code_of(const Status &status) {
     case Code::no_rung:
     case Code::process:
     case Code::failed: return kSomeFailed;
-    default: return kBadPack;  // what is left are faults of packs
+    default: return kBadPack;  // all other codes are faults of packs
   }
 }
 
@@ -361,7 +361,7 @@ Status check_output(const std::string &path, const std::vector<std::string> &inp
             fmt::format("{} is an input; writing the output there would destroy it", path)};
   }
   if (path.empty()) return {Code::bad_argument, "the output has no name"};
-  packs::OutputFile probe;  // its temporary file goes with it
+  packs::OutputFile probe;  // its temporary file is removed with it
   const Status status = probe.open(path);
   return status.ok() ? status : Status(Code::failed, with_code(status));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subcommands share: output, how far a command is, exit codes, reading and writing packs.
+// Code that the subcommands share: output, progress, exit codes, reading and writing packs.
 #pragma once
 
 #include <cstdio>
@@ -30,11 +30,11 @@ namespace kiln::cli {
 // The executable's name, which each main() defines.
 extern const char *const kToolName;
 
-// The same of something that is done one after another: rate and remaining time are estimated from
-// the calls before.
+// Shows the progress of steps that are done one after another. Rate and remaining time are
+// estimated from the previous calls.
 void progress(const std::string &what, std::size_t done, std::size_t all);
 
-// Takes the line from the terminal, if there is one.
+// Clears the progress line on the terminal, if there is one.
 void end_progress();
 
 class BuildProgress final : public builder::BuildObserver {
@@ -49,17 +49,18 @@ class BuildProgress final : public builder::BuildObserver {
 
   std::size_t all_ = 0, done_ = 0, compiled_ = 0, failed_ = 0;
   std::map<std::size_t, std::string> running_;  // names by number
-  builder::Clock::time_point start_{};          // of the first that ran
+  builder::Clock::time_point start_{};          // when the first job started
 };
 
-// Events of a command, a line of JSON each.
+// Output for the events of a command, one JSON line each.
 class EventOutput {
  public:
-  // "-" is standard output, and "" nowhere; a file is emptied. Fails with Code::failed.
+  // Opens the output: "-" is standard output, "" writes nowhere, and an existing file is emptied.
+  // Fails with Code::failed.
   builder::Status open(const std::string &path);
 
-  // Whoever reads has the line at once. What cannot be written is told once, on standard error;
-  // a command goes on all the same.
+  // Writes and flushes one line. The first failed write is reported once, on standard error; the
+  // command goes on all the same.
   void write(const nlohmann::json &event);
 
  private:
@@ -87,7 +88,8 @@ enum ExitCode {
 // Runs the subcommand that the command line chose, and returns the exit code.
 using Command = std::function<int()>;
 
-// Each adds one subcommand. Parsing a command line that chooses it sets `*command`.
+// Each function adds one subcommand. Parsing a command line that chooses the subcommand sets
+// `*command`.
 void add_apply(CLI::App &app, Command *command);
 void add_bench(CLI::App &app, Command *command);
 void add_build(CLI::App &app, Command *command);
@@ -118,18 +120,20 @@ void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
 void add_warm(CLI::App &app, Command *command);
 
-// As Kiln writes it; what is no UTF-8, as some devices' names, becomes U+FFFD.
+// Returns JSON text as Kiln writes it. Bytes that are not UTF-8, as in the names of some devices,
+// become U+FFFD.
 std::string json_text(const nlohmann::json &json);
-// A result, on standard output: text as builder::printable() gives it, since names come from packs
-// and drivers; JSON, and other text that no terminal is to show, as it is.
+// Print a result on standard output. Text passes through builder::printable(), because names come
+// from packs and drivers. JSON, and print_as_is() with text that is not meant for a terminal, stay
+// as they are.
 void print(const std::string &text);
 void print(const nlohmann::json &json);
 void print_as_is(const std::string &text);
-// A diagnostic, on standard error, with "kiln: " before it; printable as results are.
+// Prints a diagnostic on standard error, after "kiln: ", made printable as results are.
 void complain(const std::string &text);
-// "1 program", "2 programs", "3 entries".
+// Returns "1 program", "2 programs" or "3 entries".
 std::string count(std::size_t n, const std::string &noun);
-// The same without "kiln: ": a compiler's message, which names its source itself.
+// Prints like complain(), but without "kiln: ": a compiler's message names its source itself.
 void pass_on(const std::string &text);
 
 struct OpenPack {
@@ -137,43 +141,45 @@ struct OpenPack {
   packs::Contents contents;
 };
 
-// The exit code that a status means.
+// Returns the exit code for a status.
 int exit_code_of(const Status &status);
 
 // Prints the message of a failed status and returns its exit code.
 int fail(const Status &status);
 
-// Flushes standard output and returns the exit code of the command: kSomeFailed in place of kDone
-// if print() could not write all. Prints why, unless the reader closed the pipe, as `head` does.
+// Flushes standard output and returns the exit code of the command: kSomeFailed instead of kDone if
+// print() could not write everything. Prints the reason, unless the reader closed the pipe, as
+// `head` does.
 int end_output(int exit_code);
 
-// "90", "90s", "500ms", "2m" in seconds, at most a day. Fails with Code::bad_argument for any
-// other text.
+// Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
+// Code::bad_argument for any other text.
 Result<double> read_budget(const std::string &text);
-// The sizes of --sizes. Fails with Code::bad_argument where one is none.
+// Parses the sizes of --sizes. Fails with Code::bad_argument if a text is not a size.
 Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
 
-// Reads a pack with every section. Fails with the code of the pack's fault; the message ends with
-// its name.
+// Reads a pack with every section. Fails with the code of the pack's fault, whose name ends the
+// message.
 Result<OpenPack> open_pack(const std::string &path);
-// The same status, whose message says in which file and ends with the code's name.
+// Returns the status with the name of the file at the beginning of its message, and the name of the
+// code at the end.
 Status in_pack(const std::string &path, const Status &status);
-// As open_pack(), and fails with Code::conflict if builder::check_variants() does: for commands
-// that trust the hashes and names of programs.
+// Reads a pack as open_pack() does, for commands that trust the hashes and names of programs. Also
+// fails with Code::conflict if builder::check_variants() does.
 Result<OpenPack> open_checked_pack(const std::string &path);
-// Whether it is a folder, as kiln record makes, and what is in it. Fails as open_pack() does, and
-// with Code::failed where it holds no packs.
+// is_spool() tells whether the path is a folder, as kiln record makes; open_spool() reads it. Fails
+// as open_pack() does, and with Code::failed if the folder has no packs.
 bool is_spool(const std::string &path);
 Result<builder::Spool> open_spool(const std::string &path);
 
-// --references and --no-check.
+// Adds --references and --no-check.
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options);
 
-// The devices that `selector` names. Fails with Code::no_device when there are none; the message
-// lists all devices.
+// Returns the devices that match `selector`. Fails with Code::no_device if there are none; the
+// message lists all devices.
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector);
 
-// What to build from, and the variants that failed in the host step or have no IL.
+// The contents to build from, and the variants that failed in the host step or have no IL.
 struct Input {
   packs::Contents contents;
   std::vector<builder::VariantFailure> failures;
@@ -189,41 +195,41 @@ struct HostTools {
   std::string spirv_val;
 };
 void add_host_tools(CLI::App &command, HostTools *tools);
-bool is_manifest(const std::string &path);  // by its name
-// The contents to build from: a base pack as it is, or a manifest after its host step. Prints
-// every error and compiler message itself, each as it is. If there is nothing to build from,
-// returns nothing and sets `*exit_code`.
+bool is_manifest(const std::string &path);  // decides by the file name
+// Returns the contents to build from: a pack without its targets, or a manifest after its host
+// step. Prints every error and compiler message itself. If there is nothing to build from, returns
+// nothing and sets `*exit_code`.
 std::optional<Input> read_input(const std::string &path, const HostTools &tools, int *exit_code);
 
 // Checks that a file can be made at `path`, before any work is done for it. Fails with
-// Code::bad_argument when it is one of `inputs`, which would be lost, and with Code::failed when
-// the folder refuses it.
+// Code::bad_argument if the path is empty or one of `inputs`, which would be lost, and with
+// Code::failed if the folder does not allow it.
 Status check_output(const std::string &path, const std::vector<std::string> &inputs);
 
-// Keeps other commands from replacing what is in the output's folder, from before the output is
-// read again until it is written; says so where it has to wait.
+// Locks the output's folder, from before the output is read again until it is written, so that no
+// other command replaces its files. Says so if it has to wait.
 packs::FolderLock lock_output(const std::string &path);
 
-// The contents to add records to: `read`, or, where the output replaces the input, the input read
-// again, since another command may have added to it. Call it under lock_output().
+// Returns the contents to add records to: `read`, or, if the output replaces the input, the input
+// read again, since another command may have added to it. Call it under lock_output().
 Result<packs::Contents> latest_contents(const std::string &input, const std::string &output,
                                         const packs::Contents &read);
 
-// Writes the pack. Fails with Code::blob_corrupt where a blob of an input is damaged, and
-// otherwise with Code::failed.
+// Writes the pack. Fails with Code::blob_corrupt if a blob of an input is damaged, and otherwise
+// with Code::failed.
 Status write_output(const packs::Contents &contents, const std::string &path,
                     const packs::WriteOptions &options = {});
 
-// The same failure with Code::failed: an I/O error of a file that is no pack, whose code would give
-// the exit code of a bad pack.
+// Returns the same failure with Code::failed: for an I/O error on a file that is not a pack, whose
+// code would give the exit code of a bad pack.
 Status as_failed(const Status &written);
-// --uncompressed.
+// Adds --uncompressed and --for.
 void add_write_options(CLI::App &command, packs::WriteOptions *options);
-// --for alone, which is one of those.
+// Adds only --for.
 void add_purpose_option(CLI::App &command, packs::WriteOptions *options);
 
-// builder::supervise(). An interrupt takes the progress line from the terminal, and tells `text`
-// if there is one.
+// Calls builder::supervise(). An interrupt clears the progress line on the terminal, and prints
+// `text` if there is one.
 void supervise_command(const std::string &text = "");
 
 }  // namespace kiln::cli

@@ -58,10 +58,10 @@ std::string variable(const char *name) {
   return value != nullptr ? value : "";
 }
 
-// Empty if the environment names no home.
+// Returns the store in the user's cache; empty if the environment names no home.
 std::string file_in_cache() {
   const std::string cache = variable("XDG_CACHE_HOME");
-  if (fs::path(cache).is_absolute()) return cache + "/kiln/jobs.sqlite";  // as its rule demands
+  if (fs::path(cache).is_absolute()) return cache + "/kiln/jobs.sqlite";  // as XDG demands
   const std::string home = variable("HOME");
   return home.empty() ? "" : home + "/.cache/kiln/jobs.sqlite";
 }
@@ -232,7 +232,7 @@ std::string store_file(const std::string &option) {
 }
 
 void make_store_folder(const std::string &file) {
-  std::error_code ignored;  // opening the file says it better
+  std::error_code ignored;  // opening the file gives a better message
   if (!file.empty() && file == file_in_cache()) {
     fs::create_directories(fs::path(file).parent_path(), ignored);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that several subcommands have, each with one text and one meaning.
+// Options that several subcommands share, each with one text and one meaning.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@
 
 namespace kiln::cli {
 
-// --device; `otherwise` says what is taken without it.
+// Adds --device; `otherwise` says which devices are the default.
 void add_device_option(CLI::App &command, std::string *selector, const char *otherwise = "all");
-// --json.
+// Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
-// --timeout; `what` says for what.
+// Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
-// What build and plan know of jobs alike.
+// The options about jobs that build and plan share.
 struct JobChoice {
   bool preferred = false;
   bool no_finish = false;
@@ -29,18 +29,18 @@ struct JobChoice {
   std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
 };
 
-// --preferred, --no-finish, --require-proof, --references, --no-check and --also.
+// Adds --preferred, --no-finish, --require-proof, --references, --no-check and --also.
 void add_job_options(CLI::App &command, JobChoice *choice);
 
-// --shard, of which a build does the jobs and a plan shows them.
+// Adds --shard: a build does only the jobs of the shard, and a plan shows only them.
 void add_shard_option(CLI::App &command, builder::Shard *shard);
 
-// Of an option that takes seconds.
+// Converts the value of an option that takes seconds.
 inline std::chrono::milliseconds in_milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
 }
 
-// What a command takes that does something with a pack on devices.
+// The options of a command that uses a pack on devices.
 struct DeviceOptions {
   std::string pack;
   std::string selector;
@@ -48,8 +48,8 @@ struct DeviceOptions {
   bool json = false;
 };
 
-// --pack, --device and --program, with the texts of the first and the last. The command adds
-// --json after options of its own.
+// Adds --pack, --device and --program; `pack` and `program` are help texts. The command adds --json
+// after its own options.
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
                         const char *program = "Only this program; default: all");
 
@@ -58,14 +58,14 @@ struct PackOnDevices {
   std::vector<builder::DeviceInfo> devices;
 };
 
-// Fails as open_pack() and find_devices() do.
+// Opens the pack and finds the devices. Fails as open_pack() and find_devices() do.
 Result<PackOnDevices> open_on_devices(const DeviceOptions &options);
 
-// --as; `otherwise` ends its text.
+// Adds --as; `otherwise` ends its text.
 CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
                                const char *otherwise = "");
 
-// --learn and --include.
+// Adds --learn and --include.
 void add_learning_options(CLI::App &command, builder::CacheRequest *cache);
 
 struct LoadOptions {
@@ -85,37 +85,39 @@ struct LoadOptions {
 
 void add_load_options(CLI::App &command, LoadOptions *options);
 
-// The pack of the options. Fails as open_pack() does, and with Code::bad_argument when the pack
+// Opens the pack of the options. Fails as open_pack() does, and with Code::bad_argument if the pack
 // lacks the program or the variant.
 Result<OpenPack> open_program(const LoadOptions &options);
 
-// The request that the options describe, for the first device that the selector names.
+// Makes the request that the options describe, for the first device that the selector matches.
 // Fails as find_devices() does.
 Result<builder::RunRequest> make_request(const LoadOptions &options);
 
-// `option` of --store, else the environment's KILN_STORE, else kiln/jobs.sqlite in the user's cache
-// (XDG_CACHE_HOME or ~/.cache). Empty if it is "none" or none of these is set.
+// Returns `option` of --store, else KILN_STORE from the environment, else kiln/jobs.sqlite in the
+// user's cache (XDG_CACHE_HOME or ~/.cache). Empty if the name is "none", or if none of these is
+// set.
 std::string store_file(const std::string &option);
 
-// Makes the folder of the user's cache that the store is in, if it is that.
+// Makes the store's folder, if the store is in the user's cache.
 void make_store_folder(const std::string &file);
 
-// --store. `what` is its value in the help.
+// Adds --store; `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or none");
 
 struct VirtualOptions {
   std::vector<std::string> specs;
-  builder::VirtualTools tools;  // but clang, which is one of the host tools
+  builder::VirtualTools tools;  // except clang, which is one of the host tools
 };
 
-// --virtual, and the options that name its tools and drivers.
+// Adds --virtual, and the options that name its tools and drivers.
 void add_virtual_options(CLI::App &command, VirtualOptions *options);
 
-// The devices of this machine that `selector` names, unless virtual ones alone are asked for, then
-// those. Virtual devices that cannot be had are printed, and set `*exit_code`, unless no device is
-// left: then it fails with Code::no_device. Fails with Code::bad_argument where `also`, compute
-// capabilities as BuildOptions has them, are asked of no NVIDIA device that is there.
+// Returns the devices of this machine that `selector` matches, and the virtual devices; without a
+// selector, only the virtual devices if any are asked for. Virtual devices that cannot be made are
+// printed and set `*exit_code`; if no device is left, fails with Code::no_device. Fails with
+// Code::bad_argument if `also`, compute capabilities as in BuildOptions, is given and none of the
+// devices is an NVIDIA device of this machine.
 Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &selector,
                                                           const VirtualOptions &options,
                                                           const std::string &clang,

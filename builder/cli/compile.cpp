@@ -18,7 +18,7 @@ struct CompileArguments {
   bool json = false;
 };
 
-// As read_input() does.
+// Reads a spool as read_input() reads a manifest.
 std::optional<Input> read_recorded(const std::string &folder, const HostTools &tools,
                                    int *exit_code) {
   auto spool = open_spool(folder);

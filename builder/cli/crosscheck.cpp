@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln crosscheck: which other targets' binaries this machine's devices take.
+// kiln crosscheck: which binaries of other targets this machine's devices accept.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -27,7 +27,7 @@ const char *name_of(const CrossCheckOutcome &outcome) {
   return builder::cross_result_name(static_cast<std::uint32_t>(outcome.result));
 }
 
-// A block for each device: result, target, and why it was not native.
+// Returns a block for each device: result, target, and the reason if the result is not native.
 std::string table(const packs::Contents &contents, const Devices &devices,
                   const std::vector<CrossCheckOutcome> &outcomes) {
   std::string text;
@@ -62,7 +62,7 @@ nlohmann::json to_json(const packs::Contents &contents, const Devices &devices,
   return list;
 }
 
-// `*rows`: how many cross-checks the output has.
+// Writes the output, and sets `*rows` to its number of cross-checks.
 Status write(const CrosscheckArguments &options, const packs::Contents &read,
              const packs::Contents &records, std::size_t *rows) {
   const packs::FolderLock lock = lock_output(options.output);
@@ -92,7 +92,7 @@ int run(const CrosscheckArguments &options) {
       &outcomes);
   end_progress();
   if (!status.ok()) {
-    // A device that is gone is no fault of the pack.
+    // A missing device is no fault of the pack.
     const Code code = status.code == Code::io_error ? Code::failed : status.code;
     return fail({code, fmt::format("{} [{}]", status.message, packs::code_name(status.code))});
   }

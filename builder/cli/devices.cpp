@@ -20,7 +20,7 @@ std::string il_text(const runtime::Capabilities &capabilities) {
   return text;
 }
 
-// The rungs that a load can take here, given a pack that has everything.
+// Returns the rungs that a load can take on this device, if the pack has everything.
 std::vector<std::string> rungs(const builder::DeviceInfo &device) {
   std::vector<std::string> names = {"exact"};
   if (!device.capabilities.il_versions.empty()) names.emplace_back("il");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln record and kiln serve: an application that knows nothing of Kiln, with the layer between it
+// kiln record and kiln serve: run an application that does not know Kiln, with the layer between it
 // and its driver.
 #include <cerrno>
 #include <cstdlib>
@@ -27,7 +27,7 @@ struct LayerArguments {
   std::string report;
 };
 
-// Beside this executable in a build, in the library folder of an installation.
+// Finds the layer: beside this executable in a build, in the library folder of an installation.
 std::string find_layer() {
   std::error_code error;
   const fs::path folder = builder::executable_folder();
@@ -37,18 +37,18 @@ std::string find_layer() {
   return "";
 }
 
-// The command may change its folder.
+// Makes the path absolute, because the command may change its folder.
 std::string whole_path(const std::string &path) {
   std::error_code error;
   return path.empty() ? path : fs::absolute(path, error).string();
 }
 
-// Leaves the environment's value if none was given.
+// Sets a variable of the environment, unless the value is empty.
 void set(const char *name, const std::string &value) {
   if (!value.empty()) setenv(name, value.c_str(), 1);
 }
 
-// Lists in the environment are separated by colons.
+// Whether the path has a colon, which separates the entries of lists in the environment.
 bool has_colon(const std::string &path) {
   if (path.find(':') == std::string::npos) return false;
   complain(path + ": a path with a colon cannot be handed to the layer");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln: one executable, one file a subcommand.
+// kiln: one executable, with one file for each subcommand.
 #include <string_view>
 
 #ifdef __linux__
@@ -13,9 +13,9 @@ const char *const kiln::cli::kToolName = "kiln";
 
 namespace {
 
-// Starts this program again without address randomisation, if that is on: a driver's compiler may
-// order by address (that of Intel's NEO 20.44 does), and the same inputs are to give the same pack.
-// Returns if randomisation is off or cannot be switched off.
+// Restarts this program without address randomisation, if that is on. A driver's compiler may order
+// by address (that of Intel's NEO 20.44 does), and the same inputs must give the same pack. Returns
+// if randomisation is off or cannot be switched off.
 void restart_with_fixed_addresses(char **argv) {
 #ifdef __linux__
   constexpr unsigned long kAsk = 0xffffffff;

@@ -78,7 +78,8 @@ int export_folder(const OverlayArguments &options) {
   return left_out == 0 ? kDone : kSomeFailed;
 }
 
-// What the layer kept, of which the runtime knows nothing (runtime/spool/kept.hpp).
+// Removes the programs that the layer cached, which the runtime does not know
+// (runtime/spool/kept.hpp).
 Status clear_kept(const std::string &folder) {
   const fs::path programs = fs::path(folder) / "programs";
   std::error_code error;
@@ -94,7 +95,7 @@ Status clear_kept(const std::string &folder) {
       return {Code::io_error, file.string() + ": " + error.message()};
     }
   }
-  fs::remove(programs, error);  // unless something else lies there
+  fs::remove(programs, error);  // stays if it has other files
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs CLI11 and gives its errors Kiln's words, with the nearest word that is known.
+// Runs CLI11, and words its errors as Kiln does, with the nearest known word.
 #include "builder/cli/parse.hpp"
 
 #include <csignal>
@@ -30,7 +30,7 @@ std::vector<std::string> option_names(const CLI::App &app) {
   return names;
 }
 
-// The command that was given, down to "startup" of "bench startup".
+// Returns the command that was given, down to "startup" of "bench startup".
 const CLI::App &chosen_command(const CLI::App &app) {
   const CLI::App *where = &app;
   while (!where->get_subcommands().empty()) where = where->get_subcommands().front();
@@ -42,12 +42,12 @@ std::string full_name(const CLI::App &app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// The first word that the parser did not know, with the nearest that it does know.
+// Explains the first word that the parser does not know, with the nearest word that it knows.
 std::string explain_extras(const CLI::App &app) {
   const CLI::App &where = chosen_command(app);
   const std::vector<std::string> commands = subcommand_names(where);
   for (const std::string &word : app.remaining(true)) {
-    if (word == "--") break;  // what follows is not ours
+    if (word == "--") break;  // the rest is for the application
     if (word.size() > 1 && word.front() == '-') {
       const std::string name = word.substr(0, word.find('='));
       return fmt::format("unknown option {}: {}", name,
@@ -71,11 +71,11 @@ int misuse(const CLI::App &app, const CLI::ParseError &error) {
 
 using Handler = void (*)(int);
 
-// What this process was started with.
+// The handlers with which this process was started.
 Handler pipe_handler = SIG_DFL;
 Handler file_size_handler = SIG_DFL;
 
-// A failed write is an error like any other.
+// Ignores the signals of failed writes, so that a failed write is an error like any other.
 void ignore_signals() {
   pipe_handler = std::signal(SIGPIPE, SIG_IGN);
   file_size_handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -102,7 +102,7 @@ int run_command_line(const char *description, std::initializer_list<AddCommand> 
   Command command;
   for (const AddCommand add : commands) add(app, &command);
   ignore_signals();
-  // Who started this may have it ignored; then children could not be waited for.
+  // The parent may have SIGCHLD ignored; then children could not be waited for.
   std::signal(SIGCHLD, SIG_DFL);
   builder::pass_on_interrupts();
   try {

@@ -33,7 +33,7 @@ const char *need_name(builder::Need need) {
   return "";
 }
 
-// Of each job whether the store has it; of none where the store cannot be used.
+// Returns for each job whether the store has it; false for all jobs if the store cannot be used.
 std::vector<bool> in_store(const PlanArguments &options, const packs::Contents &base,
                            const std::vector<builder::DeviceInfo> &devices,
                            const std::vector<packs::Tuning> &tunings,

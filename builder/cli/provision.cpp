@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln provision: what a pack has for Mesa's shader cache, put where Mesa reads it. kiln warm:
-// every program launched once, so that the driver's caches hold what it compiles.
+// kiln provision: puts a pack's entries for Mesa's shader cache where Mesa reads them. kiln warm:
+// launches every program once, so that the driver's caches hold the code that it compiles.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -24,13 +24,13 @@ constexpr char kEnvironment[] =
 struct ProvisionArguments {
   std::string pack;
   std::vector<std::string> keys;
-  std::uint64_t revision = 0;  // the smallest
+  std::uint64_t revision = 0;  // smallest accepted
   std::string folder;
   bool remove = false;
   bool json = false;
 };
 
-// Mesa's default cache folder.
+// Returns Mesa's default cache folder.
 std::string default_folder() {
   for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
     const char *folder = std::getenv(name);
@@ -52,7 +52,8 @@ int remove_all(const ProvisionArguments &options) {
   return kDone;
 }
 
-// The folder of its cache that this machine's Mesa uses for the device; empty if it has none.
+// Returns the folder in its cache that this machine's Mesa uses for the device; empty if it has
+// none.
 std::string place_here(const builder::DeviceInfo &device) {
   const auto opening = builder::harvest_opening(device, kTimeout);
   runtime::MesaBlob blob;
@@ -80,7 +81,8 @@ std::vector<std::string> places_of(const packs::Contents &contents) {
   return places;
 }
 
-// Whether Mesa's devices here are served, and by what they would be.
+// Returns each device of Mesa's on this machine, with its cache folder and whether the pack has
+// entries for it.
 nlohmann::json devices_here(const packs::Contents &contents) {
   nlohmann::json out = nlohmann::json::array();
   const auto devices = builder::list_devices();
@@ -95,7 +97,8 @@ nlohmann::json devices_here(const packs::Contents &contents) {
   return out;
 }
 
-// With keys the pack is one that is checked as it is read.
+// Checks the signature if keys are given. The pack is then replaced by one that is checked as it is
+// read.
 Status demand_signature(const ProvisionArguments &options,
                         std::shared_ptr<const packs::Pack> *pack) {
   if (options.keys.empty()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln run: launch a program on a PNG image, through the runtime. kiln explain: which rung a load
+// kiln run: launches a program on a PNG image, through the runtime. kiln explain: which rung a load
 // takes, and why not a higher one.
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ struct RunArguments {
   bool json = false;
 };
 
-// "NAME=VALUE" words. Fails with Code::bad_argument for any other.
+// Parses "NAME=VALUE" words. Fails with Code::bad_argument for any other word.
 Result<builder::Parameters> parse_parameters(const std::vector<std::string> &words) {
   builder::Parameters parameters;
   for (const std::string &word : words) {
@@ -52,7 +52,7 @@ Result<builder::Parameters> parse_parameters(const std::vector<std::string> &wor
   return parameters;
 }
 
-// "out.png", or for a plane called x "out-x.png".
+// Returns "out.png", or "out-x.png" for a plane called x.
 std::string plane_path(const std::string &path, const std::string &plane) {
   if (plane.empty()) return path;
   const std::filesystem::path p(path);
@@ -69,7 +69,7 @@ Status write_planes(const std::vector<builder::Plane> &planes, const std::string
   return {};
 }
 
-// What the options say to write of the outputs.
+// Writes the outputs that the options ask for.
 Status write_outputs(const RunArguments &options, const std::vector<builder::Plane> &planes) {
   if (!options.raw.empty()) {
     std::string bytes;
@@ -82,7 +82,7 @@ Status write_outputs(const RunArguments &options, const std::vector<builder::Pla
   return options.output.empty() ? Status() : write_planes(planes, options.output);
 }
 
-// The variants that the options allow, of a pack that open_program took; at least one.
+// Returns the variants that the options allow, at least one, from a pack of open_program().
 std::vector<packs::Variant> find_variants(const packs::Program &program, const LoadOptions &load) {
   std::vector<packs::Variant> variants;
   for (const packs::Variant &variant : program.variants) {
@@ -91,8 +91,8 @@ std::vector<packs::Variant> find_variants(const packs::Program &program, const L
   return variants;
 }
 
-// What can be known of the files before a driver is loaded. Fails with Code::bad_argument or
-// Code::failed.
+// Checks as much of the files as is possible before a driver is loaded. Fails with
+// Code::bad_argument or Code::failed.
 Status check_files(const RunArguments &options, const packs::Program &program) {
   if (!options.image.empty()) {
     if (const Status s = builder::check_png(options.image); !s.ok()) return as_failed(s);
@@ -115,7 +115,7 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
   return {Code::bad_argument, "--reference needs --output or --raw"};
 }
 
-// Writes what the reference gives: no device. Fails with Code::failed.
+// Writes the outputs of the reference, without a device. Fails with Code::failed.
 Status run_reference_only(const RunArguments &options, const packs::Variant &variant,
                           const builder::Work &work, const builder::Parameters &given,
                           const builder::Reference &reference) {
@@ -127,8 +127,8 @@ Status run_reference_only(const RunArguments &options, const packs::Variant &var
   return planes.ok() ? write_outputs(options, *planes) : planes.status();
 }
 
-// Compares what the variant gave with its reference. Fails with Code::failed where that gives
-// nothing.
+// Compares the outputs of the variant with those of its reference. Fails with Code::failed if the
+// reference gives no result.
 Result<builder::Comparison> check(const packs::Variant &variant, const builder::Work &work,
                                   const builder::RunRequest &request,
                                   const builder::RunResult &result,
@@ -156,7 +156,7 @@ std::string check_text(const builder::Comparison &comparison) {
                      comparison.different, comparison.worst);
 }
 
-// The sides of --local, those that are left out as 1; zeros without the option.
+// Returns the sides of --local, with 1 for missing ones; zeros without the option.
 runtime::NDSize asked_local(const RunArguments &options) {
   runtime::NDSize local{};
   if (!options.local.empty()) local = {1, 1, 1};
@@ -186,7 +186,7 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
             {"complete", t.complete}}}};
 }
 
-// `checked`: the comparison's JSON.
+// Prints a summary. `checked`: the JSON of the comparison.
 void summarise(const RunArguments &options, const builder::RunResult &result,
                const builder::Comparison &comparison, const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
@@ -219,7 +219,7 @@ Status write_report(const RunArguments &options, const builder::RunResult &resul
       builder::write_whole_file(options.report, json_text(nlohmann::json::array({result.report}))));
 }
 
-// Compares and tells what was launched, and writes the outputs.
+// Compares the results, prints what was launched, and writes the outputs.
 int finish(const RunArguments &options, const packs::Program &program, const builder::Work &work,
            const builder::RunRequest &request, const builder::RunResult &result,
            const builder::Reference &reference) {
@@ -238,7 +238,7 @@ int finish(const RunArguments &options, const packs::Program &program, const bui
   return written.ok() ? kDone : fail(written);
 }
 
-// What is to be launched. Fails as make_request() of the load options.
+// Makes the request for the launch. Fails as make_request() does for the load options.
 Result<builder::RunRequest> make_request(const RunArguments &options, const builder::Work &work,
                                          const builder::Parameters &parameters) {
   auto request = make_request(options.load);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln store: what the database of finished jobs holds, and clearing it up.
+// kiln store: shows and cleans the database of finished jobs.
 #include "builder/store/store.hpp"
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct StoreArguments {
   bool json = false;
 };
 
-// 1500000 of "1500000", 1536 of "1.5K"; K, M, G and T are powers of 1024.
+// Parses "1500000" as 1500000 and "1.5K" as 1536; K, M, G and T are powers of 1024.
 std::optional<std::int64_t> parse_bytes(const std::string &text) {
   const std::string units = "KMGT";
   std::size_t end = 0;
@@ -55,7 +55,7 @@ Status check_bytes(const std::string &text) {
           "\"" + text + "\" is no size: expected bytes, or a number with K, M, G or T"};
 }
 
-// Fails if the file does not exist: these commands make no store.
+// Opens the store. Fails if the file does not exist, because these commands make no store.
 Result<builder::Store> open_store(const StoreArguments &options) {
   const std::string file = store_file(options.store);
   if (file.empty()) return Status(Code::failed, "no store is named: give --store FILE");
@@ -156,7 +156,7 @@ int export_store(const StoreArguments &options) {
       return write_blob(options.blobs, name, bytes);
     };
   }
-  // As --json one object, which is printed job by job all the same.
+  // With --json, prints one object, but still job by job.
   bool is_first = true;
   const auto tell = [&](const nlohmann::json &job) {
     const std::string line = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln tune: which work-group sizes and which variants are fastest on a device.
+// kiln tune: measures which work-group sizes and variants are fastest on a device.
 #include <cstdlib>
 #include <set>
 
@@ -42,7 +42,8 @@ Result<builder::TuneOptions> parse(const TuneArguments &options) {
   return tune;
 }
 
-// Whether the pack has the programs and one of them the variant. Fails with Code::bad_argument.
+// Checks that the pack has the programs, and that one of them has the variant. Fails with
+// Code::bad_argument.
 Status knows_names(const packs::Contents &contents, const TuneArguments &options) {
   std::vector<std::string> programs;
   std::vector<std::string> variants;
@@ -70,7 +71,7 @@ Status knows_names(const packs::Contents &contents, const TuneArguments &options
                                           builder::expected_one_of(options.variant, variants))};
 }
 
-// "81.20 us", "1.234 ms"; "-" if there is none.
+// Returns "81.20 us" or "1.234 ms"; "-" if there is no time.
 std::string time_text(double nanoseconds) {
   if (nanoseconds <= 0) return "-";
   return nanoseconds < 1e6 ? fmt::format("{:.2f} us", nanoseconds / 1e3)
@@ -112,7 +113,7 @@ std::string row_text(const builder::TunedLaunch &launch) {
       launch.compared_on_pattern ? "" : " (compared on zeros alone)");
 }
 
-// Those of one program follow one another.
+// Returns a table; the launches of one program must follow one another.
 std::string table_of_launches(const std::vector<builder::TunedLaunch> &launches) {
   std::string text;
   std::string program;
@@ -154,7 +155,7 @@ std::string table(const builder::TunedDevice &tuned) {
                             gain, measured);
 }
 
-// Whether a device or a variant did not do what it should.
+// Whether tuning failed on the device or rejected a variant.
 bool failed(const builder::TunedDevice &tuned) {
   if (!tuned.status.ok()) return true;
   for (const builder::TunedSize &size : tuned.sizes) {

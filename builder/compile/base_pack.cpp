@@ -41,15 +41,16 @@ class HostStep {
       : manifest_(manifest), folder_(manifest_path.parent_path()), toolchain_(toolchain) {}
 
   Result<Sources> flatten_source(const ManifestProgram &program, const ManifestVariant &variant);
-  // The warnings, and what has no IL, go to the base pack.
+  // Compiles a variant. Warnings, and variants without IL, go to the base pack.
   Status compile(const VariantJob &job, packs::Variant *out, BasePack *base);
 
  private:
-  // Once for all variants of a source, with the options of the first: each macro that conditions
-  // ask for is tried, and to try all options takes half as long as compiling them.
+  // Proves each source once for all its variants, with the options of the first: this tries each
+  // macro that conditions ask for, and proving with all options would take half as long as
+  // compiling them.
   Status prove(const VariantJob &job);
   HostCompileRequest request(const VariantJob &job, std::uint32_t bits) const;
-  // Without `il`, only looks at the kernels.
+  // Without `il`, only checks the kernels.
   Status compile_for(const VariantJob &job, std::uint32_t bits, bool il, packs::Variant *out,
                      BasePack *base, HostStage *stage);
   Status make_il(const VariantJob &job, packs::Variant *out, BasePack *base, HostStage *stage);
@@ -77,8 +78,8 @@ Result<Sources> HostStep::flatten_source(const ManifestProgram &program,
   return sources;
 }
 
-// Finds the variant's kernels in the module, all if it names none, and sets their numbers of
-// arguments, which must be those that the manifest lists.
+// Finds the variant's kernels in the module, or all kernels if the variant names none, and sets
+// their argument counts, which must match the manifest.
 Status check_kernels(const std::filesystem::path &source, const SpirvModule &module,
                      packs::Variant *variant) {
   if (variant->kernels.empty()) {
@@ -178,7 +179,8 @@ Status HostStep::compile(const VariantJob &job, packs::Variant *out, BasePack *b
     Status status = make_il(job, out, base, &stage);
     il = status.ok();
     if (!il && stage != HostStage::translate && stage != HostStage::validate) return status;
-    if (!il) {  // a correct program all the same, which a driver may take
+    // The program is correct nevertheless, and a driver may accept it.
+    if (!il) {
       base->without_il.push_back(job.failed(std::move(status)));
       *out = job.variant.record;
     }
@@ -195,7 +197,7 @@ Status HostStep::compile(const VariantJob &job, packs::Variant *out, BasePack *b
   return {};
 }
 
-// Of every variant, in the manifest's order; what fails goes to the base pack.
+// Flattens every variant, in the manifest's order; failures go to the base pack.
 std::vector<Sources> flatten_all(const Manifest &manifest, HostStep *step, BasePack *base) {
   std::vector<Sources> all;
   for (const ManifestProgram &program : manifest.programs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host step: from a manifest to a base pack's contents, with no device.
+// The host step: turns a manifest into a base pack's contents, without a device.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,7 @@
 
 namespace kiln::builder {
 
-// A variant that did not make it, or not into IL; the status has the compiler's or Kiln's whole
-// message.
+// A variant that failed, or has no IL; the status has the compiler's or Kiln's whole message.
 struct VariantFailure {
   std::string program;
   std::string variant;
@@ -24,21 +23,20 @@ struct VariantFailure {
 struct BasePack {
   packs::Contents contents;  // the variants that succeeded
   std::vector<VariantFailure> failures;
-  // In the contents, as source alone: the translator has no SPIR-V for these correct programs, or
-  // none that is valid.
+  // Variants packed as source only: the translator has no SPIR-V, or no valid SPIR-V, for these
+  // correct programs.
   std::vector<VariantFailure> without_il;
-  bool bad_sources = false;           // the failures are of reading sources and includes
+  bool bad_sources = false;           // the failures are in reading sources and includes
   std::vector<std::string> warnings;  // ready to print
 };
 
-// Told before each variant: its name, how many are done, how many there are.
+// Called before each variant with its name, the number done, and the total.
 using Progress = std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
-// Flattens, compiles for every address size, validates, and counts each kernel's
-// arguments. A failing variant does not stop the others; but nothing is compiled when a source
-// or an include cannot be read, or includes itself: that is a fault of the manifest.
-// `manifest_path` is the file that the manifest was read from: names in the pack are relative to
-// its folder.
+// Flattens, compiles for every address size, validates, and counts each kernel's arguments. A
+// failing variant does not stop the others. But nothing is compiled if a source or an include
+// cannot be read, or includes itself: that is a fault of the manifest. `manifest_path` is the
+// manifest's file; names in the pack are relative to its folder.
 BasePack make_base_pack(const Manifest &manifest, const std::filesystem::path &manifest_path,
                         const Toolchain &toolchain, const Progress &progress);
 

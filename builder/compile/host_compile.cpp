@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs clang, llvm-spirv and spirv-val one after the other, and passes on what they say.
+// Runs clang, llvm-spirv and spirv-val one after the other, and passes on their messages.
 #include "builder/compile/host_compile.hpp"
 
 #include "builder/compile/host_options.hpp"
@@ -35,23 +35,24 @@ std::vector<std::string> clang_arguments(const std::vector<std::string> &options
   for (const char *argument :
        {"-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-finclude-default-header", "-Xclang",
         "-nostdsysteminc", "-Werror=date-time", "-Qunused-arguments", "-fno-color-diagnostics",
-        // Not required, or none that clang has heard of; either way a device may know it.
+        // These pragmas name extensions that are not required or that clang does not know; a device
+        // may know them.
         "-Wno-ignored-pragmas"}) {
     arguments.emplace_back(argument);
   }
   const bool is_cpp = std::any_of(options.begin(), options.end(), [](const std::string &option) {
     return option.starts_with("-cl-std=CLC++") || option.starts_with("-cl-std=clc++");
   });
-  // C99 takes a plain `inline` for a declaration only, and no driver does.
+  // In C99 a plain `inline` is only a declaration; drivers treat it as a definition.
   if (!is_cpp) arguments.emplace_back("-fgnu89-inline");
-  // For SPIR clang's header defines all extensions there are; first_lines() gives the name back.
+  // For SPIR clang's header defines all extensions; first_lines() defines the macro again.
   arguments.emplace_back("-U__SPIR__");
   for (const std::string &macro : extensions.macros) arguments.push_back("-D" + macro);
   arguments.insert(arguments.end(), {"-Xclang", "-cl-ext=" + extensions.switches});
   return arguments;
 }
 
-// Whether a function is, or may be, one of an extension that a device with these requirements has.
+// Whether a function may be a built-in of an extension that a device with these requirements has.
 bool is_built_in(std::string_view name, const std::vector<std::string> &requirements) {
   const auto of = requirements_of_name(plain_name(name));
   return std::any_of(of.begin(), of.end(), [&](const std::string &requirement) {
@@ -83,7 +84,7 @@ class HostCompiler {
     return std::move(result_);
   }
 
-  // Where run() failed.
+  // The stage at which run() failed.
   HostStage stage() const { return stage_; }
 
  private:
@@ -93,9 +94,9 @@ class HostCompiler {
     return {of_tool ? Code::process : Code::bad_input, std::move(text)};
   }
 
-  // A fault that has no line of its own, with what the tool said.
+  // Fails with a message that has no line of its own, followed by the tool's message.
   Status fail(HostStage stage, const std::string &what, const std::string &message) {
-    // Where a correct program has no SPIR-V, the caller says whether that is an error.
+    // If a correct program has no SPIR-V, the caller decides whether that is an error.
     const bool no_spirv = stage == HostStage::translate || stage == HostStage::validate;
     return fail(stage, fmt::format("{}: {}{}\n{}", request_.name, no_spirv ? "" : "error: ", what,
                                    message));
@@ -127,7 +128,7 @@ class HostCompiler {
     return run_clang(source, last, requirements_);
   }
 
-  // On a device that meets these requirements.
+  // Runs clang for a device that meets these requirements.
   ProcessResult run_clang(const std::string &source, std::initializer_list<const char *> last,
                           const std::vector<std::string> &requirements) {
     const HostExtensions known = host_extensions(requirements, opencl_c_version(options_));
@@ -137,13 +138,13 @@ class HostCompiler {
                         request_.timeout);
   }
 
-  // What stands before the source. A prelude of the variant's own is all that it declares.
+  // Returns the text before the source. A variant with its own prelude gets no other declarations.
   std::string first_lines(const HostExtensions &known) const {
     return "#define __SPIR__ 1\n" +
            (request_.prelude.empty() ? known.declarations : request_.prelude + "\n");
   }
 
-  // Clang's messages with the names that the author can open.
+  // Returns clang's messages with file names that the author can open.
   std::string diagnostics(const ProcessResult &first) {
     if (first.err.empty() || request_.diagnostics_source.empty()) return compiler_message(first);
     const ProcessResult again = run_clang(request_.diagnostics_source, {"-fsyntax-only", "-"});
@@ -188,7 +189,7 @@ class HostCompiler {
                      {"-emit-llvm", request_.check_only ? "-S" : "-c", "-o", "-", "-"});
   }
 
-  // What the variant should require, if that is all there is to it.
+  // Returns the requirements that the variant lacks, if they are its only fault.
   std::vector<std::string> missing_from(const ProcessResult &refused) {
     return missing_requirements(
         requirements_, refused.err, request_.source,
@@ -199,8 +200,8 @@ class HostCompiler {
         });
   }
 
-  // Half and double precision, which a program has in its options as often as in its text: one
-  // `requires` may stand for programs of several types.
+  // Whether only half or double precision is missing. A program may use these types through its
+  // options as well as in its text: one `requires` may cover programs of several types.
   static bool are_types(const std::vector<std::string> &missing) {
     return !missing.empty() &&
            std::all_of(missing.begin(), missing.end(),
@@ -232,7 +233,7 @@ class HostCompiler {
     return run_compiler(toolchain_.llvm_spirv, std::move(arguments), bitcode_, request_.timeout);
   }
 
-  // Tries each version up to the cap: the older one is, the more devices take it.
+  // Tries each version up to the cap, oldest first: more devices accept an older version.
   Status translate() {
     ProcessResult last;
     for (std::uint32_t version = kOldestSpirv; version <= kNewestSpirv; version += kNextSpirv) {
@@ -243,9 +244,9 @@ class HostCompiler {
         result_.spirv.assign(spirv.out.begin(), spirv.out.end());
         return {};
       }
-      // This llvm-spirv knows older versions alone.
+      // This llvm-spirv knows only older versions.
       if (spirv.err.find("Cannot find option named") != std::string::npos) break;
-      // No later version helps where the variant does not require an extension.
+      // If the variant lacks a required extension, no later version helps.
       const bool extension = spirv.err.find("RequiresExtension") != std::string::npos;
       if (version <= request_.spirv_version) last = std::move(spirv);
       if (extension) break;
@@ -256,7 +257,7 @@ class HostCompiler {
                 compiler_message(last));
   }
 
-  // The cap is below the first version that can say it.
+  // Fails because the cap is below the first version that can express the program.
   Status fail_below(std::uint32_t version) {
     return fail(HostStage::translate,
                 fmt::format("no SPIR-V {} for this program, but SPIR-V {}: [spirv] version = "
@@ -266,7 +267,8 @@ class HostCompiler {
                 "");
   }
 
-  // What spirv-val is to hold the module against. It knows no OpenCL with later versions than 1.2.
+  // Returns the target environment for spirv-val. spirv-val knows no OpenCL environment above
+  // SPIR-V 1.2.
   std::string environment() const {
     if (request_.spirv_version == kOldestSpirv) return "opencl2.1";
     const auto module = read_spirv(result_.spirv);
@@ -306,7 +308,7 @@ class HostCompiler {
     return fail_unresolved();
   }
 
-  // Of the functions that nothing in the module defines.
+  // Fails for the functions that nothing in the module defines.
   Status fail_unresolved() {
     std::vector<std::string> strange;
     std::vector<std::string> built_in;
@@ -324,8 +326,8 @@ class HostCompiler {
 
   const Toolchain &toolchain_;
   const HostCompileRequest &request_;
-  std::vector<std::string> requirements_;  // the variant's, and types that it should require
-  std::vector<std::string> options_;       // that clang gets
+  std::vector<std::string> requirements_;  // the variant's, and those it should have for its types
+  std::vector<std::string> options_;       // for clang
   std::string bitcode_;
   HostCompiled result_;
   HostStage stage_ = HostStage::options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host step: OpenCL C to validated SPIR-V, with no device. Runs clang, llvm-spirv and
+// Compiles OpenCL C to validated SPIR-V on the host, without a device. Runs clang, llvm-spirv and
 // spirv-val through pipes; writes no file. Safe to use from any thread.
 #pragma once
 
@@ -16,16 +16,16 @@
 namespace kiln::builder {
 
 struct HostCompileRequest {
-  std::string name;                // of the program, in messages of the later stages
+  std::string name;                // the program's name in messages of the later stages
   std::string source;              // flattened, with names that a pack may hold
-  std::string diagnostics_source;  // with names as opened, for clang's messages; may be empty
-  std::string prelude;             // text before the source: what a vendor's compiler has built in
-  bool check_only = false;         // list the kernels, make no SPIR-V; calls may be undefined
-  std::string options;             // as a driver gets them
-  std::vector<std::string> requirements;     // that the device meets: it has these extensions alone
-  std::string no_barriers{};                 // the option that allows none; empty: they are allowed
-  std::uint32_t address_bits = 64;           // 32 or 64
-  std::uint32_t spirv_version = 0x00010000;  // cap: 1.0 to 1.6; the oldest that does
+  std::string diagnostics_source;  // with file names as opened, for clang's messages; may be empty
+  std::string prelude;             // text before the source: built-ins of a vendor's compiler
+  bool check_only = false;         // list the kernels, make no SPIR-V; functions may be undefined
+  std::string options;             // as given to a driver
+  std::vector<std::string> requirements;      // met by the device, which has only these extensions
+  std::string no_barriers{};                  // the option that forbids barriers; empty: allowed
+  std::uint32_t address_bits = 64;            // 32 or 64
+  std::uint32_t spirv_version = 0x00010000;   // cap: 1.0 to 1.6; the oldest possible is used
   std::chrono::milliseconds timeout{60'000};  // for each tool
 };
 
@@ -41,20 +41,20 @@ enum class HostStage {
   options,    // the request itself is wrong
   tool,       // a tool did not start, hung or wrote too much
   compile,    // clang refused the source: the author's fault
-  translate,  // correct OpenCL C that has no SPIR-V under this cap and these extensions
-  validate,   // the translator wrote a module that is not valid
-  link,       // functions are called that nothing defines; normal with a prelude. Not those of
-              // required extensions: these have no SPIR-V, so it is a failed translation
+  translate,  // correct OpenCL C, but no SPIR-V under this cap and these extensions
+  validate,   // the translator wrote an invalid module
+  link,       // calls undefined functions; normal with a prelude. Functions of required
+              // extensions without SPIR-V fail at `translate` instead
 };
 
-// The bytes depend on the request and the tools' versions alone, not on the working
-// directory or the environment. Without a -cl-std the language is OpenCL C 1.2, as with a
-// driver. The code is not optimised on the host beyond registers for variables: LLVM's
-// optimiser makes integers of odd widths, `freeze` and block orders that SPIR-V cannot say
-// (seen with clang 15 at -O1 and -O2), and the drivers optimise anyway.
+// Compiles a program. The bytes depend on the request and the tools' versions only, not on the
+// working directory or the environment. Without a -cl-std the language is OpenCL C 1.2, as with a
+// driver. On the host the code is not optimised beyond registers for variables: LLVM's optimiser
+// makes integers of odd widths, `freeze` and block orders that SPIR-V cannot express (seen with
+// clang 15 at -O1 and -O2), and the drivers optimise anyway.
 //
-// A program that would compile if only it required fp16 or fp64 is compiled as if it did, with a
-// warning. One that needs other requirements is refused, and the message names them.
+// A program that lacks only the requirement fp16 or fp64 is compiled as if it had it, with a
+// warning. A program that lacks other requirements is refused, and the message names them.
 //
 // Fails with Code::process at the stages `tool` and `validate` and with Code::bad_input at the
 // others; the message is ready to print. `stage`, if not null, gets the stage that failed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that clang takes as they are, and the tables of extensions: who declares their built-
-// ins, and what SPIR-V calls them. Where clang refuses a program, adds the requirements that may
-// declare what clang does not know until the program compiles, and takes away the needless ones.
+// Lists the options that clang accepts, and maps extensions to the declarations of their built-ins
+// and to SPIR-V extensions. If clang refuses a program, adds requirements that may declare the
+// names that clang does not know until the program compiles, then removes the needless ones.
 #include "builder/compile/host_options.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ using ExtensionRow = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kExtension = "extension:";
 
-// Extensions that have a requirement of their own.
+// Extensions with a requirement of their own.
 constexpr std::array<ExtensionRow, 4> kWords = {{
     {"fp16", "cl_khr_fp16"},
     {"fp64", "cl_khr_fp64"},
@@ -59,7 +59,7 @@ constexpr std::array<ExtensionRow, 4> kWords = {{
     {"subgroups", "cl_khr_subgroups"},
 }};
 
-// Extensions that a device has not without another one.
+// Extensions that a device has only together with another one.
 constexpr std::array<ExtensionRow, 6> kWrittenAgainst = {{
     {"cl_intel_media_block_io", "cl_intel_subgroups"},
     {"cl_intel_subgroup_local_block_io", "cl_intel_subgroups"},
@@ -69,7 +69,7 @@ constexpr std::array<ExtensionRow, 6> kWrittenAgainst = {{
     {"cl_intel_subgroups_short", "cl_intel_subgroups"},
 }};
 
-// What clang has switched on for SPIR-V, and a device need not have.
+// Extensions that clang switches on for SPIR-V, but that a device may lack.
 constexpr std::array<std::string_view, 17> kSwitches = {
     "cl_amd_media_ops",
     "cl_amd_media_ops2",
@@ -89,16 +89,16 @@ constexpr std::array<std::string_view, 17> kSwitches = {
     "cl_khr_mipmap_image_writes",
     "cl_khr_subgroups",
 };
-// The same before OpenCL C 2.0, which has them.
+// Extensions of the same kind before OpenCL C 2.0, which includes them.
 constexpr std::array<std::string_view, 2> kSwitchesBefore2 = {"cl_khr_3d_image_writes",
                                                               "cl_khr_depth_images"};
-// Features of OpenCL C 3.0 that clang wants to agree with an extension, or that stand for one.
+// Features of OpenCL C 3.0 that must agree with an extension for clang, or that stand for one.
 constexpr std::array<ExtensionRow, 2> kFeatures = {{
     {"cl_khr_fp64", "__opencl_c_fp64"},
     {"cl_khr_subgroups", "__opencl_c_subgroups"},
 }};
 
-// Macros that come with an extension, and only with a second one if that is named.
+// Macros that come with an extension; if `also` is named, only with both extensions.
 struct Companion {
   std::string_view extension;
   std::string_view also;
@@ -122,7 +122,7 @@ constexpr std::array<Companion, 16> kCompanions = {{
     {"cl_ext_float_atomics", "cl_khr_fp64", "__opencl_c_ext_fp64_local_atomic_add"},
     {"cl_ext_float_atomics", "cl_khr_fp64", "__opencl_c_ext_fp64_local_atomic_min_max"},
 }};
-// Those of clang's header for SPIR in OpenCL C 3.0; the others are clang's own.
+// Macros that clang's header defines for SPIR in OpenCL C 3.0; clang defines the others itself.
 constexpr std::array<std::string_view, 5> kMacrosOf3 = {
     "__opencl_c_atomic_order_seq_cst",
     "__opencl_c_atomic_scope_all_devices",
@@ -149,7 +149,7 @@ constexpr std::array<ExtensionRow, 15> kSpirv = {{
     {"cl_khr_work_group_uniform_arithmetic", "SPV_KHR_uniform_group_instructions"},
 }};
 
-// What names of built-ins begin with, and whose they are; the longest beginning is the likeliest.
+// Beginnings of the names of built-ins, and their extensions; the longest match is the likeliest.
 constexpr ExtensionRow kNames[] = {
     {"amd_", "cl_amd_media_ops"},
     {"amd_", "cl_amd_media_ops2"},
@@ -232,7 +232,8 @@ struct Declarations {
   const unsigned char *text;
   std::size_t size;
 };
-// For built-ins that clang lacks; a text has those of the extensions whose macros are defined.
+// Declarations of built-ins that clang lacks; a text declares those of each extension whose macro
+// is defined.
 const Declarations kDeclarations[] = {
     {"cl_arm_get_core_id", declarations_arm_get_core_id_data, declarations_arm_get_core_id_size},
     {"cl_intel_bfloat16_conversions", declarations_intel_bfloat16_conversions_data,
@@ -247,14 +248,14 @@ const Declarations kDeclarations[] = {
     {"cl_qcom_", declarations_qcom_data, declarations_qcom_size},
 };
 
-// Whether no other device will do.
+// Whether only NVIDIA's devices meet these requirements.
 bool is_nvidia(const std::vector<std::string> &requirements) {
   return std::any_of(requirements.begin(), requirements.end(), [](const std::string &requirement) {
     return requirement == "vendor:nvidia" || requirement.starts_with("compute_capability:");
   });
 }
 
-// The extensions that are there where the requirements are met, sorted.
+// Returns the extensions of every device that meets the requirements, sorted.
 std::set<std::string, std::less<>> extensions_of(const std::vector<std::string> &requirements) {
   std::set<std::string, std::less<>> found;
   for (const std::string &requirement : requirements) {
@@ -263,7 +264,8 @@ std::set<std::string, std::less<>> extensions_of(const std::vector<std::string> 
       if (requirement == word) found.emplace(extension);
     }
   }
-  // By inline PTX, which clang does not take for SPIR: what it is given is the text's other branch.
+  // NVIDIA's devices have it by inline PTX, which clang does not accept for SPIR: clang gets the
+  // other branch of the source.
   if (is_nvidia(requirements)) found.emplace("cl_khr_fp16");
   for (const auto &[extension, base] : kWrittenAgainst) {
     if (found.contains(extension)) found.emplace(base);
@@ -287,14 +289,14 @@ std::string switches_of(const Extensions &required, unsigned opencl_c) {
   return text;
 }
 
-constexpr std::size_t kMaxRounds = 4;      // of compilations that each add something
-constexpr std::size_t kMaxExtensions = 8;  // that a source asks about
+constexpr std::size_t kMaxRounds = 4;      // compilations that each add something
+constexpr std::size_t kMaxExtensions = 8;  // extensions that a source asks about
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The words of a text that may be identifiers, each once, in their order.
+// Returns the words of a text that may be identifiers, each once, in their order.
 std::vector<std::string_view> names_in(std::string_view text) {
   std::vector<std::string_view> names;
   std::set<std::string_view> seen;
@@ -317,7 +319,7 @@ bool is_extension(std::string_view name) {
          std::find(kVendors.begin(), kVendors.end(), vendor) != kVendors.end();
 }
 
-// The lines of errors, without the source that clang shows below them.
+// Returns the lines with errors, without the source lines that clang shows below them.
 std::string errors_in(std::string_view messages) {
   std::string errors;
   while (!messages.empty()) {
@@ -355,7 +357,7 @@ class Search {
     return true;
   }
 
-  // The likeliest of each name that is not there yet. Whether there was any.
+  // Adds the likeliest missing requirement for each name. Returns whether it added any.
   bool add_for(std::string_view messages) {
     bool any = false;
     const std::string errors = errors_in(messages);
@@ -408,7 +410,7 @@ Result<HostOptions> host_options(std::string_view options) {
                   fmt::format("a quote is open in the build options: {}", options));
   }
   HostOptions result;
-  bool may_have_operand = false;  // an option of a vendor's own
+  bool may_have_operand = false;  // true after a vendor's own option
   for (auto word = words->begin(); word != words->end(); ++word) {
     std::string whole = word->text;
     const bool has_operand =
@@ -476,7 +478,7 @@ HostExtensions host_extensions(const std::vector<std::string> &requirements, uns
     result.macros.insert(result.macros.end(), kMacrosOf3.begin(), kMacrosOf3.end());
   std::sort(result.macros.begin(), result.macros.end());
   for (std::string &macro : result.macros) macro += "=1";
-  // Clang would warn of Qualcomm's attribute of kernels.
+  // Hides Qualcomm's kernel attribute, about which clang would warn.
   if (required.contains("cl_qcom_reqd_sub_group_size"))
     result.macros.emplace_back("qcom_reqd_sub_group_size(size)=unused");
   for (const Declarations &one : kDeclarations) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs clang's preprocessor over virtual files, and compares; several programs of a spool at once.
+// Runs clang's preprocessor over virtual files and compares the tokens, for several programs of a
+// spool at once.
 #include "builder/compile/prove_text.hpp"
 
 #include <algorithm>
@@ -32,16 +33,16 @@ using Strings = std::vector<std::string>;
 constexpr std::chrono::milliseconds kTimeout{60'000};
 constexpr char kMain[] = "<program>";
 
-// Files that only clang sees, and nothing else that it could see: a folder of them, and an overlay
-// of its virtual file system that says where they are (-ivfsoverlay). Not thread-safe.
+// Files that only clang sees, while it sees no others: a folder with the files, and an overlay of
+// clang's virtual file system that lists their paths (-ivfsoverlay). Not thread-safe.
 class VirtualFiles {
  public:
-  // `folder` has to stay while the files are in use.
+  // `folder` must stay while the files are in use.
   VirtualFiles(std::string folder, std::string name)
       : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  // A file by an absolute path. Of paths with one identity clang knows that they are one file.
-  // Fails if clang would not tell the path from another's.
+  // Adds a file by an absolute path. Clang treats all paths with one identity as the same file.
+  // Fails if clang would take the path for another file's.
   Status add(const std::string &path, const std::string &identity, const std::string &text) {
     const auto [file, is_first] = files_.try_emplace(identity, File{files_.size(), &text});
     if (!is_first && *file->second.text != text) {
@@ -60,9 +61,9 @@ class VirtualFiles {
     return is_first ? write(real, text) : Status();
   }
 
-  // Writes the overlay, whose path is path() then.
+  // Writes the overlay to path().
   Status finish() {
-    // In this order: LLVM's reader of YAML wants what the files depend on before them.
+    // LLVM's YAML reader needs these settings before the files.
     nlohmann::ordered_json overlay;
     overlay["version"] = "0";
     overlay["case-sensitive"] = "true";
@@ -87,18 +88,18 @@ class VirtualFiles {
   }
 
   std::string folder_, name_;
-  std::map<std::string, std::string> paths_;  // with the identity of each
+  std::map<std::string, std::string> paths_;  // each with its identity
   std::map<std::string, File> files_;         // by identity
   nlohmann::json roots_ = nlohmann::json::array();
 };
 
-// Macros that stand for some driver's.
+// Macros as some driver may define them.
 struct MacroSet {
   std::string name;
   Strings arguments;
 };
 
-// What options tell a preprocessor, but for folders.
+// Returns the options that affect a preprocessor, without those for folders.
 Strings macro_options(std::string_view options) {
   Strings kept;
   const auto words = source::option_words(options);
@@ -130,10 +131,10 @@ void add_words(std::string_view code, std::set<std::string> *words) {
   }
 }
 
-// What the flattener left and what conditions ask for.
+// The includes that the flattener left, and the macros that conditions ask for.
 struct Directives {
   std::set<std::string> includes;  // operands, with quotes or angle brackets
-  std::set<std::string> macros;    // that the text does not define
+  std::set<std::string> macros;    // macros that the text does not define
 };
 
 Directives directives_in(const std::string &text) {
@@ -160,19 +161,20 @@ Directives directives_in(const std::string &text) {
   return found;
 }
 
-// What clang reads.
+// The input of clang.
 struct Reading {
-  std::string main;   // its path
+  std::string main;   // the path of the main file
   Strings arguments;  // overlay and folders
 };
 
 struct Preprocessed {
   std::string text;
-  Strings diagnostics;  // without places
-  std::string grave;    // the first that is neither of #error nor of a missing file
+  Strings diagnostics;  // without file names and line numbers
+  // The first error that is neither an #error nor a missing file.
+  std::string grave;
 };
 
-// Of lines as "FILE:1:2: error: TEXT", and behind each the line of the source.
+// Reads lines of the form "FILE:1:2: error: TEXT", each followed by the source line.
 void read_errors(std::string_view text, Preprocessed *read) {
   constexpr std::string_view kError = "error: ";
   while (!text.empty()) {
@@ -200,7 +202,7 @@ void read_errors(std::string_view text, Preprocessed *read) {
 
 class Prover {
  public:
-  // Without `original` there is nothing to compare, and the text alone is looked at.
+  // Without `original` there is nothing to compare, and only the flattened text is checked.
   Prover(const fs::path &clang, std::optional<Reading> original, Reading flattened,
          const std::string &text, std::string_view options)
       : clang_(clang),
@@ -209,12 +211,13 @@ class Prover {
         options_(macro_options(options)),
         directives_(directives_in(text)) {}
 
-  // A manifest's source may have includes of the compilers' own, and its pack has names of its own.
+  // False for a manifest's source: it may include the compilers' own files, and its pack has file
+  // names of its own.
   bool is_recorded = true;
 
   Status prove() {
     const std::vector<MacroSet> sets = macro_sets();
-    std::map<std::string, std::size_t> left;  // of how many sets clang comes to an #include
+    std::map<std::string, std::size_t> left;  // by #include: with how many sets clang reaches it
     std::string grave;
     bool is_proven = false;
     for (const MacroSet &set : sets) {
@@ -247,7 +250,7 @@ class Prover {
     return sets;
   }
 
-  // By the compiler itself, -cc1, since clang's driver looks for its input on the disk.
+  // Runs the compiler itself (-cc1), because clang's driver looks for its input on the disk.
   Status preprocess(const Reading &reading, const MacroSet &set, Preprocessed *read) const {
     Strings arguments = {"-cc1", "-E", "-dI", "-w", "-x", "cl", "-nostdsysteminc", "-nobuiltininc"};
     arguments.insert(arguments.end(), set.arguments.begin(), set.arguments.end());
@@ -290,7 +293,7 @@ class Prover {
     return {};
   }
 
-  // What clang would read beyond the text.
+  // Fails if clang would read files beyond the text.
   Status check_includes(const MacroSet &set, const Preprocessed &flattened, std::size_t set_count,
                         std::map<std::string, std::size_t> *left) const {
     TokenReader text(flattened.text);
@@ -322,7 +325,7 @@ class Prover {
   Directives directives_;
 };
 
-// The flattened text as a file that includes nothing, at `path`.
+// Lays out the flattened text as a file that includes nothing, at `path`.
 Status lay_out(const std::string &folder, const std::string &path, const std::string &text,
                Reading *reading) {
   VirtualFiles files(folder, "flattened");
@@ -331,7 +334,7 @@ Status lay_out(const std::string &folder, const std::string &path, const std::st
   return files.finish();
 }
 
-// The application's text and files as they lay on its machine.
+// Lays out the application's text and files as on the application's machine.
 Status lay_out(const std::string &folder, const source::WholeProgram &program, Reading *reading) {
   VirtualFiles files(folder, "original");
   const std::string main = fmt::format("{}/{}", program.folder, kMain);
@@ -374,14 +377,14 @@ Status prove_recorded_in(const std::string &folder, const fs::path &clang,
   return prover.prove();
 }
 
-// A program of a spool that includes files, or may.
+// A program of a spool that includes files or may include some.
 struct ProgramToProve {
-  std::size_t program;  // in the contents
+  std::size_t program;  // its index in the contents
   std::vector<fs::path> files;
   Status status{};
 };
 
-// The spool's files of recorded includes, by the program's name.
+// Returns the spool's files of recorded includes, by the program's name.
 std::map<std::string, std::vector<fs::path>> recorded_files_in(const std::string &folder) {
   std::map<std::string, std::vector<fs::path>> found;
   std::error_code error;
@@ -417,7 +420,7 @@ Status prove(const fs::path &clang, const packs::Program &recorded, const Progra
   source::WholeProgram program;
   program.name = recorded.name;
   std::string before;
-  for (const packs::Variant &variant : recorded.variants) {  // differ in their kernels
+  for (const packs::Variant &variant : recorded.variants) {  // may differ only in their kernels
     if (Status s = read_texts(variant, &program); !s.ok()) return s;
     if (program.source == before) continue;
     before = program.source;

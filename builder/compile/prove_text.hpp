@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proof that a flattened text is what a compiler reads when it reads the files: clang preprocesses
-// both, and their tokens are compared. The flattener is a model of a compiler; this asks one.
+// Proves that a flattened text equals what a compiler reads from the files: clang preprocesses
+// both, and their tokens are compared. The flattener is a model of a compiler; this asks a real
+// one.
 //
-// What is proven, and what is not: both are preprocessed with the macros of OpenCL C 1.2 and 64-bit
-// addresses, of OpenCL C 2.0 and 32-bit addresses, and with each macro defined as 1 that a
-// condition asks for and the text does not define. A difference that other macros alone bring out
-// stays unseen. Of recorded files clang sees those that the recording layer opened, at the paths
-// under which it opened them: that the driver finds no others is the layer's to know.
+// Both are preprocessed with the macros of OpenCL C 1.2 and 64-bit addresses, with the macros of
+// OpenCL C 2.0 and 32-bit addresses, and with each macro that a condition asks for and the text
+// does not define set to 1. A difference that appears only with other macros stays unseen. For
+// recorded files clang sees only the files that the recording layer opened, at the same paths: the
+// layer must make sure that the driver finds no others.
 #pragma once
 
 #include <filesystem>
@@ -19,22 +20,25 @@
 
 namespace kiln::builder {
 
-// A program that was recorded with its files. None of them is read from this machine's disk.
+// Proves a program that was recorded with its files. None of them is read from this machine's disk.
 // Safe to use from any thread.
 //
-// Code::failed if it is not proven: if a token differs, or an error of the preprocessor; if clang
-// meets an #include that the flattener did not see, or one that it left and that no macros hide;
-// if two recorded paths that clang takes for one lead to two files; if clang cannot preprocess it
-// with any of these macros. Errors of a directive #error, and of files that neither finds, are none
-// if both texts have them: clang goes on behind them. The message begins with the program's name
-// and is ready to print. Code::process if clang itself fails.
+// Fails with Code::failed if the text is not proven:
+// * a token or a preprocessor error differs;
+// * clang meets an #include that the flattener did not see;
+// * with every set of macros, clang reaches an #include that the flattener left;
+// * clang takes two recorded paths with different files for one path;
+// * clang cannot preprocess the text with any set of macros.
+// An #error, or a file that neither finds, is not a fault if both texts have it: clang continues
+// after it. The message begins with the program's name and is ready to print. Fails with
+// Code::process if clang itself fails.
 //
-// A program without files is its own text. There is nothing to compare then, but it may have an
-// #include that was not followed.
+// For a program without files there is nothing to compare, but its text may have an #include that
+// was not followed.
 Status prove_recorded(const std::filesystem::path &clang, const source::WholeProgram &program);
 
-// Whether a program without files is worth the time: its text has an #include, or what stands for
-// other characters.
+// Whether a program without files needs a proof: its text has an #include, or character sequences
+// that stand for other characters.
 bool may_include(const std::string &text);
 
 // A manifest's source, which clang reads from the disk.
@@ -44,16 +48,16 @@ struct SourceToProve {
   std::string options;
   std::string flattened;
 };
-// The same, but without the macros of OpenCL C 2.0, to be quick; __FILE__ does not count, since a
-// pack's names are the manifest's, nor do includes that are left to the compilers. Code::bad_input
-// if it is not proven.
+// Proves a manifest's source. To be quick, skips the macros of OpenCL C 2.0. Ignores __FILE__,
+// since a pack uses the manifest's file names, and includes that are left to the compilers. Fails
+// with Code::bad_input if the source is not proven.
 Status prove_source(const std::filesystem::path &clang, const SourceToProve &source);
 
-// Proves the programs of the spool in `folder` that include files, or may, as many at once as there
-// are CPUs. Takes those that are not proven out of `contents`, which are the spool's, and returns
-// why, as prove_recorded(). A program whose text was put together of files, and whose files the
-// spool lacks, is not proven. `clang` as find_clang() takes it; it is looked for only if a program
-// includes files, and then Code::not_found as there.
+// Proves the programs of the spool in `folder` that include files or may include some, as many at
+// once as there are CPUs. Removes unproven programs from `contents`, which are the spool's
+// contents, and returns the reasons, as prove_recorded() does. A program that was put together from
+// files is not proven if the spool lacks these files. `clang` is used as by find_clang(); it is
+// searched for only if a program includes files, and fails with Code::not_found as there.
 Result<std::vector<Status>> prove_spool(const std::string &folder, const std::string &clang,
                                         packs::Contents *contents);
 

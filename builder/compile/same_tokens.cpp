@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A scanner for preprocessed OpenCL C, which has no comments and no splices any more.
+// A scanner for preprocessed OpenCL C, which has neither comments nor line splices.
 #include "builder/compile/same_tokens.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace kiln::builder {
 namespace {
 
-// Of more than one character, the longest first.
+// Punctuators of more than one character, the longest first.
 constexpr std::string_view kPunctuators[] = {"%:%:", "...", "<<=", ">>=", "->*", "##", "->", "++",
                                              "--",   "<<",  ">>",  "<=",  ">=",  "==", "!=", "&&",
                                              "||",   "*=",  "/=",  "%=",  "+=",  "-=", "&=", "^=",
@@ -54,8 +54,8 @@ std::string PlacedToken::place() const {
   return path + ":" + std::to_string(line);
 }
 
-// A line marker, or an include directive that -dI shows: clang writes no other `# `, `#include`,
-// `#include_next` and `#import` at the start of a line.
+// Skips a line marker, or an include directive that -dI shows: clang writes no other `# `,
+// `#include`, `#include_next` and `#import` at the start of a line.
 bool TokenReader::skip_directive() {
   const std::size_t end = std::min(text_.find('\n', at_), text_.size());
   const std::string_view whole = text_.substr(at_, end - at_);
@@ -66,7 +66,7 @@ bool TokenReader::skip_directive() {
       const std::size_t size = literal_size(whole.substr(quote));
       place_.file = whole.substr(quote + 1, size - 2);
     }
-    at_ = std::min(end + 1, text_.size());  // the number is of the next line
+    at_ = std::min(end + 1, text_.size());  // the number belongs to the next line
     return true;
   }
   if (!whole.starts_with("#include") && !whole.starts_with("#import")) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two texts after clang's preprocessor, compared token by token. Pure; safe to use from any thread.
+// Compares two outputs of clang's preprocessor token by token. Pure; safe to use from any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,24 @@
 
 namespace kiln::builder {
 
-// A token where the preprocessor's line markers say that it stands. Views into the output.
+// A token with its place according to the preprocessor's line markers. Holds views into the output.
 struct PlacedToken {
-  std::string_view text;  // empty: the end of the output; a line end: of a #pragma
-  std::string_view file;  // as the marker has it, with its escapes
+  // Empty at the end of the output; a line end at the end of a #pragma.
+  std::string_view text;
+  std::string_view file;  // as in the marker, with its escapes
   std::size_t line = 0;
 
   std::string place() const;  // "FILE:LINE"
 };
 
-// What `clang -E -dI` wrote, one token after the other. White space and line markers are no
-// tokens; a #pragma is, up to the end of its line.
+// Reads the output of `clang -E -dI` token by token. White space and line markers are not tokens; a
+// #pragma is, up to the end of its line.
 class TokenReader {
  public:
   explicit TokenReader(std::string_view output) : text_(output) {}
 
   PlacedToken next();
-  // The #include directives before the last token, whether or not clang opened the file.
+  // The #include directives before the last token, whether or not clang opened the files.
   const std::vector<PlacedToken> &includes() const { return includes_; }
 
  private:
@@ -41,7 +42,7 @@ class TokenReader {
   std::vector<PlacedToken> includes_;
 };
 
-// The first tokens that are not the same, or nothing.
+// The first two tokens that differ.
 struct TokenDifference {
   PlacedToken one, other;
 };

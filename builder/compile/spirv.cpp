@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over the instructions of a module for entry points, their parameters, and functions without
-// a body. Of LLVM IR it reads the lines that define kernels, `define ... spir_kernel void
-// @NAME(TYPE %0, ...) ... {`, and those that declare functions, `declare ... @NAME(TYPE ...)`.
+// Walks over the instructions of a module to find entry points, their parameters, and functions
+// without a body. In LLVM IR, reads the lines that define kernels, `define ... spir_kernel void
+// @NAME(TYPE %0, ...) ... {`, and the lines that declare functions, `declare ... @NAME(TYPE ...)`.
 #include "builder/compile/spirv.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr std::uint32_t kExecutionModelKernel = 6;
 constexpr std::uint32_t kDecorationLinkageAttributes = 41;
 constexpr std::uint32_t kLinkageImport = 1;
 
-// The words of a module, or of one instruction in it.
+// The words of a module, or of one instruction.
 class Words {
  public:
   explicit Words(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -45,7 +45,7 @@ class Words {
   Words part(std::size_t first, std::size_t count) const {
     return Words(bytes_.subspan(first * 4, count * 4));
   }
-  // The literal string that starts at a word, and the word behind it.
+  // Returns the literal string that starts at a word, and the index of the word after it.
   std::optional<std::pair<std::string, std::size_t>> text(std::size_t first) const {
     if (first >= size()) return std::nullopt;
     const auto rest = bytes_.subspan(first * 4);
@@ -153,7 +153,7 @@ class Reader {
     if (twin != module_.kernels.end()) {
       return Status(Code::bad_input, fmt::format("two kernels are called {}", twin->name));
     }
-    // Built-in variables are imported too, and are no functions.
+    // Built-in variables are imported too, but are not functions.
     for (auto &[id, name] : imports_) {
       if (parameters_.contains(id)) module_.unresolved.push_back(std::move(name));
     }
@@ -172,7 +172,8 @@ class Reader {
 
 constexpr std::string_view kKernel = " spir_kernel void @";
 
-// Of a list of parameters after its opening parenthesis. A type may have commas in brackets.
+// Counts the parameters in a list after its opening parenthesis. A type may have commas in
+// brackets.
 std::uint32_t count_parameters(std::string_view list) {
   std::uint32_t commas = 0;
   bool empty = true;

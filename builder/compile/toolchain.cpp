@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches clang and llvm-spirv from the newest LLVM down until two versions agree, and runs them
+// Searches clang and llvm-spirv from the newest LLVM down until their versions agree, and runs them
 // in a fixed environment.
 #include "builder/compile/toolchain.hpp"
 
@@ -24,7 +24,7 @@ constexpr int kNewest = 20;
 constexpr int kOldest = 11;
 constexpr std::chrono::milliseconds kVersionTimeout{20'000};
 
-// The number behind "version ", as clang and llvm-spirv write it; 0 if there is none.
+// Returns the number after "version ", as clang and llvm-spirv write it; 0 if there is none.
 int major_of(const std::string &line) {
   constexpr std::string_view kWord = "version ";
   const std::size_t at = line.find(kWord);
@@ -35,7 +35,7 @@ int major_of(const std::string &line) {
   return number;
 }
 
-// The first line with a word for the version: llvm-spirv has another one before it.
+// Returns the first line that names the version: llvm-spirv writes another line first.
 std::string version_line(const std::string &text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -49,7 +49,8 @@ std::string version_line(const std::string &text) {
   return {};
 }
 
-// A tool by path or by name. If it cannot be used, `tried` gets a line that says why.
+// Opens a tool by path or by name. If the tool cannot be used, adds a line with the reason to
+// `tried`.
 std::optional<HostTool> open_tool(const std::string &name, const std::string &search_path,
                                   std::vector<std::string> &tried) {
   const auto path = find_executable({name}, search_path);
@@ -78,7 +79,7 @@ struct Pair {
   HostTool llvm_spirv;
 };
 
-// A clang and an llvm-spirv by name, if both are there and agree.
+// Opens a clang and an llvm-spirv by name, if both exist and their versions agree.
 std::optional<Pair> open_pair(const std::string &clang_name, const std::string &spirv_name,
                               const std::string &search_path, std::vector<std::string> &tried) {
   const auto clang = open_tool(clang_name, search_path, tried);
@@ -92,7 +93,7 @@ std::optional<Pair> open_pair(const std::string &clang_name, const std::string &
   return Pair{*clang, *llvm_spirv};
 }
 
-// The tool that the caller did not name is searched for by the version of the one that was named.
+// Searches for the tool that the caller did not name by the version of the tool that was named.
 std::optional<Pair> named_pair(const ToolchainRequest &request, const std::string &search_path,
                                std::vector<std::string> &tried) {
   const auto complete = [&](const std::string &named, const std::string &other,
@@ -139,7 +140,7 @@ Status not_found(const std::string &what, const std::vector<std::string> &tried,
   return {Code::not_found, text + install + "\n"};
 }
 
-// What a tool writes beyond this is a fault of its own.
+// Limit on a tool's output; more is the tool's fault.
 constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels, and how the facts and capabilities of a device travel as JSON between processes.
+// Labels of devices, and their facts and capabilities as JSON between processes.
 #include "builder/device/device_info.hpp"
 
 #include "runtime/device/device.hpp"
@@ -7,8 +7,8 @@
 namespace kiln::runtime {
 namespace {
 
-// Gives name and value of each member to `visit`. The line that names them all does not compile
-// when Capabilities has a member more or less.
+// Gives name and value of each member to `visit`. The line with all names stops compiling if
+// Capabilities gains or loses a member.
 template <typename AnyCapabilities, typename Visit>
 void visit_members(AnyCapabilities &capabilities, Visit visit) {
   auto &[profile, images, fp16, fp64, subgroups, integer_dot_product, opencl_3, unified_memory,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device, as a value: one of this machine, or one that is not there.
+// A device as a value: a device of this machine, or a virtual device.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace kiln::runtime {
 
-// Capabilities on their way from a child process: every member but the profile, which follows from
-// the identity.
+// Convert capabilities that a child process sends: every member except the profile, which follows
+// from the identity.
 void to_json(nlohmann::json &out, const Capabilities &capabilities);
 void from_json(const nlohmann::json &in, Capabilities &capabilities);
 
@@ -23,20 +23,22 @@ void from_json(const nlohmann::json &in, Capabilities &capabilities);
 namespace kiln::builder {
 
 struct DeviceInfo {
-  std::size_t index = 0;  // as kiln_device_open takes it
+  std::size_t index = 0;  // as for kiln_device_open
   runtime::Identity identity;
   runtime::Description description;
   runtime::Capabilities capabilities;
-  // Of a device that is not there: what makes its binaries. With a compiler the identity is what is
-  // known of any such device, and the capabilities are what the compiler makes code for.
+  // Set for a virtual device: makes its binaries. With a compiler, the identity holds the facts
+  // that all such devices share, and the capabilities are those that the compiler generates code
+  // for.
   std::shared_ptr<const VirtualDevice> virtual_device{};
 
-  // "Portable Computing Language: pthread-... (driver 3.1)"; of a device that is not there its
+  // Returns "Portable Computing Language: pthread-... (driver 3.1)"; for a virtual device, its
   // name.
   std::string label() const;
 };
 
-// The identity's facts as JSON, and back; facts that this version does not know are left out.
+// Convert the identity's facts to JSON and back; facts that this version does not know are left
+// out.
 nlohmann::json to_json(const runtime::Identity &identity);
 runtime::Identity identity_from(const nlohmann::json &facts);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists devices in a process of its own, sets the variables by which drivers find their caches, and
-// finds a device again by index and binary key.
+// Lists devices in a child process, sets the variables that tell drivers where their caches are,
+// and finds a device again by index and binary key.
 #include "builder/device/opened_device.hpp"
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ using runtime::Field;
 
 constexpr std::chrono::seconds kListTimeout{60};
 
-// Facts travel as bytes: a driver's string need not be UTF-8.
+// Facts travel as bytes: a driver's string may not be UTF-8.
 json raw_identity(const runtime::Identity &identity) {
   json facts = json::object();
   for (const auto &[name, value] : identity.facts()) {
@@ -31,7 +31,7 @@ json raw_identity(const runtime::Identity &identity) {
 }
 
 // Loads OpenCL and lists its devices. Fails with Code::no_opencl, Code::no_device or Code::opencl;
-// the message also says what was tried. For child processes alone: the parent loads no driver.
+// the message also says what was tried. Call only in child processes: the parent loads no driver.
 Status load_and_list(std::shared_ptr<const runtime::OpenCL> *cl,
                      std::vector<runtime::DeviceId> *ids) {
   auto table = std::make_shared<runtime::OpenCL>();

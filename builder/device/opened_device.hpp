@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This machine's devices: their list, and what a child process does before it works on one: it
-// moves the driver's caches and opens the device.
+// Lists this machine's devices, and prepares a child process to work on one: moves the driver's
+// caches and opens the device.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,29 @@
 
 namespace kiln::builder {
 
-// Asks in a process of its own. Fails with Code::no_opencl or Code::no_device if there is no OpenCL
-// library, platform or device, and with Code::process if a driver died.
+// Lists the devices in a child process. Fails with Code::no_opencl or Code::no_device if there is
+// no OpenCL library, platform or device, and with Code::process if a driver died.
 Result<std::vector<DeviceInfo>> list_devices();
 
-// The devices that a selector names: an index of the list, or a glob (* and ?), without
-// regard to case, over the platform's name and the device's name; it may match a part of
-// neither, but the whole of either. An empty selector names all.
+// Returns the devices that a selector names: an index of the list, or a glob (* and ?), ignoring
+// case, that must match the whole platform name or the whole device name. An empty selector names
+// all devices.
 std::vector<DeviceInfo> select_devices(const std::vector<DeviceInfo> &devices,
                                        const std::string &selector);
 
-// Gives this process, before it loads a driver, caches of its own below `folder`, which are empty
-// if the folder is and which are one file each: for a process that the user's caches must not help,
-// or whose caches must be known. Caches that cannot be moved are switched off.
+// Moves this process's driver caches below `folder`, one file each; they are empty if the folder
+// holds no files. Call before the process loads a driver, if the user's caches must not help it or
+// its caches must be known. Caches that cannot be moved are switched off.
 void use_driver_caches(const std::string &folder);
 
 struct OpenedDevice {
   std::shared_ptr<const runtime::Device> device;
   runtime::Handle<cl_context> context;
 
-  // Loads OpenCL, finds the device again and makes a context. The device must still be
-  // what the list said: an index means nothing once a driver was replaced. Fails as
-  // load_and_list() does, with Code::no_device if the device is gone or another, and with
-  // Code::opencl if it gives no context.
+  // Loads OpenCL, finds the device again and makes a context. The device must still match `info`:
+  // an index means nothing once a driver was replaced. Fails as load_and_list() does, with
+  // Code::no_device if the device is gone or a different one, and with Code::opencl if no context
+  // can be made.
   Status open(const DeviceInfo &info);
 };
 

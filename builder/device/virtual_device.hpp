@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that is not there: what makes its binaries, and what packs say of these.
+// A virtual device, one that this machine does not have: how its binaries are made and what packs
+// record about them.
 #pragma once
 
 #include <string>
@@ -16,9 +17,10 @@ namespace kiln::builder {
 class VirtualDevice {
  public:
   struct Made {
-    packs::Bytes binary;  // as the driver of such a device takes it
-    std::string log;      // what the tools said; mostly empty
-    // From here on a driver's alone. Compilers leave them: nothing has loaded what they make.
+    packs::Bytes binary;  // as the driver of such a device accepts it
+    std::string log;      // the tools' messages; mostly empty
+    // The following fields are set by drivers only. Compilers leave them, since nothing has loaded
+    // their binaries.
     packs::Finish finish{};
     std::vector<packs::KernelFacts> kernels{};
     std::uint64_t build_microseconds = 0, load_microseconds = 0;
@@ -28,29 +30,29 @@ class VirtualDevice {
 
   // The device as the user named it: "nvidia:sm_90".
   virtual const std::string &name() const = 0;
-  // How the binaries are made, which packs keep as their finisher: "virtual-nvptx 1, clang 15.0.6,
-  // ptxas 13.0.88". Begins with "virtual-"; of a compiler, equal texts mean equal bytes for equal
-  // variants.
+  // How the binaries are made; packs keep this text as the finisher: "virtual-nvptx 1, clang
+  // 15.0.6, ptxas 13.0.88". Begins with "virtual-"; for a compiler, equal texts mean equal bytes
+  // for equal variants.
   virtual const std::string &recipe() const = 0;
-  // The oldest driver that takes the binaries; empty where any does that has the binary key.
+  // The oldest driver that accepts the binaries; empty if every driver with the binary key does.
   virtual const std::string &driver() const = 0;
-  // From the variant's source, or its IL where that is taken. `limits` are each step's; `finish` is
-  // a driver's matter, as BuildOptions has it. Fails with Code::requirement for what it makes no
-  // code for, with Code::bad_input for a program that it refuses, with Code::failed where it may be
-  // either that or the machine's fault, with Code::process for a tool that dies, hangs, takes too
-  // much memory, or lies about its success, and as a driver does with its code of OpenCL. The
-  // message names what is wrong and ends with what the tool said.
+  // Compiles the variant's source, or its IL if the device accepts IL. `limits` apply to each step;
+  // `finish` concerns drivers only and is as in BuildOptions. Fails with Code::requirement for a
+  // variant that it cannot make code for, with Code::bad_input for a program that it refuses, with
+  // Code::failed if either the program or the machine may be at fault, with Code::process for a
+  // tool that dies, hangs, takes too much memory or wrongly reports success, and with OpenCL's
+  // error code as a driver does. The message names the fault and ends with the tool's output.
   virtual Result<Made> compile(const packs::Variant &variant, const CallLimits &limits,
                                bool finish) const = 0;
 };
 
-// Whether no device has launched the binary, since it was made for one that was not there.
+// Whether no device has launched the binary, because it was made for a virtual device.
 inline bool is_virtual(const packs::Finish &finish) {
   return finish.finisher.starts_with("virtual-");
 }
 
-// The recipe of binaries by Intel's driver as another GPU, which has loaded them; the finisher goes
-// on with " as skl".
+// The recipe of binaries that Intel's driver made as another GPU, and has loaded; the finisher
+// continues with " as skl".
 inline constexpr char kNeoRecipe[] = "virtual-neo 1";
 inline bool is_by_neo(const packs::Finish &finish) {
   return finish.finisher.starts_with(kNeoRecipe);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finisher of each profile, the checks of what it made, and both as JSON for the parent.
+// The finisher of each profile, and binaries as JSON for the parent.
 #include "builder/finish/finishers.hpp"
 
 #include <chrono>
@@ -33,7 +33,7 @@ packs::Binary with_finish(const packs::Variant &variant, packs::Bytes bytes, pac
   return binary;
 }
 
-// PTX of `device` as code for that compute capability.
+// Links PTX of `device` to code for the compute capability.
 Result<packs::Binary> link(const runtime::Device &device, const packs::Variant &variant,
                            const packs::Bytes &ptx, std::uint32_t compute_capability) {
   const auto start = Clock::now();
@@ -65,7 +65,7 @@ json link_also(const runtime::Device &device, const packs::Variant &variant,
   return also;
 }
 
-// The PTX, and the cubin if finishing is wanted.
+// Makes the PTX, and the cubin if finishing is requested.
 json make_linked(const runtime::Device &device, const JobRequest &request, packs::Bytes ptx) {
   json answer = json::object();
   packs::Finish finish{Finality::no, kPtx};
@@ -73,7 +73,7 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
   if (request.finish) {
     const auto cubin = link(device, request.variant, ptx, device.capabilities.compute_capability);
     if (cubin.ok()) answer["binary"] = to_json(*cubin);
-    // Names the linker only if it ran: a later build, on a machine that has one, then tries again.
+    // Name the linker only if it ran: then a later build, on a machine that has one, tries again.
     if (cubin.ok() || cubin.status().code == Code::opencl) finish.finisher = kLinker;
     if (!cubin.ok()) finish.why_not = "it could not be finished: " + cubin.status().message;
   }
@@ -84,8 +84,8 @@ json make_linked(const runtime::Device &device, const JobRequest &request, packs
   return answer;
 }
 
-// The work-group sizes to make code for. What an application was seen to launch is launched here:
-// PoCL puts that code into the binary, for the sizes that it chooses itself, too.
+// Returns the work-group sizes to make code for. Repeats recorded launches here: PoCL puts their
+// code into the binary, including code for sizes that PoCL chose itself.
 std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRequest &request,
                                       const runtime::BuiltProgram &built) {
   const auto recorded = recorded_launches(request.variant);
@@ -111,10 +111,10 @@ std::vector<LaunchSize> sizes_to_have(const runtime::Device &device, const JobRe
   return sizes;
 }
 
-// PoCL reads POCL_BINARY_SPECIALIZE_WG when a program is first asked for its binary, and adds the
-// code for those work-group sizes. The program that gave the sizes was asked already, so the
-// binary is taken from a second one. A process of PoCL's keeps the variable's first value:
-// is_spent().
+// Makes a binary with code for work-group sizes. PoCL reads POCL_BINARY_SPECIALIZE_WG when a
+// program is first asked for its binary, and adds the code for those sizes. The program that gave
+// the sizes was asked already, so the binary comes from a second program. A process keeps the
+// variable's first value in PoCL; see is_spent().
 json make_with_sizes(const runtime::Device &device, const JobRequest &request,
                      const runtime::BuiltProgram &built, std::size_t unfinished_size,
                      const std::function<runtime::BuildOutcome()> &build) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a driver's binary final, by its profile (runtime/identity/identity.hpp, Finishing),
-// and how a job's binaries travel from its processes to the builder.
+// Finishers, which make a driver's binary final, by profile (runtime/identity/identity.hpp,
+// Finishing); and the JSON in which a job's processes send binaries to the builder.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace kiln::builder {
 
-// Names and versions of finishers, and what is said of PTX.
+// Names and versions of finishers, and the reason why PTX is not final.
 inline constexpr char kLinker[] = "nvidia-linker 1";
 inline constexpr char kWorkGroups[] = "pocl-work-groups 1";
 inline constexpr char kShaderCache[] = "mesa-shader-cache 1";
 inline constexpr char kPtx[] = "the driver compiles this form whenever it loads it";
 
-// A binary with its finish and auxiliary blob, and back. The log and the kernels' info are other
-// members of the same answer.
+// Convert a binary, with its finish and auxiliary blob, to JSON and back. The log and the kernels'
+// info are other members of the same answer.
 nlohmann::json to_json(const packs::Binary &binary);
 packs::Binary binary_from(const packs::Variant &variant, const nlohmann::json &in);
 
@@ -33,7 +33,7 @@ nlohmann::json make_binaries(const runtime::Device &device, const JobRequest &re
                              const runtime::BuiltProgram &built,
                              const std::function<runtime::BuildOutcome()> &build);
 
-// Whether make_binaries() left this process so that it must make no others.
+// Returns whether this process must not call make_binaries() again.
 bool is_spent();
 
 }  // namespace kiln::builder

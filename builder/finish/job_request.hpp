@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one job of a build is to make: a variant for a device.
+// Request for one job of a build: a variant for a device.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace kiln::builder {
 
 struct ResultCheck;
 
-// Another variant that the job's binary serves, and whose reference has to agree with it, too.
+// Another variant that the job's binary serves; the binary must match its reference, too.
 struct Twin {
   const packs::Program *program = nullptr;
   const packs::Variant *variant = nullptr;
   const ResultCheck *check = nullptr;
 };
 
-// Whether a variant is to be packed with a proof against the reference alone.
+// Returns whether a variant may be packed only with a proof against the reference.
 inline bool needs_proof(const packs::Variant &variant) {
   return runtime::requires_word(variant.requirements, runtime::kProof);
 }
@@ -31,17 +31,17 @@ struct JobRequest {
   const DeviceInfo &device;
   const packs::Program &program;
   const packs::Variant &variant;
-  CallLimits limits;   // of each step in a process
-  bool finish = true;  // or leave the driver's binary as it is
-  TunedSizes tuned{};  // for the work-group sizes to finish for
-  // Compute capabilities, 1000 for 10.0, that NVIDIA's linker is to make code for, too.
+  CallLimits limits;   // for each step in a process
+  bool finish = true;  // false: leave the driver's binary as it is
+  TunedSizes tuned{};  // work-group sizes to finish for
+  // Compute capabilities for which NVIDIA's linker also makes code; 1000 means 10.0.
   std::vector<std::uint32_t> also{};
-  packs::Bytes opening{};       // as harvest_opening() gives it, for drivers with such a cache
-  bool repeat_launches = true;  // recorded ones, to finish it; they may end the process
+  packs::Bytes opening{};       // from harvest_opening(), for drivers with a shader cache
+  bool repeat_launches = true;  // repeat recorded launches to finish; may end the process
   std::vector<Twin> twins{};
-  const ResultCheck *check = nullptr;  // what results are compared with; null: nothing
+  const ResultCheck *check = nullptr;  // comparison of results; null: none
   bool parallel = false;               // other jobs compile at the same time
-  bool launch_source = true;  // the program that was built, where results are compared with it
+  bool launch_source = true;           // launch the built program if results are compared with it
 };
 
 }  // namespace kiln::builder

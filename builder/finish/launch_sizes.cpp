@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects sizes over problems, tunings and recordings, and writes them as PoCL wants them.
+// Collects sizes from problems, tunings and recordings, and formats them for PoCL.
 #include "builder/finish/launch_sizes.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using runtime::NDSize;
 
-// PoCL's limit is on the greater of the range's x and y; of z it looks at the group's own side.
+// PoCL limits the greater of the range's x and y; for z it limits the work-group's size.
 constexpr std::size_t kWide = 65'535;
 constexpr std::size_t kDeep = 256;
 
@@ -38,7 +38,7 @@ std::vector<ProblemSize> problems_of(const packs::Program &program) {
   return problems;
 }
 
-// The ranges of each kernel.
+// Returns the ranges of each kernel.
 std::vector<std::vector<NDSize>> ranges_of(const packs::Program &program,
                                            const packs::Variant &variant) {
   std::vector<std::vector<NDSize>> ranges(variant.kernels.size());

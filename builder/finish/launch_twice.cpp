@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches the same small problem twice, and looks whether the outputs changed at all; repeats each
-// recorded launch, and compares the times of its repetitions.
+// Launches the same small problem twice and checks whether the outputs changed at all; repeats each
+// recorded launch and compares the times of the repetitions.
 #include "builder/finish/launch_twice.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint8_t kBefore = 0xa5;  // of every byte of an output
+constexpr std::uint8_t kBefore = 0xa5;  // initial value of every byte of an output
 
 std::vector<std::vector<std::uint8_t>> pixels_of(const std::vector<Plane> &planes) {
   std::vector<std::vector<std::uint8_t>> all;
@@ -33,8 +33,9 @@ using runtime::Handle;
 
 Status failure(const char *call, cl_int code) { return runtime::cl_failure(call, code); }
 
-// A range of an application's own may run long, and so hide what is compiled before it: then what
-// tells is how far the first launch is from the next two, and these from one another.
+// Returns whether the first of three launches compiled. An application's own launch may run long
+// and so hide the compilation before it. Then the test is how far the first time is from the next
+// two, compared with the difference between those two.
 bool compiles(double first, double second, double third) {
   constexpr double kLong = 20;
   const FirstLaunch rule{first, second};

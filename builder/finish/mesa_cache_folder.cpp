@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what packs have to such a folder, waits for Mesa's own threads, which write to one, and
-// opens a device with an empty one.
+// Fills a cache folder from packs, waits for Mesa's own threads, which write to one, and opens a
+// device with an empty folder.
 #include "builder/finish/mesa_cache_folder.hpp"
 
 #include <chrono>
@@ -40,8 +40,8 @@ Thread read_thread(const fs::path &task) {
   return {stat.substr(begin + 1, end - begin - 1), stat[end + 2]};
 }
 
-// A thread that did not run yet has its creator's name, which may be this one's, and is about to
-// become any.
+// Returns whether all of Mesa's disk threads sleep. A thread that has not run yet has its creator's
+// name, maybe this thread's name, and may turn out to be a disk thread.
 bool disk_threads_sleep() {
   std::error_code ignored;
   const fs::path self = "/proc/thread-self";
@@ -61,7 +61,7 @@ packs::Bytes file_bytes(const fs::path &path) {
   return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// The one database below `caches` as a blob.
+// Returns the only database below `caches` as a blob.
 Result<packs::Bytes> take_entries(const std::string &caches) {
   const std::vector<fs::path> found = mesa_databases(caches);
   if (found.size() != 1) return Status(Code::failed, "Mesa wrote no shader cache");
@@ -133,7 +133,7 @@ Status MesaCache::fill(const std::vector<packs::BlobSource> &blobs) {
     packs::Bytes bytes;
     runtime::MesaBlob parsed;
     if (!blob.read(&bytes).ok() || !parse_mesa_blob({bytes.data(), bytes.size()}, &parsed).ok()) {
-      continue;  // what is missing is compiled, and seen
+      continue;  // Mesa compiles missing entries, which is noticed
     }
     joins[std::string(parsed.place)].add(parsed.entries);
   }

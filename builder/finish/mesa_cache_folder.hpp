@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mesa's shader cache as a folder: what a process wrote to one, and one filled for a process.
+// Mesa's shader cache as a folder: written by a process, or filled for a process.
 #pragma once
 
 #include <chrono>
@@ -15,26 +15,27 @@
 
 namespace kiln::builder {
 
-// Where Mesa keeps what it compiled, below a folder of caches.
+// Folder of Mesa's compiled code, below a folder of caches.
 inline constexpr char kMesaRoot[] = "mesa_shader_cache_sf";
 
-// The drivers' databases below a folder of caches. What rusticl itself keeps, from source to
-// SPIR-V, is not needed where a binary is loaded.
+// Returns the drivers' databases below a folder of caches. Leaves out rusticl's own database, from
+// source to SPIR-V: loading a binary does not need it.
 std::vector<std::filesystem::path> mesa_databases(const std::filesystem::path &caches);
 
-// Waits, some seconds at most, until Mesa's threads have written to disk what this process
-// compiled. Returns at once if no thread has anything of it to do.
+// Waits, at most 10 seconds, until Mesa's threads have written to disk what this process compiled.
+// Returns within milliseconds if no thread has anything to write.
 void await_mesa();
 
-// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. What fails,
-// fails with Code::failed.
+// A temporary folder for a driver's caches, filled with the entries of auxiliary blobs. Methods
+// fail with Code::failed.
 class MesaCache {
  public:
-  // Those of the target with that key, and of its binaries.
+  // Takes the entries of the target with that key, and of its binaries.
   static Result<MesaCache> make(const packs::Contents &contents, const std::string &key);
 
   const std::string &folder() const { return folder_.path(); }
-  // A new copy below `into`, for one process: what is compiled there is gone with the next copy.
+  // Makes a copy below `into` for one process. The next copy replaces it, and everything compiled
+  // there is gone.
   Result<std::string> copy(const TemporaryFolder &into) const;
 
  private:
@@ -44,9 +45,9 @@ class MesaCache {
   TemporaryFolder folder_;
 };
 
-// The cache entries that Mesa makes when it opens the device, as an auxiliary blob of the target,
-// which may have no entries. Fails with Code::process if the driver died, and with Code::failed if
-// Mesa made no cache at all.
+// Returns the cache entries that Mesa makes when it opens the device, as an auxiliary blob of the
+// target; the blob may have no entries. Fails with Code::process if the driver died, and with
+// Code::failed if Mesa made no cache at all.
 Result<packs::Bytes> harvest_opening(const DeviceInfo &device, std::chrono::milliseconds timeout);
 
 }  // namespace kiln::builder

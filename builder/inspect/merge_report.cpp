@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the labels of variants and targets, and the words of the rules.
+// Finds the labels of variants and targets, and the descriptions of the rules.
 #include "builder/inspect/merge_report.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a merge chose between, for people and as JSON.
+// Reports the choices of a merge, for people and as JSON.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 namespace kiln::builder {
 
 struct MergeChoiceOf {
-  std::string pack;  // the input that was merged into what came before it
+  std::string pack;  // the input that was merged into the earlier ones
   packs::MergeChoice choice;
 };
 using MergeReport = std::vector<MergeChoiceOf>;
 
-// A line for each choice, by the labels of `merged`. Empty without any.
+// Returns a line for each choice, with the labels of `merged`; empty if there were no choices.
 std::string merge_report_text(const packs::Contents &merged, const MergeReport &report);
-// An array of objects.
+// Returns an array of objects.
 nlohmann::json merge_report_json(const packs::Contents &merged, const MergeReport &report);
 
 }  // namespace kiln::builder

@@ -36,7 +36,7 @@ std::string fact(const packs::Target &target, const std::string &name) {
   return {};
 }
 
-// What the entry's driver needs, by the identity that is recorded in it.
+// Returns how the entry's driver finishes binaries, by the identity that is recorded in the entry.
 runtime::Finishing finishing_of(const packs::Target &target) {
   runtime::Identity identity;
   for (std::size_t i = 0; i < runtime::kFieldCount; ++i) {
@@ -47,8 +47,9 @@ runtime::Finishing finishing_of(const packs::Target &target) {
   return runtime::describe(identity).finishing;
 }
 
-// The finality of an overlay's entry as a pack states it. No fresh process proved it: a final entry
-// of PoCL holds code for the work-group sizes of one start only, and which ones is not recorded.
+// Returns the finality of an overlay's entry as a pack states it. No fresh process proved it: a
+// final entry of PoCL holds code for the work-group sizes of one start only, and these sizes are
+// not recorded.
 packs::Finish finish_of(const runtime::OverlayEntry &entry, const packs::Target &target) {
   const runtime::Finishing finishing = finishing_of(target);
   packs::Finish finish;

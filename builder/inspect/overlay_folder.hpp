@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An overlay folder as values: what `kiln overlay` shows and exports.
+// An overlay folder as values, for `kiln overlay` to show and export.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace kiln::builder {
 // One binary of an overlay.
 struct OverlayBinary {
   std::string file;     // name in the folder
-  Status status;        // why it cannot be used, if it is not sound
-  std::string program;  // what follows is empty if there is a fault
+  Status status;        // why an unsound binary cannot be used
+  std::string program;  // this and all later fields are empty if there is a fault
   std::string variant;
   std::string device;  // "name (driver version)"
   bool quarantined = false;
@@ -28,12 +28,12 @@ struct OverlayBinary {
   }
 };
 
-// What is known of one driver.
+// Facts about one driver.
 struct OverlayDriver {
   std::string device;  // label, may be empty
   std::size_t proven = 0;
   std::size_t recompiled = 0;
-  std::size_t deaths = 0;  // subjects that the driver died of and never took since
+  std::size_t deaths = 0;  // subjects that the driver died of and never accepted since
 };
 
 struct OverlayFolder {
@@ -44,8 +44,8 @@ struct OverlayFolder {
 // Reads everything; never writes. Fails with Code::io_error if the folder cannot be read.
 Result<OverlayFolder> read_overlay(const std::string &path);
 
-// The sound binaries that no driver died of, as targets for merging into a pack. No programs:
-// those are the pack's.
+// Returns the sound binaries that no driver died of, as targets for merging into a pack. Has no
+// programs: the pack has them.
 packs::Contents overlay_contents(const OverlayFolder &folder);
 
 nlohmann::json to_json(const OverlayFolder &folder);

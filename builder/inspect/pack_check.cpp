@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes each blob once, computes the names of recorded programs again, and looks at the records
-// of programs, targets and measurements in turn.
+// Decodes each blob once, recomputes the names of recorded programs, and checks the records of
+// programs, targets and measurements in turn.
 #include "builder/inspect/pack_check.hpp"
 
 #include <algorithm>
@@ -272,7 +272,7 @@ class Checker {
   }
 
  private:
-  // All that an entry says; many tables may have it.
+  // The contents of a blob's entry; many tables may hold the same entry.
   using Entry = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, packs::Codec,
                            std::uint32_t, packs::Digest>;
 
@@ -305,7 +305,7 @@ class Checker {
     check(variant.il32, name + " SPIR-V, 32-bit");
     check(variant.il64, name + " SPIR-V, 64-bit");
     check(variant.launches, name + " launches");
-    // A blob that cannot be read has its fault already.
+    // The fault of an unreadable blob is already recorded.
     const Status status = check_variant(program, variant);
     if (status.code == Code::conflict) check_.add(status, name);
   }
@@ -354,7 +354,7 @@ Result<DeepFindings> check_deeply(const packs::Pack &pack, const Contents &conte
 Status check_variant(const std::string &program, const packs::Variant &variant) {
   if (Status s = packs::check_variant_hash(program, variant); !s.ok()) return s;
   if (!source::is_program_name(program)) return {};
-  // SPIR-V that was made of a recorded source has no part in the name.
+  // SPIR-V made from a recorded source is not part of the name.
   if (variant.source) return check_name(program, variant, variant.source, "source");
   Status s = check_name(program, variant, variant.il32, "32-bit SPIR-V");
   return s.ok() ? check_name(program, variant, variant.il64, "64-bit SPIR-V") : s;

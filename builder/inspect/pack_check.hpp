@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a pack is sound: its blobs have their hashes, its programs are those that their hashes
-// and names say, and its records agree with each other and with the blobs (`kiln verify --deep`).
+// Checks that a pack is sound: blobs have their hashes, programs match their hashes and names, and
+// the records agree with each other and with the blobs (`kiln verify --deep`).
 #pragma once
 
 #include <functional>
@@ -16,50 +16,50 @@ namespace kiln::builder {
 struct Finding {
   std::string what;    // "blur/wide SPIR-V, 64-bit"
   std::string text;    // a sentence
-  std::string code{};  // the name of its packs::Code; "" if it has none
+  std::string code{};  // the name of the packs::Code; "" if there is none
 };
 
 struct DeepFindings {
-  std::vector<Finding> faults;  // what FORMAT.md does not allow
-  // What it allows, and what may be meant otherwise: names and keys of records that the pack does
-  // not have, binaries of variants that it does not have, blobs that nothing refers to.
+  std::vector<Finding> faults;  // violations of FORMAT.md
+  // Legal but suspicious: records with names or keys that the pack lacks, binaries of variants that
+  // it lacks, and blobs that nothing refers to.
   std::vector<Finding> notes;
 };
 
-// Whether the variant's lines of recorded launches are such lines.
+// Checks the format of a variant's lines of recorded launches.
 using CheckLaunches = std::function<Status(const packs::Variant &variant, std::string_view lines)>;
 
-// Checks keys, the facts of kernels, work-group sizes that are rising, SPIR-V headers, recorded
-// launches, rusticl's auxiliary blobs, blobs that nothing refers to, and every reference. Blobs
-// that cannot be read are passed over, but for the last kind. `contents` is what `pack` has. Fails
-// where a section cannot be read.
+// Checks keys, the facts of kernels, that work-group sizes rise, SPIR-V headers, recorded launches,
+// rusticl's auxiliary blobs, unreferenced blobs, and every reference. Skips unreadable blobs,
+// except when it looks for unreferenced ones. `contents` are the contents of `pack`. Fails if a
+// section cannot be read.
 Result<DeepFindings> check_deeply(const packs::Pack &pack, const packs::Contents &contents,
                                   const CheckLaunches &check_launches);
 
-// Whether the variant has its hash, as packs::check_variant_hash() says, and whether a program with
-// the name of a recorded one has that name by this variant's source, or by each of its modules, and
-// its options. Without source and IL there is nothing to compute it from. Code::conflict, or what
-// reading a blob gave.
+// Checks the variant's hash with packs::check_variant_hash(). For a program with the name of a
+// recorded one, also checks that this name follows from the variant's options and its source, or
+// each of its modules; a variant without source and IL passes. Fails with Code::conflict, or as
+// reading a blob does.
 Status check_variant(const std::string &program, const packs::Variant &variant);
-// The first Code::conflict of a variant.
+// Returns the first Code::conflict of a variant.
 Status check_variants(const packs::Contents &contents);
 
 struct PackCheck {
   std::vector<Finding> faults;
-  std::size_t blobs = 0;  // that were checked
+  std::size_t blobs = 0;  // number of checked blobs
   std::size_t binaries = 0;
-  std::size_t final = 0;      // leave nothing to compile at their first launch
-  std::size_t not_final = 0;  // leave something
+  std::size_t final = 0;      // binaries that leave nothing to compile at their first launch
+  std::size_t not_final = 0;  // binaries that leave something
 
-  void add(const packs::Status &status, const std::string &what);  // nothing if it is ok
+  void add(const packs::Status &status, const std::string &what);  // ignores an ok status
 };
 
-// Told before each blob, with how many are done and how many there are.
+// Called before each blob with the number done and the total.
 using BlobProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
-// Reads every blob, compares it with its hashes, and checks the layout of the file. `contents` is
-// what `pack` has. `*out` is empty before, and grows while `progress` is told.
+// Reads every blob, compares it with its hashes, and checks the layout of the file. `contents` are
+// the contents of `pack`. `*out` must be empty; it grows between calls of `progress`.
 void check_pack(const packs::Pack &pack, const packs::Contents &contents,
                 const BlobProgress &progress, PackCheck *out);
 

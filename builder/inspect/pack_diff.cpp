@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes both packs apart into parts with the members that `kiln inspect --json` shows, and compares
-// parts of one key.
+// Splits both packs into parts with the members that `kiln inspect --json` shows, and compares
+// parts with the same key.
 #include "builder/inspect/pack_diff.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// In the order in which kinds are listed.
+// The kinds of parts, in the order of the list.
 constexpr const char *kPartKinds[] = {"pack",   "program",      "variant",     "target",
                                       "binary", "intermediate", "cross-check", "tuning"};
 enum PackPartKind : std::size_t {
@@ -37,14 +37,14 @@ struct PackPart {
   std::string name;
   json fields = json::object();
   std::size_t parts = 0;
-  std::string within{};  // the key of its program or target
+  std::string within{};  // the key of the program or target that holds the part
 };
 
-// Which part it is: the kind, then what a pack sorts such parts by.
+// Identifies a part: its kind, then the fields by which a pack sorts such parts.
 using PackPartKey = std::pair<std::size_t, std::vector<std::string>>;
 using PackParts = std::map<PackPartKey, PackPart>;
 
-// A blob is what its hash is, wherever it is stored.
+// Replaces each blob by its hash: where a blob is stored does not matter.
 void reduce_blobs(json *value) {
   if (!value->is_structured()) return;
   if (value->is_object() && value->contains("stored_size")) {
@@ -89,7 +89,7 @@ void add_binaries(const packs::Contents &contents, const packs::Target &target, 
     json fields = members_without(described[i], {"variant", "variant_hash", "provenance"});
     for (const auto &[name, value] : described[i]["provenance"].items()) {
       if (value.is_object()) {
-        fields.update(value);  // how it was finished
+        fields.update(value);  // how the binary was finished
       } else {
         fields[name] = value;
       }
@@ -152,7 +152,7 @@ PackParts parts_of(const packs::Contents &contents) {
   return parts;
 }
 
-// By the bytes, so that a NaN is equal to itself and -0.0 is not 0.0.
+// Compares bytes, so that a NaN equals itself and -0.0 differs from 0.0.
 bool same_bytes(const json &a, const json &b) { return json::to_cbor(a) == json::to_cbor(b); }
 
 std::vector<DifferentField> different_fields(const json &a, const json &b) {
@@ -167,7 +167,7 @@ std::vector<DifferentField> different_fields(const json &a, const json &b) {
   return fields;
 }
 
-// Whether the other side lacks the program or target that it is in.
+// Whether the other side lacks the program or target that holds the part.
 bool is_within_absent(const PackPartKey &key, const PackPart &part, const PackParts &others) {
   if (key.first == kVariantPart) return others.count({kProgramPart, {part.within}}) == 0;
   if (key.first != kBinaryPart && key.first != kIntermediatePart) return false;
@@ -176,7 +176,7 @@ bool is_within_absent(const PackPartKey &key, const PackPart &part, const PackPa
 
 constexpr std::size_t kShortValue = 48;
 
-// Of a hash the digits that `kiln inspect` shows.
+// Returns a short text for a value; for a hash, the digits that `kiln inspect` shows.
 std::string short_text(const json &value) {
   if (value.is_null() || (value.is_structured() && value.empty()) || value == "") return "none";
   if (!value.is_string()) return value.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two packs hold differently, for `kiln diff`. A function of values: no blob is read but
-// launches.
+// Finds the differences between two packs, for `kiln diff`. A function of values: reads no blob
+// except launches.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace kiln::builder {
 
-// A member that both have with other values, as `kiln inspect --json` calls it; blobs are their
-// hashes.
+// A member of both parts whose values differ, named as in `kiln inspect --json`; blobs are shown as
+// their hashes.
 struct DifferentField {
   std::string name;
   nlohmann::json a;
@@ -28,22 +28,23 @@ struct PackDifference {
   Side side = Side::both;
   std::string kind;  // "pack", "program", "variant", "target", "binary", "intermediate",
                      // "cross-check", "tuning"
-  std::string name;  // for people: "blur/wide for NVIDIA H200 (driver 580.65)"; a pack has none
-  std::size_t parts = 0;                 // of what one side has: its variants or binaries
-  std::vector<DifferentField> fields{};  // of what both have
+  std::string name;  // for people: "blur/wide for NVIDIA H200 (driver 580.65)"; empty for a pack
+  std::size_t parts = 0;  // if only one side has it: its number of variants or binaries
+  std::vector<DifferentField> fields{};  // if both have it: the members that differ
 };
 
-// In a fixed order: by kind as above, then by the key by which a pack sorts the parts. What lies in
-// a program or target that one side lacks is not listed by itself. How blobs are stored, and in
-// which order, is no difference. Both are as read from packs, whose blobs are taken to have their
-// hashes. Empty for packs that hold the same.
+// Returns the differences in a fixed order: by kind as above, then by the key by which a pack sorts
+// the parts. If one side lacks a program or target, the parts in it are not listed by themselves.
+// The storage and order of blobs do not matter. Both contents must come from packs, whose blobs are
+// assumed to match their hashes. Empty if the packs are equal.
 std::vector<PackDifference> compare_packs(const packs::Contents &a, const packs::Contents &b);
 
-// A line each, which names the packs as given, and a last line with the sums.
+// Returns a line for each difference, with the given names of the packs, and a last line with
+// totals.
 std::string differences_text(const std::vector<PackDifference> &differences, const std::string &a,
                              const std::string &b);
 
-// {"schema", "equal", "only_in_a", "only_in_b", "different"}.
+// Returns {"schema", "equal", "only_in_a", "only_in_b", "different"}.
 nlohmann::json differences_json(const std::vector<PackDifference> &differences);
 
 }  // namespace kiln::builder

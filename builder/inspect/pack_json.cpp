@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each part of the contents as JSON, and the short texts by which people know it.
+// Writes each part of the contents as JSON, and the short texts that people know it by.
 #include "builder/inspect/pack_json.hpp"
 
 #include <algorithm>
@@ -210,7 +210,7 @@ std::string target_label(const packs::Target &target) {
   };
   const std::string driver = fact("driver_version");
   if (!fact("device_name").empty()) return runtime::device_label(fact("device_name"), driver);
-  // Any device of a kind, for which no device was asked.
+  // A target for any device of a kind, made without asking a device.
   const bool intel = fact("compute_capability").empty();
   const std::string kind = fact("platform_name") +
                            (intel ? ", IP version " : ", compute capability ") +

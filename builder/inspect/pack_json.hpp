@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack as JSON, for `kiln inspect --json` and for people's scripts.
+// A pack as JSON, for `kiln inspect --json` and users' scripts.
 #pragma once
 
 #include <map>
@@ -10,18 +10,18 @@
 
 namespace kiln::builder {
 
-// Schema 1: format and sizes, programs with variants, targets with their raw identity
-// strings, binaries with blob sizes and hashes, provenance, cross-checks, tunings. Key hashes
-// are 16 hexadecimal digits. Reads no blob but launches.
+// Returns JSON of schema 1: format and sizes, programs with variants, targets with their raw
+// identity strings, binaries with blob sizes and hashes, provenance, cross-checks, tunings. Key
+// hashes are 16 hexadecimal digits. Reads no blob except launches.
 nlohmann::json describe_pack(const packs::Pack &pack, const packs::Contents &contents);
-// The same without format and size.
+// Returns the same members without format and size.
 nlohmann::json describe_contents(const packs::Contents &contents);
 
-// The name by which people know a target: device name and driver version.
+// Returns the name that people know a target by: device name and driver version.
 std::string target_label(const packs::Target &target);
 
-// The labels of targets by the hash of their keys, for records; a hash that no target of the
-// pack has is "0x" and 16 hexadecimal digits.
+// Labels of targets by the hash of their keys, for records. If the pack has no target with a hash,
+// the label is "0x" and 16 hexadecimal digits.
 class KeyLabels {
  public:
   explicit KeyLabels(const packs::Contents &contents);
@@ -31,22 +31,23 @@ class KeyLabels {
   std::map<std::uint64_t, std::string> labels_;
 };
 
-// "yes", "no", "not launched".
+// Returns "yes", "no" or "not launched".
 const char *finality_name(packs::Finality finality);
 
-// "native", "recompiled", "refused", "crashed", "wrong"; "unknown" for a later builder's.
+// Returns "native", "recompiled", "refused", "crashed" or "wrong"; "unknown" for a result that only
+// a later builder defines.
 const char *cross_result_name(std::uint32_t result);
 
-// "small", "medium", "large".
+// Returns "small", "medium" or "large".
 const char *size_class_name(packs::SizeClass size_class);
 
-// Where a tuning was measured: "Mali-G710", "mali, family Mali Valhall", "any device".
+// Returns where a tuning was measured: "Mali-G710", "mali, family Mali Valhall", "any device".
 std::string tuning_place(const packs::Tuning &tuning);
 
-// "final", "not final: its first launch compiles", "not launched: ...".
+// Returns "final", "not final: its first launch compiles" or "not launched: ...".
 std::string finish_text(const packs::Finish &finish);
 
-// "laplace/scalar" for the variant with that hash, else the hash.
+// Returns "laplace/scalar" for the variant with that hash; the hash if there is no such variant.
 std::string variant_label(const packs::Contents &contents, const packs::Digest &hash);
 
 }  // namespace kiln::builder

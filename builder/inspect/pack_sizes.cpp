@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what each blob is for and whose it is, and gives each byte of the file to one part.
+// Finds the use and the owner of each blob, and assigns each byte of the file to one part.
 #include "builder/inspect/pack_sizes.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr const char *kBlobKindNames[kBlobKinds] = {
     "source", "il", "launches", "binaries", "intermediates", "auxiliary", "dictionaries", "unused"};
 constexpr const char *kCodecNames[] = {"raw", "zstd", "zstd with a base"};
 
-// A blob of the file; several tables may name it.
+// A blob of the file; several tables may refer to it.
 struct StoredBlob {
   std::uint64_t stored = 0;
   std::uint64_t raw = 0;
@@ -100,7 +100,8 @@ class BlobUses {
   std::map<packs::Digest, std::size_t> programs_;  // by the hash of a variant
 };
 
-// The parts of a pack in the order of their places, each with the bytes that lie in none before it.
+// Counts the bytes of each part in the order of offsets; bytes of overlapping parts count for the
+// first.
 void count_bytes(const packs::Layout &layout, std::uint64_t pack_size, StoredBlobs *blobs,
                  PackSizes *sizes) {
   struct Part {
@@ -146,7 +147,7 @@ void sum_up(const StoredBlobs &blobs, PackSizes *sizes) {
   }
 }
 
-// "    120  padding"
+// Returns "    120  padding".
 std::string size_line(std::uint64_t bytes, const std::string &what) {
   return fmt::format("{:12}  {}\n", bytes, what);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of a pack are, for `kiln inspect --sizes`. No blob is read.
+// Measures how the parts of a pack use its bytes, for `kiln inspect --sizes`. Reads no blob.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace kiln::builder {
 
-// What a blob is for; of a blob with several uses the first one here.
+// The use of a blob; a blob with several uses has the first one in this list.
 enum class BlobKind : std::uint8_t {
   source,
   il,
@@ -22,8 +22,8 @@ enum class BlobKind : std::uint8_t {
   binary,
   intermediate,
   auxiliary,
-  dictionary,  // others are coded with it, and it is for nothing else
-  unused       // in a table of blobs, and nothing refers to it
+  dictionary,  // only used to code other blobs
+  unused       // in a table of blobs, but nothing refers to it
 };
 inline constexpr std::size_t kBlobKinds = 8;
 
@@ -33,7 +33,7 @@ struct BlobSizes {
   std::uint64_t raw = 0;     // decoded
 };
 
-// `shared` is stored for another target or program, too, and for each of them whole.
+// `shared` blobs also belong to other targets or programs, and count in full for each of them.
 struct TargetSizes {
   std::string label;
   std::string key;
@@ -55,28 +55,28 @@ struct PackSizes {
   std::uint64_t sections = 0;
   std::uint64_t signatures = 0;
   std::uint64_t padding = 0;
-  std::uint64_t behind = 0;  // bytes after the pack, which are not looked at
+  std::uint64_t behind = 0;  // bytes after the pack, which are ignored
   std::array<BlobSizes, kBlobKinds> kinds;
 
-  // By how they are stored: raw, zstd, zstd with a base.
+  // By codec: raw, zstd, zstd with a base.
   std::array<BlobSizes, 3> codecs;
 
-  std::size_t uses = 0;     // references to blobs
-  std::uint64_t saved = 0;  // stored bytes that a second copy for each further use would take
-  std::vector<TargetSizes> targets;    // as the pack has them
-  std::vector<ProgramSizes> programs;  // their source, IL and launches, and binaries of any target
+  std::size_t uses = 0;                // references to blobs
+  std::uint64_t saved = 0;             // stored bytes that a copy for each further use would take
+  std::vector<TargetSizes> targets;    // in the order of the pack
+  std::vector<ProgramSizes> programs;  // source, IL and launches, and binaries for any target
 
   BlobSizes blobs() const;  // the sum over all kinds
   std::uint64_t file() const;
 };
 
-// `contents` is what `pack` has, `file_size` that of the file that it is in. Bytes that lie in
-// several parts, as in a forged pack, count for the first.
+// Measures a pack. `contents` are the contents of `pack`; `file_size` is the size of the whole
+// file. Bytes that lie in several parts, as in a forged pack, count for the first.
 Result<PackSizes> measure_pack(const packs::Pack &pack, const packs::Contents &contents,
                                std::uint64_t file_size);
 
 std::string sizes_text(const PackSizes &sizes, const std::string &path);
-// Schema 1.
+// Returns JSON of schema 1.
 nlohmann::json sizes_json(const PackSizes &sizes);
 
 }  // namespace kiln::builder

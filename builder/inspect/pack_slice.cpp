@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the targets and programs that words name; asks the loader's rules which targets a fleet's
-// devices take; leaves out everything else.
+// Finds the targets and programs that a request names; finds by the loader's rules which targets a
+// fleet's devices take; leaves out everything else.
 #include "builder/inspect/pack_slice.hpp"
 
 #include <algorithm>
@@ -45,15 +45,17 @@ bool names_target(const std::string &word, const Target &target) {
   });
 }
 
-// A fact by which targets are chosen, in the words of the message where it matches none.
+// An option that chooses targets by a fact; the error message uses its name if it matches no
+// target.
 struct TargetOption {
   const char *name;
   const std::vector<std::string> &words;
   std::function<bool(const std::string &word, const Target &target)> matches;
-  std::string Target::*member;  // whose values are listed; null: the targets are
+  std::string Target::*
+      member;  // the member whose values the message lists; null: it lists the targets
 };
 
-// A line for each target: the hash of its key, its label, profile and family.
+// Returns a line for each target: the hash of its key, its label, profile and family.
 std::string list_targets(const Contents &contents) {
   std::string text;
   for (const Target &target : contents.targets) {
@@ -171,7 +173,7 @@ Status bad_inventory(const std::string &name, const std::string &what) {
           fmt::format("{}: {}; an inventory is what 'kiln devices --json' prints", name, what)};
 }
 
-// `name` is that of the inventory and the device's place in it.
+// Reads a device's identity. `name` is the inventory's name and the device's place in it.
 Status read_identity(const json &device, const std::string &name, runtime::Identity *out) {
   if (!device.is_object() || !device.contains("identity") || !device["identity"].is_object()) {
     return bad_inventory(name, "it has no identity");
@@ -207,13 +209,13 @@ Status add_devices_of(const json &list, const std::string &name,
   return {};
 }
 
-// As JSON has it: bytes that are no UTF-8 were replaced in the inventory.
+// Returns the text as JSON prints it: the inventory has replacements for bytes that are not UTF-8.
 std::string as_printed(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Where each target with PTX stands for a device: of a variant's PTX the one of the highest
-// capability that the device has is loaded.
+// Returns, for each target, whether the device loads PTX from it: of a variant's PTX, it loads the
+// highest compute capability that it supports.
 std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Contents &contents,
                                        const runtime::Description &device) {
   std::map<packs::Digest, std::pair<std::uint32_t, std::size_t>> best;
@@ -233,8 +235,8 @@ std::vector<bool> chosen_intermediates(const packs::Pack &pack, const packs::Con
   return chosen;
 }
 
-// For each target why the device takes it; empty: it does not, or nothing but a check of the
-// application's would tell.
+// Returns, for each target, why the device takes it; empty if it does not, or if only the
+// application's check could tell.
 std::vector<std::string> reasons_of(const packs::Pack &pack, const packs::Contents &contents,
                                     const runtime::Description &device) {
   std::vector<std::string> reasons(contents.targets.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Escapes by code points.
+// Escapes texts code point by code point.
 #include "builder/inspect/printable.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::uint32_t code_point(std::string_view sequence) {
   return value;
 }
 
-// Control characters, ends of lines, and what sets the direction of text.
+// Whether `c` is a control character, ends a line, or sets the direction of text.
 bool is_unseen(std::uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);

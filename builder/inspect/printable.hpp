@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of packs and drivers as a terminal can show them: nothing in them moves the cursor, hides
-// another text or looks like a line of Kiln's.
+// Makes texts of packs and drivers safe to print: they cannot move a terminal's cursor, hide other
+// text or look like a line of Kiln's.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace kiln::builder {
 
-// Control characters but newline and tab, also those of U+0080 to U+009F, what sets the direction
-// of text, and bytes that are no UTF-8 become "\xNN" or "\uNNNN". All other text stays.
+// Escapes control characters except newline and tab (including U+0080 to U+009F), characters that
+// set the direction of text, and bytes that are not UTF-8 as "\xNN" or "\uNNNN". All other text
+// stays.
 std::string printable(std::string_view text);
-// Newlines and tabs, too: for names.
+// Also escapes newlines and tabs, for names.
 std::string printable_line(std::string_view text);
 
-// The same contents with all names and other texts as printable_line() gives them, but for what
-// things are found by: keys and hashes. To be shown, not written.
+// Returns the contents with names and other texts as from printable_line(); keys and hashes stay,
+// because things are found by them. For display, not for writing.
 packs::Contents printable_contents(packs::Contents contents);
 
 }  // namespace kiln::builder

@@ -14,7 +14,8 @@
 namespace kiln::builder {
 namespace {
 
-// What texts that differ at each start have in common: options and the names of kernels.
+// Returns the shape of each program: its options and kernel names, which stay the same if only the
+// text differs at each start.
 std::map<std::string, std::string> shapes_of(const packs::Contents &contents) {
   std::map<std::string, std::string> shapes;
   for (const packs::Program &program : contents.programs) {
@@ -30,7 +31,7 @@ std::map<std::string, std::string> shapes_of(const packs::Contents &contents) {
 
 using Starts = std::set<std::string>;
 
-// Programs of one shape that one command line built.
+// Programs of one shape that the same command line built.
 struct Family {
   std::map<std::string, Starts> programs;
   Starts starts;
@@ -53,7 +54,7 @@ std::set<std::string> lines_of(const std::string &text) {
   return found;
 }
 
-// A pack in memory: a spool may hold more of them than a process can hold files open.
+// A pack in memory: a spool may have more packs than a process can keep open.
 struct HeldPack {
   std::string bytes;
   std::shared_ptr<const packs::Pack> pack;
@@ -73,7 +74,7 @@ Result<packs::Contents> read_program(const std::string &path) {
   return contents;
 }
 
-// Halves are merged, since merging looks at all of both sides.
+// Merges halves recursively, because each merge looks at both sides completely.
 Result<packs::Contents> merged(const std::vector<std::string> &files, std::size_t begin,
                                std::size_t end) {
   if (end - begin == 1) return read_program(files[begin]);

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Looks come every second or a little later: so beats are at most 5 s apart.
+// looked() is called every second or a little later, so beats are at most 5 s apart.
 constexpr std::chrono::milliseconds kBeat{3500};
 
 const char *origin_name(Origin origin) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of a build while it runs: an interface, and the stream of JSON objects, schema 1,
-// that docs/events.md describes.
+// Observers of a running build: an interface, and the stream of JSON objects, schema 1, that
+// docs/events.md describes.
 #pragma once
 
 #include <chrono>
@@ -27,48 +27,48 @@ struct ObservedJob {
   std::string device;
 };
 
-// Whence the result of a job is: from a driver or a compiler now, from the store, or from the pack
-// that stood at the output's place.
+// Origin of a job's result: from a driver or a compiler now, from the store, or from the pack that
+// stood at the output's place.
 enum class Origin { compiled, stored, reused };
 
 struct JobEnd {
   Origin origin = Origin::compiled;
-  std::chrono::milliseconds took{0};     // of a job that was compiled
+  std::chrono::milliseconds took{0};     // for a job that was compiled
   const Status &status;                  // failed: there is no binary
-  const packs::Finish *finish;           // of the binary; null if it failed
-  std::uint64_t build_microseconds = 0;  // as JobResult has them
+  const packs::Finish *finish;           // null if the job failed
+  std::uint64_t build_microseconds = 0;  // as in JobResult
   std::uint64_t load_microseconds = 0;
   bool left_out = false;  // rather than failed
 };
 
 struct RunningJob {
-  std::size_t worker;  // the number of the process that does it, from 0
+  std::size_t worker;  // number of the process that runs the job, from 0
   ObservedJob job;
   std::chrono::milliseconds since;
 };
 
-// Called by build_on_devices(), in the process and the thread that called that. References are
-// good for the call alone.
+// Interface for observers. build_on_devices() calls it in its caller's process and thread.
+// References are valid only during the call.
 class BuildObserver {
  public:
   virtual ~BuildObserver() = default;
 
-  // First of all, with the number of jobs that may run in parallel.
+  // Called first, with the number of jobs that may run in parallel.
   virtual void planned(const PlanCounts &, std::size_t /*workers*/) {}
-  // The job runs now.
+  // Called when the job starts to run.
   virtual void started(const ObservedJob &, std::size_t /*worker*/) {}
-  // Another builder with the same store is at it: its result is waited for.
+  // Called before waiting for the job's result from another builder with the same store.
   virtual void waiting(const ObservedJob &) {}
-  // Each job that is to be compiled or reused has one end, with or without a start before it.
+  // Called once for each job that is to be compiled or reused, with or without a start before.
   virtual void ended(const ObservedJob &, const JobEnd &) {}
-  // About once a second while jobs run, in the order of their numbers.
+  // Called about once a second while jobs run, with the jobs in the order of their numbers.
   virtual void looked(const std::vector<RunningJob> &) {}
 };
 
-// Tells each of several observers, in their order.
+// Passes each call on to several observers, in their order.
 class Observers final : public BuildObserver {
  public:
-  // They outlive it.
+  // The observers must outlive this object.
   explicit Observers(std::vector<BuildObserver *> all) : all_(std::move(all)) {}
 
   void planned(const PlanCounts &counts, std::size_t workers) override {
@@ -96,7 +96,7 @@ class BuildEvents final : public BuildObserver {
   using Sink = std::function<void(const nlohmann::json &event)>;
   using Now = std::function<Clock::time_point()>;
 
-  // Each event is given to `sink` at once. `now` is the clock; tests have another.
+  // Gives each event to `sink` at once. `now` is the clock; tests have another.
   explicit BuildEvents(Sink sink, Now now = Clock::now)
       : sink_(std::move(sink)), now_(std::move(now)), start_(now_()), beat_(start_) {}
 
@@ -106,7 +106,7 @@ class BuildEvents final : public BuildObserver {
   void ended(const ObservedJob &job, const JobEnd &end) override;
   void looked(const std::vector<RunningJob> &running) override;
 
-  // The last event: the members of `summary`, which is an object.
+  // Gives the last event, with the members of `summary`, which is an object.
   void end(const nlohmann::json &summary);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the plan's jobs in parallel, and collects their results with what earlier builds left.
+// Runs the plan's jobs in parallel, and merges their results with earlier builds.
 #include "builder/jobs/device_build.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kLook = 1s;  // how often an observer is told what runs
 
-// A job that compiles, and how far it is.
+// A job that compiles, and its progress.
 struct Task {
   std::size_t number;  // in the plan
   std::string name;
@@ -56,16 +56,16 @@ struct Task {
   TunedSizes tuned;
   const packs::Bytes &opening;
   const std::string &platform;
-  std::size_t place = 0;  // of the program in the base pack
+  std::size_t place = 0;  // index of the program in the base pack
   const ResultCheck *check = nullptr;
   std::vector<Twin> twins{};
   std::optional<Claims::Claim> claim{};  // while it runs
   Clock::time_point start{};
-  std::size_t worker = 0;  // that runs it
+  std::size_t worker = 0;  // number of the process that runs it
   bool stored = false;     // the store had it
   bool over = false;
-  bool left_out = false;  // it requires a proof and has none
-  JobResult result{};     // once it is over; without a binary in it:
+  bool left_out = false;  // it requires a proof but has none
+  JobResult result{};     // valid once it is over; without a binary see `status`
   Status status{Code::process, "no process could be started"};
 };
 
@@ -83,9 +83,9 @@ std::vector<std::string> platforms_of(const std::vector<DeviceInfo> &devices) {
   return platforms;
 }
 
-// What each driver compiles whenever it is opened, as harvest_opening() gives it, of each device
-// for which something is to be compiled and finished; empty where the driver has no cache for that.
-// A harvest that fails is seen by the jobs.
+// Returns for each device what its driver compiles whenever it is opened, from harvest_opening().
+// Empty if nothing is to be compiled and finished for the device, or if its driver has no cache for
+// that. If a harvest fails, the jobs notice.
 std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &devices,
                                            const std::vector<Job> &plan, bool finish,
                                            std::chrono::milliseconds timeout) {
@@ -105,11 +105,12 @@ std::vector<packs::Bytes> harvest_openings(const std::vector<DeviceInfo> &device
 // Variants with the same source, options and kernels: one binary serves them all.
 class Twins {
  public:
-  // `base` outlives it.
+  // `base` must outlive this object.
   explicit Twins(const packs::Contents &base);
 
-  // The others of that variant which the device can run and whose reference has a say of its own:
-  // they belong to another program, or are launched otherwise. `checks` are the programs'.
+  // Returns the twins of that variant which the device can run and whose reference adds a check:
+  // they belong to another program, or have other arguments or another tolerance. `checks` are the
+  // programs'.
   std::vector<Twin> of(const packs::Program &program, const packs::Variant &variant,
                        const DeviceInfo &device, const std::vector<ResultCheck> &checks) const;
 
@@ -146,7 +147,7 @@ std::vector<Twin> Twins::of(const packs::Program &program, const packs::Variant 
   return twins;
 }
 
-// In the plan's order.
+// Returns the tasks in the plan's order.
 std::vector<Task> make_tasks(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const std::vector<packs::Tuning> &tunings,
                              const std::vector<packs::Bytes> &openings,
@@ -172,7 +173,7 @@ ObservedJob observed(const Task &task) {
   return {task.number, task.name, task.program.name, task.variant.name, task.device.label()};
 }
 
-// Of a job that is over.
+// Returns the end of a job that is over.
 JobEnd end_of(const Task &task, std::chrono::milliseconds took) {
   const JobResult &made = task.result;
   const auto &binary = made.binary ? made.binary : made.intermediate;
@@ -191,11 +192,11 @@ JobRequest request_of(const Task &task, const BuildOptions &options) {
   request.check = task.check;
   request.twins = task.twins;
   request.parallel = options.jobs > 1;
-  if (needs_proof(task.variant)) request.also.clear();  // what was not launched has none
+  if (needs_proof(task.variant)) request.also.clear();  // code that was not launched has no proof
   return request;
 }
 
-// The checks, which the tasks point to from then on. `sources` as find_checks() has it.
+// Returns the checks, to which the tasks point from then on. `sources` is as in find_checks().
 std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOptions &options,
                                     const std::string &sources, std::vector<Task> *tasks) {
   std::vector<ResultCheck> checks =
@@ -208,7 +209,8 @@ std::vector<ResultCheck> set_checks(const packs::Contents &base, const BuildOpti
   return checks;
 }
 
-// The tasks from the first to the last: taken from the store, run, or left to another builder.
+// A run of the tasks from the first to the last: each is taken from the store, run, or left to
+// another builder.
 class TaskRun {
  public:
   // `folder` is for the drivers' caches.
@@ -240,7 +242,7 @@ class TaskRun {
         const Action action = action_at(place);
         begin(place, action, store_.await(action));
       } else {
-        return store_.status();  // nothing is left to do, or no worker to do it
+        return store_.status();  // no task is left, or no worker to run it
       }
     }
   }
@@ -251,8 +253,8 @@ class TaskRun {
     return store_.is_open() ? action_of(request_of(task, options_), task.platform) : Action("");
   }
 
-  // Whether it says something of the job: not of a machine that lacks room, its device or the
-  // linker that finishes the binary.
+  // Returns whether the answer is about the job, not about a machine that lacks room, its device or
+  // the linker that finishes the binary.
   bool is_of_the_job(const Task &task, const nlohmann::json &answer) const {
     switch (status_from(answer).code) {
       case Code::no_space:
@@ -332,17 +334,17 @@ class TaskRun {
   std::vector<Task> &tasks_;
   const BuildOptions &options_;
   BuildObserver &observer_;
-  JobRunner runner_;  // each of the pool's processes has a copy of it
+  JobRunner runner_;  // each of the pool's processes has a copy
   WorkerPool pool_;
   JobStore store_;  // after the pool: its file must not be open in the workers
   Spill spill_;
   std::size_t next_ = 0;
   std::set<std::size_t> running_;
   Clock::time_point looked_ = Clock::now();
-  std::set<std::size_t> elsewhere_;  // other builders are at them
+  std::set<std::size_t> elsewhere_;  // other builders are running them
 };
 
-// Fails with Code::failed if there is no place for the drivers' caches.
+// Runs the tasks. Fails with Code::failed if there is no place for the drivers' caches.
 Status run_tasks(const packs::Contents &base, std::vector<Task> &tasks, const BuildOptions &options,
                  BuildObserver &observer, BuildResult *result) {
   if (tasks.empty()) return {};
@@ -367,7 +369,7 @@ class Collector {
             BuildResult *result)
       : devices_(devices), earlier_(earlier), result_(*result) {}
 
-  // How the binary was made.
+  // Adds the earlier binaries of a job, and returns how the binary was made; null if there is none.
   const packs::Finish *reuse(const Job &job, const packs::Digest &variant) {
     ++result_.reused;
     packs::Target &target = target_of(devices_[job.device]);
@@ -397,7 +399,7 @@ class Collector {
     }
     if (!task->opening.empty()) target.auxiliary = packs::BlobSource(task->opening);
     if (made.binary) {
-      // What another device made for this one gives way.
+      // This device's own binary replaces one that another device made for it.
       if (held_[target.key].erase(made.binary->variant) != 0) {
         std::erase_if(target.binaries, [&](const packs::Binary &binary) {
           return binary.variant == made.binary->variant;
@@ -425,13 +427,13 @@ class Collector {
       return;
     }
     packs::Target &target = target_of(device);
-    // What such a device made itself is known to work there.
+    // A binary that such a device made itself is known to work there.
     const auto *own = earlier_.binary(target.key, also->binary->variant);
     if (own != nullptr && own->finish.finality == packs::Finality::yes) return;
     add(std::move(*also->binary), &target);
   }
 
-  // Unless it has one of that variant.
+  // Adds the binary unless the target has one of that variant.
   void add(packs::Binary binary, packs::Target *target) {
     if (held_[target->key].insert(binary.variant).second) {
       target->binaries.push_back(std::move(binary));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The on-device build: every job in a process of its own, proven before it is kept.
+// The on-device build: jobs run in child processes, and binaries are proven before they are kept.
 #pragma once
 
 #include <chrono>
@@ -18,39 +18,39 @@
 
 namespace kiln::builder {
 
-// Keeps the blobs of a build's results on disk, so that memory does not grow with them: in a file
-// without a name below TMPDIR or /tmp, which is made when it is first needed and lives as long as a
-// blob in it. Not thread-safe.
+// Keeps the blobs of a build's results on disk, so that memory does not grow with them. The file
+// has no name, lies below TMPDIR or /tmp, is made when it is first needed, and lives as long as any
+// of its blobs. Not thread-safe.
 class Spill {
  public:
-  // Moves the bytes of a blob that is in memory to the file. They stay where they are if they are
-  // few, or if the file cannot be made or written.
+  // Moves the bytes of a blob from memory to the file. They stay in memory if there are fewer than
+  // 4096, or if the file cannot be made or written.
   void take(packs::BlobSource *blob);
-  // Of a binary and its auxiliary blob.
+  // Moves the bytes of a binary and its auxiliary blob.
   void take(packs::Binary *binary);
 
  private:
   std::shared_ptr<const packs::Descriptor> file_;
   std::uint64_t size_ = 0;
-  bool is_refused_ = false;  // by the disk
+  bool is_refused_ = false;  // the disk refused
 };
 
 struct BuildOptions {
-  std::chrono::milliseconds timeout{120'000};  // for each step of a job that a driver does
-  std::uint64_t memory = 0;                    // bytes that a process may hold; 0: any
-  std::size_t jobs = 1;                        // that run in parallel
-  bool finish = true;                          // or leave the driver's binaries as they are
-  // NVIDIA's compute capabilities, 1000 for 10.0, to make code for, besides the device's own.
+  std::chrono::milliseconds timeout{120'000};  // for each step of a job in a driver
+  std::uint64_t memory = 0;                    // bytes that a process may hold; 0: no limit
+  std::size_t jobs = 1;                        // number that run in parallel
+  bool finish = true;                          // false: leave the driver's binaries as they are
+  // NVIDIA's compute capabilities to make code for besides the device's own; 1000 means 10.0.
   std::vector<std::uint32_t> also{};
-  bool preferred = false;  // as PlanOptions has it
-  Shard shard{};           // as well
+  bool preferred = false;  // as in PlanOptions
+  Shard shard{};           // as in PlanOptions
   StoreOptions store{};
-  ReferenceOptions references{};  // of what results are compared with
-  std::string input{};            // the manifest or pack, beside which references' files lie
-  bool require_proof = false;     // binaries whose results were compared with nothing are failures
+  ReferenceOptions references{};  // references to compare results with
+  std::string input{};            // manifest or pack; files of references lie beside it
+  bool require_proof = false;     // fail binaries whose results were not compared
 };
 
-// A job that gave no binary: what the driver said, or how it died.
+// A job that gave no binary, with the driver's message or the way it died.
 struct JobFailure {
   std::string job;
   std::string text;
@@ -60,52 +60,52 @@ struct BuildResult {
   packs::Contents contents;  // base and one target for each distinct device
   std::vector<JobFailure> failures;
   std::vector<JobFailure> left_out;    // variants that require a proof and have none here, and why
-  std::vector<JobFailure> unfinished;  // jobs that gave a binary which is not final, and why
-  // Why references of programs are not used: they are not there.
+  std::vector<JobFailure> unfinished;  // jobs whose binary is not final, and why
+  // Why references of programs are not used: they were not found.
   std::vector<std::string> missing_references;
   std::size_t compiled = 0;
   std::size_t stored = 0;  // binaries that the store had
   std::size_t reused = 0;
   std::size_t skipped = 0;
-  Refused refused;  // of failed jobs, where proof is required: not to be kept of an earlier pack
-  std::size_t other_shards = 0;  // jobs that are left to them
-  Status store_status{};         // why the store was not used, or no longer
+  Refused refused;               // failed jobs, if proof is required; not kept from an earlier pack
+  std::size_t other_shards = 0;  // jobs left to other shards
+  Status store_status{};         // why the store was not used, or no longer used
 };
 
 // Runs the plan for `devices`, which list_devices() returned. `earlier` holds the contents of the
-// output file if it exists: its targets for other devices are kept, with those of their binaries
-// whose variants are still in `base`.
+// output file if it exists: its targets for other devices are kept, with the binaries whose
+// variants are still in `base`.
 //
 // For each job that compiles, a child process builds the program from its source (from IL if the
-// device takes no source), creates the kernels, reads the driver's binary and finishes it; another
-// child loads and launches the result, which is packed if it computes what it must
-// (result_check.hpp). Both do one job after another, with caches of the driver
-// that were empty at their start, and are replaced after a death. A crash, a hang or an error fails
-// that one job, and in a finisher costs only finality: the driver's own binary is packed.
-// `options.jobs` jobs run in parallel; the result is in the plan's order for any number of them.
+// device takes no source), creates the kernels, reads the driver's binary and finishes it. Another
+// child loads and launches the result, which is packed if its results are right (result_check.hpp).
+// Both children do one job after another, start with empty caches of the driver, and are replaced
+// after a death. A crash, a hang or an error fails only that job. In a finisher it costs only
+// finality: the driver's own binary is packed. `options.jobs` jobs run in parallel; the result is
+// in the plan's order for any number of them.
 //
-// What the store has is not compiled, and what is compiled is put there at once. A job that another
-// builder with the same store is at is left to it, and waited for at the end. `observer` may be
-// null.
+// Jobs in the store are not compiled, and compiled jobs are stored at once. A job that another
+// builder with the same store is running is left to that builder, and waited for at the end.
+// `observer` may be null.
 BuildResult build_on_devices(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                              const packs::Contents &earlier, const BuildOptions &options,
                              BuildObserver *observer);
 
-// For each job of `plan`, which is make_plan()'s with the same options, whether it would be
-// compiled and the store has it. `tunings` are the plan's. Asks drivers what they compile when they
-// are opened, if there is a store. Fails as Store::open() does.
+// Returns for each job of `plan` whether it would be compiled and the store has it. `plan` is from
+// make_plan() with the same options, and `tunings` are the plan's. If there is a store, asks
+// drivers what they compile when they are opened. Fails as Store::open() does.
 Result<std::vector<bool>> stored_jobs(const packs::Contents &base,
                                       const std::vector<DeviceInfo> &devices,
                                       const std::vector<packs::Tuning> &tunings,
                                       const std::vector<Job> &plan, const BuildOptions &options);
 
-// Failures with the same log together, since one fault of a source or a driver fails many jobs.
+// Failures with the same log, since one fault of a source or a driver fails many jobs.
 struct FailureGroup {
   std::string text;
   std::vector<std::string> jobs;  // at least one
 };
 
-// In the order of the first of each; the jobs, too, keep their order. Pure.
+// Groups failures by log, in the order of the first of each; the jobs, too, keep their order. Pure.
 std::vector<FailureGroup> group_failures(const std::vector<JobFailure> &failures);
 
 }  // namespace kiln::builder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables by hash: the plan of a fleet has a job for each of ten thousand binaries.
+// Hash tables, since the plan of a fleet has a job for each of ten thousand binaries.
 #include "builder/jobs/earlier.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace kiln::builder {
 namespace {
 
-// Keeps the earlier entries of variants that are still there and got no new binary.
+// Keeps the earlier entries whose variants still exist and got no new binary.
 void keep_entries(const std::vector<packs::Binary> &earlier, const DigestSet &variants,
                   std::vector<packs::Binary> *entries) {
   DigestSet known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What earlier builds and measurements left, found without looking through all of it. Pure.
+// Earlier builds and measurements, indexed so that nothing is searched linearly. Pure.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@
 
 namespace kiln::builder {
 
-// The bytes of a digest are as good as random.
+// Hash of a digest, whose bytes are as good as random.
 struct HashOfDigest {
   std::size_t operator()(const packs::Digest &digest) const {
     std::size_t hash = 0;
@@ -26,26 +26,26 @@ struct HashOfDigest {
 };
 using DigestSet = std::unordered_set<packs::Digest, HashOfDigest>;
 
-// Whether it has a binary or an intermediate.
+// Returns whether the target has a binary or an intermediate.
 bool has_any(const packs::Target &target);
 
-// Adds what is still of use of another pack's targets: binaries of variants that `contents` has and
-// has no binary for. Without records, which the other pack may have removed on purpose.
+// Adds useful binaries of another pack's targets: binaries of variants that `contents` has, but has
+// no binary for. Leaves out records, which the other pack may have removed on purpose.
 void keep_earlier(const packs::Contents &earlier, packs::Contents *contents);
 
-// A target's key and the hash of a variant of which no binary could be proven for it.
+// A target's key, and the hash of a variant for which no binary could be proven there.
 using Refused = std::set<std::pair<std::string, packs::Digest>>;
 
-// Takes out what is of those and has no proof.
+// Removes the binaries of refused variants that have no proof.
 void drop_refused(const Refused &refused, packs::Contents *contents);
 
 // Binaries and intermediates of targets, by the target's key and the variant's hash. The targets
-// must outlive it and stay where they are.
+// must outlive this object and stay where they are.
 class EarlierBinaries {
  public:
   explicit EarlierBinaries(const std::vector<packs::Target> &targets);
 
-  // Null if there is none. If several targets have the key, the first of them.
+  // Return null if there is none. If several targets have the key, the first counts.
   const packs::Target *target(std::string_view key) const;
   const packs::Binary *binary(std::string_view key, const packs::Digest &variant) const;
   const packs::Binary *intermediate(std::string_view key, const packs::Digest &variant) const;
@@ -81,8 +81,8 @@ class TuningsByVariant {
   std::vector<packs::Tuning> none_;
 };
 
-// Whether packs of both would hold the same, however their blobs are stored. Sorts the parts of
-// both, as a pack does.
+// Returns whether packs of both would have the same contents, however their blobs are stored. Sorts
+// the parts of both, as a pack does.
 bool same_contents(packs::Contents *a, packs::Contents *b);
 
 }  // namespace kiln::builder

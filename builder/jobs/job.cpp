@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles one variant with the driver, and reads back what was made.
+// Compiles one variant with the driver, and reads back the result.
 #include "builder/jobs/job.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one job of a build makes of a variant with an open device.
+// One job of a build: compiles a variant with an open device.
 #pragma once
 
 #include <functional>
@@ -17,42 +17,43 @@
 
 namespace kiln::builder {
 
-// What the device compiles of a variant: its source, or its IL where the device takes no source;
-// null if it takes neither.
+// Returns the part of a variant that the device compiles: its source, or its IL if the device takes
+// no source; null if the device takes neither.
 const packs::BlobSource *job_input(const packs::Variant &variant, const DeviceInfo &device);
 
-// How far a job is, for whoever asks why its process died.
+// Stage of a job, which tells why its process died.
 enum class JobStage : int { compiling, finishing, launching };
 
-// In a process that may die, which tells `stage` what it is at: a failed status (status_json.hpp),
-// or what make_binaries() says and "kernels"; with "log" where the driver gave one, and with
-// "results" where the program that was built is what binaries are compared with. `opened` has its
-// device; a pack for the launch is written to `path`.
+// Runs in a process that may die, and reports its stages to `stage`. Returns a failed status
+// (status_json.hpp), or the answer of make_binaries() with "kernels"; with "log" if the driver gave
+// one, and with "results" if binaries are compared with the program built here. `opened` must have
+// its device open. Writes a pack for the launch to `path`.
 nlohmann::json compile_job(const JobRequest &request, OpenedPack *opened, const std::string &path,
                            const std::function<void(JobStage)> &stage);
 
-// What a job made: the final binary, or the driver's own if finishing failed. If the driver's own
-// form is compiled at each load (NVIDIA's PTX) it is the intermediate, with or without a binary.
+// Result of a job: the final binary, or the driver's own if finishing failed. If the driver
+// compiles its own form at each load (NVIDIA's PTX), that form is the intermediate, with or without
+// a binary.
 struct JobResult {
   struct Also {
     std::uint32_t compute_capability = 0;
     std::optional<packs::Binary> binary{};
-    Status status{};  // a failure leaves no binary
+    Status status{};  // failed: there is no binary
   };
 
   std::optional<packs::Binary> binary{};
   std::optional<packs::Binary> intermediate{};
   std::vector<Also> also{};
-  // What building the program took the driver, and loading its binary in another process; 0: not
-  // known.
+  // Time that the driver took to build the program, and to load its binary in another process; 0:
+  // not known.
   std::uint64_t build_microseconds = 0;
   std::uint64_t load_microseconds = 0;
 };
 
 JobResult job_result(const packs::Variant &variant, const nlohmann::json &answer);
 
-// Takes out what has no proof. Fails with Code::failed, saying why, where nothing for the device is
-// left.
+// Removes binaries without a proof. Fails with Code::failed and the reason if nothing for the
+// device is left.
 Status drop_unproven(JobResult *result, bool by_reference);
 
 }  // namespace kiln::builder

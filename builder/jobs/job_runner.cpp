@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders to the process that compiles, what is tried after a death, and the proof.
+// Gives orders to the process that compiles, retries after a death, and has binaries proven.
 #include "builder/jobs/job_runner.hpp"
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-// The child's status, with the driver's log in the message.
+// Returns the child's status, with the driver's log in the message.
 Status with_log(const ChildResult &child) {
   Status status = child.status();
   if (status.ok() || !child.ok()) return status;
@@ -26,13 +26,13 @@ Status with_log(const ChildResult &child) {
   return status;
 }
 
-// Whether the same may go better in a fresh process.
+// Returns whether a fresh process may succeed.
 bool may_be_tired(const ChildResult &result) {
   if (!result.ok()) return result.end != ProcessEnd::timed_out;
   return !result.status().ok() && result.answer.value("log", "").empty();
 }
 
-// Says of each binary for another device that the process which made it ended.
+// Reports for each binary for another device that the process which made it ended.
 void add_deaths(const JobRequest &request, const std::string &also_died, json *answer) {
   for (const std::uint32_t compute_capability : request.also) {
     json also = to_json(Status(Code::process, "the process that made it ended: " + also_died));
@@ -41,8 +41,8 @@ void add_deaths(const JobRequest &request, const std::string &also_died, json *a
   }
 }
 
-// The answer that JobRunner::run() gives, for a device that is not there. What a compiler made is
-// marked as never loaded: nothing here could.
+// Returns the answer of JobRunner::run() for a virtual device. Marks a compiler's binary as never
+// loaded, since nothing here could load it.
 json make_virtually(const JobRequest &request) {
   const VirtualDevice &device = *request.device.virtual_device;
   const auto start = Clock::now();
@@ -98,7 +98,7 @@ ChildResult JobRunner::call(std::size_t job, const JobRequest &how) {
     std::error_code ignored;
     if (!caches_.empty()) std::filesystem::remove_all(caches_, ignored);
     caches_ = folder_ + "/compile-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
-    std::filesystem::remove_all(caches_, ignored);  // of a process that had the same number
+    std::filesystem::remove_all(caches_, ignored);  // left by a process with the same number
     device_ = how.device.index;
   }
   return compiler_.call({{"job", job},
@@ -122,8 +122,8 @@ ChildResult JobRunner::compile(std::size_t job, const JobRequest &how) {
   return made;
 }
 
-// Where another try of the job without the step that its process died in may give a binary: leaves
-// that step out of `how`.
+// Leaves the step in which the process died out of `how`. Returns whether another try without that
+// step may give a binary.
 bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *what) const {
   const auto stage = static_cast<JobStage>(stage_->get());
   if (stage == JobStage::launching) {
@@ -133,14 +133,14 @@ bool JobRunner::leave_out(const ChildResult &died, JobRequest *how, LeftOut *wha
   }
   if (stage != JobStage::finishing) return false;
   if (!how->also.empty()) {
-    // What may have died is the work for other devices.
+    // The work for other devices may have failed.
     what->also = died.reason();
     how->also.clear();
     return true;
   }
   if (!how->finish) return false;
   if (how->variant.launches && how->repeat_launches) {
-    // What may have died is a kernel, on memory that holds zeros.
+    // A kernel may have failed on memory that holds zeros.
     how->repeat_launches = false;
     return true;
   }
@@ -172,7 +172,7 @@ json JobRunner::run(std::size_t job) {
       &*prover_, std::move(answer));
   if (prover_->has_died()) died_ = true;
   if (!proven.ok()) return to_json(proven.status());
-  (*proven)["died"] = died_;  // of this job: after it the runner is replaced
+  (*proven)["died"] = died_;  // in this job: after it the runner is replaced
   return std::move(*proven);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does jobs of a build one after another: in a process that compiles and finishes, and in others
-// that prove the binaries.
+// Runs jobs of a build one after another: one process compiles and finishes, others prove the
+// binaries.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace kiln::builder {
 
-// A number that a process shares with those that it forks, which may outlive it. Stays 0 where the
+// A number that a process shares with its forked children, which may outlive it. Stays 0 if the
 // system has no memory for it.
 class SharedNumber {
  public:
@@ -43,27 +43,27 @@ class SharedNumber {
   std::atomic<int> *value_ = nullptr;
 };
 
-// As ServingChild asks, the caller is single-threaded and has loaded no driver.
+// Runs jobs in child processes. The caller must be single-threaded and have loaded no driver, as
+// ServingChild requires.
 class JobRunner {
  public:
-  // The request of the job with that number; what it refers to outlives the runner.
+  // Returns the request of the job with that number; objects to which it refers outlive the runner.
   using Requests = std::function<JobRequest(std::size_t job)>;
 
-  // `folder`, which exists, is for the drivers' caches; what is left there is the caller's to
-  // remove.
+  // `folder` must exist. It is for the drivers' caches; the caller removes leftover files.
   JobRunner(Requests requests, std::string folder);
 
-  // The job's answer: a failed status (status_json.hpp), or what job_result() takes. A job that
-  // fails in a process that did others before is done again in a fresh one, unless the fault is the
-  // program's or it took all of its time.
+  // Returns the job's answer: a failed status (status_json.hpp), or the input of job_result(). A
+  // job that fails in a process that did others before is done again in a fresh one, unless the
+  // fault is the program's or the job timed out.
   nlohmann::json run(std::size_t job);
 
-  // Whether every process of the runner is well. If not, a runner that is forked anew starts its
-  // processes from memory as this one did.
+  // Returns whether no process of the runner died. If one did, a newly forked runner starts its
+  // processes from the same memory as this one did.
   bool is_well() const { return !died_; }
 
  private:
-  // What was left out of a job since its process died of it.
+  // Steps that were left out of a job since its process died in them, each with the reason.
   struct LeftOut {
     std::string also{};
     std::string finisher{};
@@ -77,14 +77,14 @@ class JobRunner {
   Requests requests_;
   std::string folder_;
   ServingChild compiler_;
-  std::size_t started_ = 0;            // processes that compile
-  std::string caches_;                 // of the one that does
-  std::size_t device_ = 0;             // the index of its device
-  std::optional<SharedNumber> stage_;  // of the job that is being compiled, a JobStage
+  std::size_t started_ = 0;            // number of processes that compiled
+  std::string caches_;                 // of the process that compiles
+  std::size_t device_ = 0;             // index of that process's device
+  std::optional<SharedNumber> stage_;  // JobStage of the job that is being compiled
   std::optional<Prover> prover_;
   ExpectedResults references_;
   bool died_ = false;
-  OpenedPack opened_;  // in the child alone
+  OpenedPack opened_;  // only in the child
 };
 
 }  // namespace kiln::builder

@@ -21,7 +21,8 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no other strings than UTF-8: of what is none the bytes in hexadecimal.
+// Returns UTF-8 as a string, and any other bytes in hexadecimal: JSON has no other strings than
+// UTF-8.
 json text(const std::string &from) {
   const json as_text(from);
   const std::string dumped = as_text.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -63,7 +64,7 @@ json command_of(const JobRequest &request, bool is_source) {
 json inputs_of(const JobRequest &request, const packs::BlobSource *input) {
   json inputs{{"variant", packs::hex(request.variant.hash)}};
   if (input != nullptr) inputs["program"] = packs::hex(input->name());
-  if (request.device.virtual_device != nullptr) {  // which may take either
+  if (request.device.virtual_device != nullptr) {  // its compiler may take either
     if (request.variant.il32) inputs["il32"] = packs::hex(request.variant.il32->name());
     if (request.variant.il64) inputs["il64"] = packs::hex(request.variant.il64->name());
   }
@@ -87,7 +88,7 @@ json launch_of(const packs::Program &program, const packs::Variant &variant,
           {"tolerance", variant.tolerance}};
 }
 
-// By which the finisher and the proof launch the kernels.
+// Returns the inputs with which the finisher and the proof launch the kernels.
 json launch_of(const JobRequest &request) {
   json launch = launch_of(request.program, request.variant, request.check);
   for (const Twin &twin : request.twins) {
@@ -96,8 +97,8 @@ json launch_of(const JobRequest &request) {
   return launch;
 }
 
-// Whether a compiler says it of the program, not of the machine's state: by OpenCL's codes, or
-// those of VirtualDevice::compile().
+// Returns whether a compiler refuses the program, rather than the machine's state being at fault:
+// by OpenCL's codes, or the codes of VirtualDevice::compile().
 bool is_refusal(const Status &status) {
   if (status.code == Code::requirement || status.code == Code::bad_input) return true;
   constexpr int kRefusals[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,

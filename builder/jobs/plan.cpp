@@ -28,7 +28,8 @@ bool has_size(const packs::Finish &finish, const runtime::NDSize &size) {
   });
 }
 
-// Of an application's kernels those sizes that its launches can take.
+// Returns the sizes that can be used: for an application's kernels, only sizes that its launches
+// can take.
 TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
   if (!variant.launches || tuned.empty()) return tuned;
   const auto recorded = recorded_launches(variant);
@@ -40,7 +41,7 @@ TunedSizes usable_sizes(const packs::Variant &variant, TunedSizes tuned) {
   return usable;
 }
 
-// What is left to do on an earlier binary or intermediate, as the reason to do it.
+// Returns the reason to finish an earlier binary or intermediate; nothing if it is finished.
 std::optional<std::string> left_to_finish(const packs::Binary *binary,
                                           const packs::Binary *intermediate,
                                           const TunedSizes &tuned, const DeviceInfo &device) {
@@ -65,13 +66,14 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
   }
 }
 
-// What decide() looks into.
+// Earlier results that decide() looks up.
 struct Known {
   EarlierBinaries earlier;
   TuningsByVariant tunings;
 };
 
-// The same for a device that is not there: what a driver has loaded is kept, whoever made it.
+// Returns the reason to make a binary for a virtual device. A binary that a driver has loaded is
+// kept, whoever made it.
 std::optional<std::string> left_to_make(const packs::Binary *binary, const VirtualDevice &device) {
   if (binary == nullptr) return "no binary for this source and these options yet";
   const packs::Finish &finish = binary->finish;
@@ -80,7 +82,7 @@ std::optional<std::string> left_to_make(const packs::Binary *binary, const Virtu
   return "other tools made the earlier binary";
 }
 
-// Why there is something to do; nothing where what is there serves.
+// Returns the reason to compile; nothing if the earlier binaries serve.
 std::optional<std::string> left_to_do(const packs::Program &program, const packs::Variant &variant,
                                       const DeviceInfo &device, const Known &known,
                                       const PlanOptions &options) {
@@ -109,7 +111,7 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
     return "the earlier binary was made by a later driver";
   }
   for (const std::uint32_t compute_capability : options.also) {
-    if (accuracy) break;  // nothing of another device is launched here
+    if (accuracy) break;  // code for another device is not launched here
     const DeviceInfo other = elsewhere(device, compute_capability);
     const std::string &other_key = other.description.key.text();
     if (any_driver && known.earlier.binary(other_key, variant.hash) == nullptr) {
@@ -142,9 +144,9 @@ Job decide(const packs::Program &program, const packs::Variant &variant, const D
   return job;
 }
 
-// The index of the variant that an untuned device is given: among the variants whose requirements
-// it meets, the first in the program's order of preference, else the first by name. Nothing if it
-// meets the requirements of none.
+// Returns the index of the variant for an untuned device: among the variants whose requirements the
+// device meets, the first in the program's order of preference, else the first by name. Nothing if
+// the device meets the requirements of no variant.
 std::optional<std::size_t> preferred_variant(const packs::Program &program,
                                              const DeviceInfo &device) {
   std::optional<std::size_t> best;
@@ -158,7 +160,7 @@ std::optional<std::size_t> preferred_variant(const packs::Program &program,
   return best;
 }
 
-// Skips what --preferred leaves out.
+// Skips the job if --preferred leaves out its variant.
 void keep_preferred(const packs::Program &program, const DeviceInfo &device, std::size_t variant,
                     Job *job) {
   const auto preferred = preferred_variant(program, device);

@@ -54,7 +54,7 @@ Status OpenedPack::open(const DeviceInfo &info, const std::string &pack_path,
 Status OpenedPack::open_device(const DeviceInfo &info) {
   Status status = child.open(info);
   if (!status.ok()) return status;
-  std::signal(SIGTERM, end_on_purpose);  // pass_on_interrupts() in the parent
+  std::signal(SIGTERM, end_on_purpose);  // sent by pass_on_interrupts() in the parent
   device = kiln::Device(new kiln_device{child.device});
   return {};
 }

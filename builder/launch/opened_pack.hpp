@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with a pack, opened in a process that may die; and the errors of the runtime's C++
-// interface as a Status.
+// A device with a pack, opened in a process that may die. Also converts errors of the runtime's C++
+// interface to Status.
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@
 
 namespace kiln::builder {
 
-// The C interface knows fewer codes: which fault a pack has is in the message alone.
+// Converts an error of the runtime. The C interface has fewer codes, so only the message tells
+// which fault a pack has.
 Status status_of(const kiln_error &error);
 
-// Moves what was made to `*out`, or gives the error.
+// Moves the value to `*out`, or returns the error.
 template <typename T>
 Status take(kiln::Result<T> made, T *out) {
   if (!made) return status_of(made.error());
@@ -26,8 +27,8 @@ Status take(kiln::Result<T> made, T *out) {
   return {};
 }
 
-// Everything is opened once: the runtime's handles, the values inside them and the contents are of
-// one OpenCL library, one device and one map of the file.
+// A device, a pack and a loader, each opened once: the runtime's handles, the values inside them
+// and the contents share one OpenCL library, one device and one map of the file.
 struct OpenedPack {
   OpenedDevice child;
   kiln::Device device;
@@ -36,20 +37,20 @@ struct OpenedPack {
   kiln::Queue queue;    // in order, with profiling
   packs::Contents contents;
 
-  // Fails with the code of the first call that fails. For child processes alone, whose end by
-  // SIGTERM is no death in an overlay from then on.
+  // Opens the device and the pack. Fails with the code of the first call that fails. Only for child
+  // processes: from then on, ending the process by SIGTERM does not count as a death in an overlay.
   Status open(const DeviceInfo &info, const std::string &pack_path,
               kiln::LoaderOptions options = {});
-  // The device alone; then open_another(). Fails as open() does.
+  // Opens only the device; call open_another() next. Fails as open() does.
   Status open_device(const DeviceInfo &info);
-  // Another pack in place of the one that is open, if any, on the device that is.
+  // Opens a pack on the open device, in place of the open pack, if any.
   Status open_another(const std::string &pack_path, kiln::LoaderOptions options = {});
 
   const runtime::OpenCL &cl() const { return *child.device->cl; }
   const packs::Pack &file() const;
 
-  // A program that was built on `child`, as if it had been loaded from the pack, which has that
-  // variant.
+  // Wraps a program that was built on `child` as if it had been loaded from the pack, which must
+  // have the variant.
   kiln::Program adopt(const std::string &program, const std::string &variant,
                       runtime::BuiltProgram built) const;
 
@@ -57,17 +58,18 @@ struct OpenedPack {
     const packs::Program *program = nullptr;
     const packs::Variant *variant = nullptr;
   };
-  // What the command found when it read the pack. Fails if the pack was replaced since.
+  // Finds the program and variant that the command read from the pack. Fails if the pack was
+  // replaced since then.
   Result<Found> find(const std::string &program, const std::string &variant) const;
 };
 
-// For a pack that lacks what was in it when the command read it.
+// Returns the error for a pack that no longer has what the command read from it.
 Status pack_changed();
 
 const packs::Program *find_program(const packs::Contents &contents, const std::string &name);
 const packs::Variant *find_variant(const packs::Program &program, const std::string &name);
 
-// The report of a load as values; a load that failed has one, too.
+// Returns the report of a load as values; a failed load has a report, too.
 const runtime::Report &report_of(const kiln::Loaded &loaded);
 
 }  // namespace kiln::builder

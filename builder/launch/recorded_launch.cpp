@@ -60,7 +60,7 @@ Result<std::vector<RecordedLaunch>> parse_launches(std::string_view text) {
     const std::string_view line = text.substr(start, end - start);
     try {
       launches.push_back(read_launch(json::parse(line)));
-    } catch (const std::exception &error) {  // of the JSON library, and read_launch()
+    } catch (const std::exception &error) {  // from the JSON library or read_launch()
       return Status(Code::failed,
                     "no recorded launch: " + std::string(line.substr(0, 80)) + ": " + error.what());
     }

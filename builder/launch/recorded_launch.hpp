@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that an application was seen to make (packs/FORMAT.md, "Launches"). Pure.
+// Launches recorded from an application (packs/FORMAT.md, "Launches"). Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace kiln::builder {
 
-// Numbers as OpenCL has them.
+// An image argument. The types and the order are OpenCL's numbers.
 struct RecordedImage {
-  std::uint32_t type = 0;  // of the memory object
+  std::uint32_t type = 0;  // type of the memory object
   std::uint32_t order = 0;
   std::uint32_t data_type = 0;
   std::uint64_t width = 0;
@@ -30,23 +30,23 @@ struct RecordedArgument {
   packs::Bytes value{};
   std::uint64_t size = 0;  // bytes of local memory or of a buffer; 0: a null pointer
   RecordedImage image{};
-  std::string what{};  // of an unknown one
+  std::string what{};  // name of an unknown argument
 };
 
 struct RecordedLaunch {
   std::string kernel;
   unsigned dimensions = 1;
   runtime::NDSize global{1, 1, 1};
-  runtime::NDSize local{0, 0, 0};  // 0: left to the driver
+  runtime::NDSize local{0, 0, 0};  // 0: the driver chose
   runtime::NDSize offset{0, 0, 0};
   std::vector<RecordedArgument> arguments;
 };
 
-// Fails with Code::failed if a line is none.
+// Parses one launch per line. Fails with Code::failed if a line is not a launch.
 Result<std::vector<RecordedLaunch>> parse_launches(std::string_view text);
 
-// Those of the variant; none if it has none. Fails as parse_launches() and where the blob cannot be
-// read.
+// Returns the variant's recorded launches; empty if it has none. Fails as parse_launches() does,
+// and if the blob cannot be read.
 Result<std::vector<RecordedLaunch>> recorded_launches(const packs::Variant &variant);
 
 }  // namespace kiln::builder

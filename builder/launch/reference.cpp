@@ -44,14 +44,14 @@ std::vector<kiln_reference_plane> described(const std::vector<Plane> &planes) {
 namespace fs = std::filesystem;
 using Kind = ReferenceSpec::Kind;
 
-constexpr std::chrono::minutes kTimeout{10};  // of one call of a library
+constexpr std::chrono::minutes kTimeout{10};  // for one call of a library
 
 fs::path folder_of(const std::string &path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder;
 }
 
-// The file in one of the folders.
+// Returns the file's path in the first folder that has it.
 Result<std::string> find_file(const std::string &name, const std::vector<fs::path> &folders) {
   std::string looked;
   for (const fs::path &folder : folders) {
@@ -63,7 +63,7 @@ Result<std::string> find_file(const std::string &name, const std::vector<fs::pat
   return Status(Code::failed, fmt::format("{} is not in {}", name, looked));
 }
 
-// The planes, which the file has one after the other.
+// Reads the planes, which lie one after another in the file.
 Status read_planes(const std::string &path, std::vector<Plane> *planes) {
   std::uint64_t expected = 0;
   for (const Plane &plane : *planes) expected += plane.pixels.size();
@@ -87,8 +87,8 @@ std::vector<Plane> blank_planes(const std::vector<PlaneShape> &shapes, const Pro
   return planes;
 }
 
-// Loads the shared object, which stays loaded, and finds the function. As call_reference(), for a
-// child process alone, which the library may end.
+// Loads the shared object, which stays loaded, and finds the function. Like call_reference(), only
+// for a child process, since the library may end the process.
 Result<kiln_reference_function *> load_reference(const std::string &path,
                                                  const std::string &function) {
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -111,7 +111,7 @@ Result<kiln_reference_function *> load_reference(const std::string &path,
   return found;
 }
 
-// Fills `*outputs`, which are blank planes of their shapes.
+// Calls the function, which fills `*outputs`: blank planes with the right shapes.
 Status call_reference(kiln_reference_function *function, const ProblemSize &size,
                       const std::vector<Plane> &inputs, const Parameters &parameters,
                       std::vector<Plane> *outputs) {

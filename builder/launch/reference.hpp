@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program must compute, from the reference that its manifest names: another variant of it, a
-// file, or a function of a shared object. Nothing else knows what a program computes.
+// Expected results of a program, from the reference that its manifest names: another variant, a
+// file, or a function of a shared object. No other code knows what a program computes.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@
 
 namespace kiln::builder {
 
-// Whether results are compared at all, and where the files lie that references name.
+// Whether results are compared at all, and where to find the files that references name.
 struct ReferenceOptions {
   bool no_check = false;
-  std::string folder;  // looked at first; empty: none
+  std::string folder;  // searched first; empty: none
 };
 
-// One problem, as a variant is to solve it.
+// One problem for a variant to solve.
 struct CheckedLaunch {
   const packs::Variant &variant;
   ProblemSize size;
@@ -32,40 +32,41 @@ struct CheckedLaunch {
 
 class Reference {
  public:
-  // Nothing to compare with.
+  // Makes an empty reference: there is nothing to compare with.
   Reference() = default;
 
-  // That of the program, which outlives it: none if the program names none, or if nothing is to be
-  // checked. Fails with Code::failed if it names one that is not there. A file is
-  // looked for in the options' folder, then in the pack's. A library is looked for in the options'
-  // folder, then in that of this executable: never beside the pack, since a pack may come from
-  // strangers and a library is code of this machine.
+  // Finds the program's reference; the program must outlive the result. Returns an empty reference
+  // if the program names none or nothing is to be checked. Fails with Code::failed if the named
+  // reference does not exist. Searches for a file in the options' folder, then in the pack's
+  // folder. Searches for a library in the options' folder, then in the folder of this executable,
+  // but never beside the pack: a pack may come from strangers, and a library is code that this
+  // machine runs.
   static Result<Reference> find(const packs::Program &program, const std::string &pack_path,
                                 const ReferenceOptions &options);
 
   bool exists() const { return spec_.has_value(); }
 
-  // Names what it says by its content: of files and libraries a hash of their bytes. Fails with
-  // Code::failed if a file cannot be read.
+  // Returns text that identifies the reference by its content, for files and libraries by a hash of
+  // their bytes. Fails with Code::failed if a file cannot be read.
   Result<std::string> content() const;
 
-  // Whether it can tell what that variant must give for problems of that size: a variant does not
-  // check itself, and a file is of one size.
+  // Returns whether the reference has results for that variant and size: a variant does not check
+  // itself, and a file has results for one size.
   bool covers(const packs::Variant &variant, const ProblemSize &size) const;
 
-  // The one size that it covers, if there is only one.
+  // Returns the only size that the reference covers; nothing if it covers several.
   std::optional<ProblemSize> only_size() const;
 
-  // The inputs to check with, in the order of program_shape(): those of make_inputs(), unless the
-  // reference names a file of them. Fails with Code::failed if that cannot be read.
+  // Returns the inputs to check with, in the order of program_shape(): from make_inputs(), unless
+  // the reference names a file with inputs. Fails with Code::failed if that file cannot be read.
   Result<std::vector<Plane>> inputs(const packs::Program &program, const ProblemSize &size) const;
 
-  // The outputs that are right, in the order of program_shape(); none where the launch is not
-  // covered. A device and a function are used in a process of their own. Fails with Code::failed
-  // where the reference gives no result.
+  // Returns the correct outputs, in the order of program_shape(); none if the launch is not
+  // covered. Uses a device or calls a function in a separate process. Fails with Code::failed if
+  // the reference gives no result.
   Result<std::vector<Plane>> expected(const CheckedLaunch &launch) const;
 
-  // The same in this process, which may die of it: of a library alone.
+  // Does the same in this process, which may die. Only for libraries.
   Result<std::vector<Plane>> expected_here(const CheckedLaunch &launch) const;
 
  private:

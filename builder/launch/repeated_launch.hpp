@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching a kernel as an application was seen to launch it, on memory of the same sizes.
+// Launches a kernel as recorded from an application, on memory of the same sizes.
 #pragma once
 
 #include <array>
@@ -13,36 +13,37 @@
 
 namespace kiln::builder {
 
-// What memory holds before a launch; what it held for the application was not recorded.
+// Contents of memory before a launch; the contents in the application were not recorded.
 enum class MemoryContent : std::uint8_t {
   zeros,
-  // In each place another number from a half to one, as float and as half: as integers they are
-  // large, so that a kernel that takes an index from memory may end the process.
+  // A pseudo-random number in each place: from 0.5 to 1 as float, from 0.5 to 1 or from 1.75 to
+  // 1.88 as half. As integers the numbers are large, so a kernel that takes an index from memory
+  // may end the process.
   pattern,
 };
 
-// One launch to its end.
+// Times of one launch, until it completes.
 struct RepeatTimes {
   double milliseconds = 0;                // on the host
   std::array<std::uint64_t, 2> device{};  // start and end, nanoseconds; 0: the queue has no clock
 };
 
-// For processes that may end: what kernels do with such memory is not known. Calls fail with
-// Code::opencl.
+// A recorded kernel with its arguments and memory. Only for processes that may end: the effect of
+// such memory on kernels is not known. Methods fail with Code::opencl.
 class RepeatedLaunch {
  public:
-  // All outlive this.
+  // All arguments must outlive this object.
   RepeatedLaunch(const runtime::Device &device, cl_context context, cl_command_queue queue)
       : cl_(*device.cl), context_(context), queue_(queue) {}
 
-  // The kernel with its arguments, and memory that holds zeros. Once. Fails too with
-  // Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if something of it
-  // was not recorded.
+  // Creates the kernel with its arguments, and memory that holds zeros. Call it once. Also fails
+  // with Code::over_limit if a launch takes over 1 GiB, and with Code::requirement if part of the
+  // launch was not recorded.
   Status prepare(cl_program program, const RecordedLaunch &launch);
   Status fill(MemoryContent content);
-  // With that size; 0: the driver chooses.
+  // Launches with this work-group size; 0: the driver chooses.
   Status launch(const runtime::NDSize &local, RepeatTimes *out);
-  // Of the bytes of all memory.
+  // Hashes the bytes of all memory.
   Status hash(std::uint64_t *out);
 
   cl_kernel kernel() const { return kernel_.get(); }
@@ -50,10 +51,10 @@ class RepeatedLaunch {
  private:
   struct Held {
     runtime::Handle<cl_mem> memory;
-    std::uint64_t size = 0;  // of a buffer
-    RecordedImage image{};   // without a type: it is a buffer
+    std::uint64_t size = 0;  // bytes of a buffer
+    RecordedImage image{};   // type is 0 for a buffer
   };
-  // Gets bytes that follow one another: a buffer's, or a row of an image.
+  // Gets contiguous bytes: a whole buffer, or a row of an image.
   using SeeBytes = std::function<void(std::uint8_t *bytes, std::size_t size)>;
 
   Status set(cl_uint index, const RecordedArgument &argument);
@@ -77,7 +78,7 @@ class RepeatedLaunch {
   std::uint64_t taken_ = 0;
 };
 
-// Whether what a queue is given happens: a device without hardware may report success.
+// Finds out whether a queue really executes commands: a device without hardware may report success.
 Status ask_executes(const runtime::Device &device, cl_context context, cl_command_queue queue,
                     bool *out);
 

@@ -61,8 +61,8 @@ Status launch(const RunRequest &request, const packs::Variant &variant, Session 
   return status;
 }
 
-// Fails if a side of the work-groups lies where no stage has more than one work-item: it would only
-// add work-items, which a kernel may take for rows that are not there.
+// Fails if a work-group has several work-items in a dimension where every stage has only one: they
+// would only add work-items, which a kernel may take for rows that do not exist.
 Status check_local(const Workload &workload, const NDSize &local) {
   for (std::size_t i = 0; i < local.size(); ++i) {
     const auto takes = [&](const Stage &stage) { return local[i] <= 1 || stage.global[i] > 1; };
@@ -75,7 +75,7 @@ Status check_local(const Workload &workload, const NDSize &local) {
   return {};
 }
 
-// Launches what was loaded and puts the results into `answer`.
+// Launches the loaded program and puts the results into `answer`.
 Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Program &loaded,
               json *answer) {
   const auto found = bench.find(request.program, loaded.variant());
@@ -99,7 +99,7 @@ Status launch(const RunRequest &request, const OpenedPack &bench, const kiln::Pr
 }
 
 const char *unload_word(kiln_unload done) {
-  switch (done) {  // without a default, so that a new value does not compile without its word
+  switch (done) {  // no default: a new value must not compile without its word
     case KILN_UNLOAD_CALLED: return "called";
     case KILN_UNLOAD_NOT_NEEDED: return "not needed";
     case KILN_UNLOAD_BUSY: return "busy";
@@ -134,8 +134,8 @@ std::string nearest_text(const runtime::Report &report) {
   return text;
 }
 
-// A load report for people: a line for each rung, then what else is known, and the nearest target
-// where no binary was exact.
+// Formats a load report for people: a line for each rung, then other facts, and the nearest target
+// if no binary was exact.
 std::string report_text(const runtime::Report &report) {
   const runtime::Identity &identity = report.device->identity;
   const std::string device = runtime::device_label(identity.text(runtime::Field::device_name),
@@ -154,8 +154,8 @@ std::string report_text(const runtime::Report &report) {
   return text + nearest_text(report);
 }
 
-// Asks the driver to unload its compiler, and puts into `answer` how much memory this process
-// holds: `before` the load and now, after it; and after the call.
+// Asks the driver to unload its compiler. Puts into `answer` how much memory this process held
+// before the load (`before`), after the load, and after the call.
 Status unload(const kiln::Loader &loader, std::uint64_t before, json *answer) {
   const std::uint64_t loaded = resident_bytes(getpid());
   const auto done = kiln::unload_compiler(loader);
@@ -183,7 +183,7 @@ json run_in_child(const RunRequest &request) {
   const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);
   json answer = to_json(status_of(loaded.program.error()));
-  // The document that the commands print; nothing is read from it.
+  // The commands print this document; no code reads values from it.
   answer["report"] = json::parse(loaded.report.json());
   answer["report_text"] = report_text(report_of(loaded));
   if (loaded.program) answer["variant"] = loaded.program->variant();
@@ -195,7 +195,7 @@ json run_in_child(const RunRequest &request) {
   }
   if (!loaded.program || !request.launch) return answer;
   if (Status status = launch(request, bench, *loaded.program, &answer); !status.ok()) {
-    status.code = Code::opencl;  // what was loaded cannot be launched, whatever the reason
+    status.code = Code::opencl;  // the loaded program cannot be launched, whatever the reason
     answer.update(to_json(status));
   }
   return answer;

@@ -16,7 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The host fills outputs, too, and guards; what is mapped for writing alone loses its bytes.
+// Outputs and guards are mapped both ways: the host fills them, and memory that is mapped only for
+// writing loses its bytes.
 kiln_access access_of(Role role, std::size_t guard) {
   return role == Role::input && guard == 0 ? KILN_ACCESS_READ : KILN_ACCESS_BOTH;
 }
@@ -185,7 +186,7 @@ Status Session::fill_outputs(std::uint8_t value) {
   for (std::size_t i = 0; i < workload_.memories.size(); ++i) {
     const Memory &memory = workload_.memories[i];
     const bool image = memory.storage == Storage::image;
-    // An input that is mapped for writing loses what it holds; only a guard is worth mapping it.
+    // An input that is mapped for writing loses its contents, so it is mapped only to fill a guard.
     if (memory.role == Role::input && (guard_ == 0 || image)) continue;
     Status status = with_memory(i, [&](const Mapped &to) {
       if (!image) std::memset(to.address + memory.bytes(), value, guard_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching a loaded variant, all its kernels in order, again and again on one set of memory.
+// Launches a loaded variant repeatedly on one set of memory, with all its kernels in order.
 #pragma once
 
 #include <array>
@@ -15,51 +15,53 @@
 
 namespace kiln::builder {
 
-// The work-group size of a stage: {0, 0, 0} as the runtime chooses.
+// Work-group size of a stage; with {0, 0, 0} the runtime chooses.
 using runtime::NDSize;
 
 // One launch of all stages.
 struct Launched {
-  std::vector<kiln_times> times;     // of each stage, on the device's clock
+  std::vector<kiln_times> times;     // one per stage, on the device's clock
   std::vector<kiln_ndrange> ranges;  // as launched: padded, with the local size
   double host_nanoseconds = 0;       // from the first enqueue until all was done
 
-  // From the first start to the last end; 0 where the device's clock tells nothing.
+  // Returns the time from the first start to the last end; 0 if the device's clock gives no times.
   double device_nanoseconds() const;
 };
 
-// Of an image's memory.
+// Returns the OpenCL format of an image's memory.
 cl_image_format image_format(const Memory &memory);
 
-// Fails with Code::over_limit if some of the workload's memory is larger than the device takes.
+// Fails with Code::over_limit if a buffer or image of the workload is larger than the device
+// allows.
 Status over_limits(const runtime::OpenCL &cl, cl_device_id device, const Workload &workload);
 
-// A call fails with Code::opencl, or the code of the runtime, where a call of theirs fails. Not
-// for more than one thread.
+// Memory and kernels for launches of a workload. A method fails with Code::opencl if an OpenCL call
+// fails, or with the runtime's code if a call of the runtime fails. Not for more than one thread.
 class Session {
  public:
-  // All three outlive the session.
+  // All three must outlive the session.
   Session(const runtime::OpenCL &cl, const kiln::Loader &loader, const kiln::Queue &queue)
       : cl_(cl), loader_(loader), queue_(queue) {}
 
-  // The kernels of the variant's stages.
+  // Creates the kernels of the variant's stages.
   Status load(const kiln::Program &program, const packs::Variant &variant);
 
-  // Makes memory for the workload, each buffer with `guard` bytes behind its end, and binds it.
-  // Buffers that were made before and are large enough are used again, unless `exactly`.
+  // Makes the workload's memory, with `guard` bytes after the end of each buffer, and binds it.
+  // Reuses earlier buffers that are large enough, unless `exactly`.
   Status bind(const Workload &workload, std::size_t guard = 0, bool exactly = false);
 
-  // Inputs in the order of program_shape(); what a packed image holds beyond its plane is filled
-  // with `beyond`. Fails with Code::bad_argument if an input is missing.
+  // Copies the inputs, in the order of program_shape(), to the device, and fills the bytes of a
+  // packed image beyond its plane with `beyond`. Fails with Code::bad_argument if an input is
+  // missing.
   Status upload(const std::vector<Plane> &inputs, std::uint8_t beyond = 0);
-  // Every byte of outputs and scratch memory, and the guards; outputs that accumulate become 0.
+  // Fills every byte of outputs, scratch memory and guards; outputs that accumulate become 0.
   Status fill_outputs(std::uint8_t value);
-  // One local size for each stage, or none at all.
+  // Launches all stages and waits. `local` has one local size for each stage, or none at all.
   Status launch(const std::vector<NDSize> &local, Launched *out);
-  // The driver chooses the work-group sizes.
+  // Does the same with work-group sizes that the driver chooses.
   Status launch_as_driver(Launched *out);
-  // Outputs in the order of program_shape(). `guards_intact`, if it is given, gets whether
-  // every guard still has `guard_value` in every byte.
+  // Reads the outputs, in the order of program_shape(). `guards_intact`, if not null, is set to
+  // whether every byte of every guard still is `guard_value`.
   Status download(const ProgramShape &shape, std::vector<Plane> *outputs,
                   bool *guards_intact = nullptr, std::uint8_t guard_value = 0);
 
@@ -70,7 +72,7 @@ class Session {
   struct Held {
     kiln::Buffer buffer;
     kiln::Image image;
-    std::size_t capacity = 0;  // of the buffer, with its guard
+    std::size_t capacity = 0;  // bytes of the buffer, with its guard
   };
   struct Mapped {
     std::uint8_t *address = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a picture, or makes the inputs that a program's reference has for a size.
+// Reads a picture, or gets the inputs for a size from the program's reference.
 #include "builder/launch/work.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::uint64_t kMaxProblemBytes = std::uint64_t{1} << 33;  // of inputs and outputs
+constexpr std::uint64_t kMaxProblemBytes = std::uint64_t{1} << 33;  // inputs and outputs together
 
 Result<Work> make_work(const packs::Program &program, const std::string &text,
                        const Reference &reference) {
@@ -33,7 +33,8 @@ Result<Work> make_work(const packs::Program &program, const std::string &text,
   return Work{*size, *std::move(inputs)};
 }
 
-// A reference that is a file has the outputs of one problem.
+// Fails if the reference is a file and the request is for another problem: a file has the outputs
+// of one problem.
 Status fits_reference(const packs::Program &program, const WorkRequest &request,
                       const Reference &reference) {
   const auto size = reference.only_size();

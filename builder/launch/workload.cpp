@@ -14,7 +14,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;  // of one buffer or image
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 36;  // limit for one buffer or image
 
 PlaneShape shape_of(const packs::Argument &a) {
   return {a.name, a.type, a.channels, a.extent.empty() ? "width height" : a.extent};
@@ -26,7 +26,7 @@ void append(std::vector<std::uint8_t> *bytes, T value) {
   bytes->insert(bytes->end(), first, first + sizeof(value));
 }
 
-// As the kernel takes it: a parameter that names no type is a uint.
+// Encodes values as the kernel takes them; a parameter that names no type is a uint.
 std::vector<std::uint8_t> value_bytes(const packs::Argument &a, const std::vector<double> &values) {
   std::vector<std::uint8_t> bytes;
   for (const double value : values) {
@@ -82,7 +82,7 @@ class Planner {
   Status set_range(const packs::Kernel &kernel, std::size_t index, Stage *stage) {
     const ProblemSize &size = workload_.size;
     if (kernel.range.empty()) {
-      // The variant's pixels are those of its first kernel.
+      // The variant's `pixels` apply to its first kernel only.
       const std::uint32_t px = index == 0 ? std::max(variant_.pixels[0], 1u) : 1;
       const std::uint32_t py = index == 0 ? std::max(variant_.pixels[1], 1u) : 1;
       stage->global = {(size.width + px - 1) / px, (size.height + py - 1) / py, 1};
@@ -147,7 +147,7 @@ class Planner {
     return {};
   }
 
-  // What the host's plane is like: the program's, by name, or the only one there is.
+  // Sets the host's plane: the program's plane of that name, or the program's only plane.
   Status give_host_shape(Memory *memory) const {
     if (memory->role == Role::scratch) return {};
     const auto &shapes = memory->role == Role::input ? shape_.inputs : shape_.outputs;

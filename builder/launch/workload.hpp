@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a launch of a variant takes for a problem of some size: memory, arguments, NDRanges.
-// Pure; session.hpp does it on a device.
+// Plans the launch of a variant for a problem size: memory, arguments, NDRanges. Pure; session.hpp
+// executes the plan on a device.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace kiln::builder {
 struct Memory {
   Role role = Role::input;  // input, output or scratch
   Storage storage = Storage::buffer;
-  PlaneShape shape;  // of the host's plane; of scratch memory as the kernel sees it
+  PlaneShape shape;  // the host's plane; scratch memory: as the kernel sees it
   Type type = Type::uchar_;
   std::uint32_t channels = 1;
   std::uint64_t columns = 1;
@@ -49,37 +49,37 @@ struct Workload {
   std::vector<Stage> stages;
 };
 
-// The parameters' defaults, replaced by those of `given` with their names. What `given` has
-// beyond the variant's parameters is left out.
+// Returns the values of the variant's parameters: from `given` if it has the name, else the
+// default. Other names in `given` are left out.
 Parameters all_parameters(const packs::Variant &variant, const Parameters &given);
 
-// Fails with Code::bad_argument if the variant's parameter, if it has it, cannot be those
-// values.
+// Fails with Code::bad_argument if the variant has the parameter and it cannot take these values.
 Status check_parameter(const packs::Variant &variant, const std::string &name,
                        const std::vector<double> &values);
 
-// Fails with Code::bad_input where Kiln does not launch the variant itself.
+// Fails with Code::bad_input if Kiln itself cannot launch the variant.
 Status check_launchable(const packs::Variant &variant);
 
-// Fails with Code::requirement for a variant that requires a proof where no target of that key has
-// a binary of it with one.
+// Fails with Code::requirement if the variant requires a proof and no target with that key has a
+// proven binary for it.
 Status check_proven(const packs::Contents &contents, const std::string &key,
                     const packs::Variant &variant);
 
-// Parameters that are not given take their defaults. Fails with Code::bad_argument for a
-// parameter that the variant does not have, with Code::over_limit for a size that needs too much
-// memory, and with Code::bad_input if the pack's own text gives no workload.
+// Plans a launch; parameters that are not given take their defaults. Fails with Code::bad_argument
+// if the variant lacks a given parameter, with Code::over_limit if the size needs too much memory,
+// and with Code::bad_input if the pack's own text gives no workload.
 Result<Workload> plan_workload(const packs::Program &program, const packs::Variant &variant,
                                const ProblemSize &size, const Parameters &given);
 
-// The planes of the variants that Kiln can launch (common_shape).
+// Returns the planes of the variants that Kiln can launch (common_shape).
 ProgramShape program_shape(const packs::Program &program);
 
-// Bytes that a launch has to move: each input read once, each output written once.
+// Returns the bytes that a launch has to move: each input read once, each output written once.
 std::uint64_t bytes_moved(const packs::Program &program, const ProblemSize &size);
 
-// An input that no picture is given for. Of bytes: soft slopes and edges under a little noise, as
-// in a photograph; of other types: evenly spread values. The same on every machine.
+// Makes an input for which no picture is given. Bytes get soft slopes and edges under a little
+// noise, as in a photograph; other types get evenly spread values. The result is the same on every
+// machine.
 Plane make_input(const PlaneShape &shape, const ProblemSize &size, std::uint32_t seed);
 std::vector<Plane> make_inputs(const packs::Program &program, const ProblemSize &size);
 

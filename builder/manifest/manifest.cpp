@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tables from the root down to programs, and leaves variants to variant.cpp.
+// Reads the tables from the root down to programs; variant.cpp reads the variants.
 #include "builder/manifest/manifest.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMaxSide = std::int64_t{1} << 31;  // of a problem
 constexpr std::size_t kMaxManifestBytes = std::size_t{16} << 20;
 
-// The tables below `key`, sorted by name as toml++ keeps them; throws when there is none,
-// when a name is not one, or when a value is not a table.
+// Returns the tables below `key`, sorted by name as toml++ keeps them. Throws if there is no table,
+// a name is not valid, or a value is not a table.
 std::vector<std::pair<std::string, TableReader>> read_named_tables(const ManifestText &document,
                                                                    const TableReader &parent,
                                                                    const std::string &key,
@@ -92,7 +92,7 @@ std::string shapes_text(const std::vector<PlaneShape> &shapes) {
   return text.empty() ? "none" : text;
 }
 
-// Variants that are compared take and give the same.
+// Checks that a variant has the inputs and outputs of the program: variants are compared.
 void check_arguments(const TableReader &table, const packs::Variant &variant,
                      const ProgramShape &shape) {
   if (variant.arguments.empty()) return;
@@ -136,9 +136,9 @@ void check_file(const TableReader &table, Position at, const std::string &name,
                          size_text(size)));
 }
 
-// The program's "reference", checked against its variants, of which `tables` has the tables; empty
-// when it names none. A file must be there and have the size of the outputs; a library need not
-// have been built yet.
+// Returns the program's "reference", checked against its variants, whose tables are `tables`; empty
+// if the program names no reference. A file must exist and have the size of the outputs; a library
+// need not have been built yet.
 std::string read_reference(const TableReader &table, const ManifestProgram &program,
                            const std::map<std::string, TableReader> &tables) {
   const auto text = table.string("reference");
@@ -161,7 +161,7 @@ std::string read_reference(const TableReader &table, const ManifestProgram &prog
   return text->value;
 }
 
-// A variant that the program has.
+// Returns `name` if the program has such a variant; throws otherwise.
 std::string known_variant(const TableReader &table, const ManifestProgram &program, const char *key,
                           const Located<std::string> &name) {
   std::vector<std::string> names;
@@ -175,7 +175,7 @@ std::string known_variant(const TableReader &table, const ManifestProgram &progr
   return name.value;
 }
 
-// The sides of a problem; the depth is 1 if there are two.
+// Returns the sides of a problem; the depth is 1 if the array has two.
 std::optional<std::array<std::uint32_t, 3>> size_of(const toml::node &node) {
   const toml::array *sides = node.as_array();
   if (sides == nullptr || sides->size() < 2 || sides->size() > 3) return std::nullopt;
@@ -207,7 +207,7 @@ void read_hints(const TableReader &table, ManifestProgram *program) {
   }
 }
 
-// A proof is one against a reference.
+// Fails if a variant requires proof and its program has no reference to prove it against.
 void check_proofs(const TableReader &table, const ManifestProgram &program) {
   for (const ManifestVariant &variant : program.variants) {
     if (!program.record.reference.empty() ||
@@ -235,7 +235,7 @@ ManifestProgram read_program(const ManifestText &document, const TableReader &ta
   defaults.source = table.file("source");
   defaults.arguments = read_own_arguments(document, table).value_or(std::vector<Argument>{});
   const std::string prefix = fmt::format("program.{}.variant", program.record.name);
-  std::map<std::string, TableReader> tables;  // of each variant, by its name
+  std::map<std::string, TableReader> tables;  // the table of each variant, by name
   for (const auto &[name_of, reader] : read_named_tables(document, table, "variant", prefix)) {
     for (auto &variant : read_variants(document, reader, name_of, defaults, table.label())) {
       if (!tables.emplace(variant.record.name, reader).second) {
@@ -282,7 +282,7 @@ void read_spirv(const TableReader &table, Manifest &manifest) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// Files that a program names are not taken by a pattern as well.
+// Reads all programs. A pattern skips files that other programs name.
 std::vector<ManifestProgram> read_programs(const ManifestText &document, const TableReader &root) {
   const auto tables = read_named_tables(document, root, "program", "program");
   std::vector<ManifestProgram> programs;
@@ -320,7 +320,7 @@ std::vector<ManifestProgram> read_programs(const ManifestText &document, const T
 
 Manifest read_root(const ManifestText &document, const toml::table &root) {
   const TableReader table(document, root, "the manifest");
-  // The schema comes first: keys of a newer one are not misspellings.
+  // The schema is checked first, because keys of a newer schema are not misspellings.
   if (!table.integer("schema", kSchema, kSchema)) {
     table.missing("schema", fmt::format("expected schema = {}", kSchema));
   }

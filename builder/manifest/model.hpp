@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manifest as values, for whoever reads a part of it and for the host step.
+// The manifest as values, for the code that reads its parts and for the host step.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace kiln::builder {
 
-// A variant: what the pack will record of it, and where its code comes from.
+// A variant: its record in the pack, and where its code comes from.
 struct ManifestVariant {
   packs::Variant record;          // without hash, source, IL and the kernels' argument counts; no
-                                  // kernels: all that the source has
+                                  // kernels means all kernels of the source
   std::filesystem::path source;   // the variant's own, else the program's; absolute or relative to
                                   // the working directory
   std::filesystem::path prelude;  // declares a vendor's built-ins for the host check; then, too,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks values up in toml++'s tables; one that is not as expected is thrown as a fault.
+// Looks values up in toml++'s tables; throws a fault for an unexpected one.
 #include "builder/manifest/toml_reader.hpp"
 
 #include <algorithm>

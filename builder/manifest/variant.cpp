@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a variant's table and of an argument's, and the combinations of build options with a
-// name for each.
+// Reads the keys of the tables of variants and arguments, and the combinations of build options,
+// each with a name.
 #include "builder/manifest/variant.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr char kValueRule[] = "expected a string without spaces, an integer, tru
 
 bool is_space_or_quote(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '"'; }
 
-// What a name may have, and '_' for the rest.
+// Replaces each character that a name cannot have by '_'.
 std::string name_part(std::string_view text) {
   std::string part;
   for (const char c : text) part += is_name(std::string(1, c)) || c == '.' ? c : '_';
@@ -66,7 +66,7 @@ std::string joined(const std::string &first, const char *between, const std::str
 
 constexpr std::string_view kMerging[] = {"-fkernel-vectorizer", "-fkernel-unroller"};
 
-// 0 if it is none that the compiler takes.
+// Returns the factor; 0 if the compiler does not accept it.
 std::uint32_t factor_of(std::string_view text) {
   for (const std::uint32_t factor : {2U, 4U, 8U, 16U}) {
     if (text == std::to_string(factor)) return factor;
@@ -83,7 +83,7 @@ std::vector<std::string> sorted(std::vector<std::string> words) {
   return words;
 }
 
-// One of the names of an enum, which stand in its order; errors list them sorted.
+// Reads one of the names of an enum, given in the enum's order; errors list them sorted.
 template <typename Enum, std::size_t kCount>
 std::optional<Enum> read_enum(const TableReader &table, const std::string &key,
                               const char *const (&names)[kCount]) {
@@ -178,11 +178,11 @@ Argument read_argument(const TableReader &table, const toml::table &node) {
   return argument;
 }
 
-constexpr std::int64_t kMaxPixels = 4096;     // a work-item computes, in each direction
+constexpr std::int64_t kMaxPixels = 4096;     // pixels that a work-item computes, in each direction
 constexpr std::int64_t kMaxLocalSize = 4096;  // work-items, in each direction
 constexpr std::size_t kMaxStages = 16;
 
-// The kernel that a variant or a stage names, and its NDRange.
+// Reads the kernel that a variant or a stage names, and its NDRange.
 packs::Kernel read_kernel(const TableReader &table) {
   const auto kernel = table.string("kernel");
   if (!kernel) table.missing("kernel", "expected kernel = \"the entry point's name\"");
@@ -194,7 +194,7 @@ packs::Kernel read_kernel(const TableReader &table) {
   return {kernel->value, 0, table.terms("range", 3)};
 }
 
-// The kernels after the first, with arguments of their own.
+// Reads the kernels after the first, each with its own arguments.
 void read_stages(const ManifestText &document, const TableReader &table, packs::Variant *variant) {
   const toml::array *stages = table.array("stages", "an array of tables");
   if (stages == nullptr) return;
@@ -229,7 +229,7 @@ void read_stages(const ManifestText &document, const TableReader &table, packs::
   }
 }
 
-// What all combinations of options have in common: the options are the program's alone.
+// Reads the properties that all combinations of options share; of the options, only the program's.
 ManifestVariant read_common(const ManifestText &document, const TableReader &table,
                             const Defaults &defaults, const std::string &program_label) {
   ManifestVariant variant;
@@ -258,7 +258,7 @@ ManifestVariant read_common(const ManifestText &document, const TableReader &tab
   return variant;
 }
 
-// The arguments of one program, variant or stage, whose label errors use.
+// Reads the arguments of one program, variant or stage; `label` names it in errors.
 std::vector<Argument> read_arguments(const ManifestText &document, const toml::array &array,
                                      const std::string &label) {
   std::vector<Argument> arguments;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a variant: its arguments, and the combinations of its build options. As in
-// toml_reader.hpp, faults are thrown.
+// Reads a variant: its arguments, and the combinations of its build options. As in toml_reader.hpp,
+// faults are thrown.
 #pragma once
 
 #include <array>
@@ -18,64 +18,67 @@
 
 namespace kiln::builder {
 
-// The array `options` of a table, joined by spaces.
+// Returns the array `options` of a table, joined by spaces.
 std::string read_options(const TableReader &table);
 
 struct OptionChoice {
-  std::string name;     // values of what there is a choice of, joined by '-'; empty: of nothing
+  // The chosen values, joined by '-'; empty if there is no choice.
+  std::string name;
   std::string options;  // joined by spaces
 };
 
-// The combinations of the table `options` of `table`, in the order of its keys: a key is a macro,
-// or an option if it begins with '-'; its value is one value or an array of them. A string or an
-// integer follows behind "=", true is the option alone, false is to be without it. Or `options` is
-// an array of strings, which is one choice without a name, as its absence is.
+// Returns the combinations of the table `options` of `table`, in the order of its keys. A key is a
+// macro, or an option if it begins with '-'; its value is one value or an array of values. A string
+// or an integer is appended after "=", true means the option alone, false means leaving it out. If
+// `options` is an array of strings or absent, there is one combination without a name.
 std::vector<OptionChoice> read_option_matrix(const ManifestText &document,
                                              const TableReader &table);
 
-// Options with which Mali's compiler makes one work-item of several, and what they demand of a
-// launch: what is merged by -fkernel-vectorizer=DIMENSIONFACTOR and
-// -fkernel-unroller=DIMENSIONFACTOR.
+// Options with which Mali's compiler merges several work-items into one
+// (-fkernel-vectorizer=DIMENSIONFACTOR and -fkernel-unroller=DIMENSIONFACTOR), and what they demand
+// of a launch.
 struct MergedItems {
-  std::string option{};                          // the first of them; empty: none is there
-  std::array<std::uint32_t, 3> factor{1, 1, 1};  // work-items in each dimension
+  std::string option{};                          // the first such option; empty: none
+  std::array<std::uint32_t, 3> factor{1, 1, 1};  // merged work-items in each dimension
 };
 
-// Of a variant's options, joined by spaces. Fails with Code::bad_input, in two lines of which the
-// second says what is expected, for an option without a dimension (x, y or z) and a factor (2, 4, 8
-// or 16): without them it is the compiler who chooses, and no launch can be held to that.
+// Returns the merged work-items of a variant's options, which are joined by spaces. Fails with
+// Code::bad_input for an option without a dimension (x, y or z) and a factor (2, 4, 8 or 16):
+// without them the compiler chooses, and launches cannot be checked against its choice. The second
+// line of the message says what is expected.
 Result<MergedItems> merged_items(std::string_view options);
 
-// "4x2", as the requirement range_multiple has it.
+// Returns "4x2", as in the requirement range_multiple.
 std::string multiple_text(const std::array<std::uint32_t, 3> &factor);
 
-// Those of the table's key "arguments"; nothing when it has none.
+// Returns the arguments in the table's key "arguments"; nothing if the key is absent.
 std::optional<std::vector<Argument>> read_own_arguments(const ManifestText &document,
                                                         const TableReader &table);
 
-// What a variant takes from its program unless it has its own.
+// What a variant inherits from its program unless it has its own.
 struct Defaults {
   std::string options;
   std::optional<std::filesystem::path> source;
   std::vector<Argument> arguments;
 };
 
-// One for each combination of `options`: NAME, or with a choice NAME.CHOICE. Options that merge
-// work-items bring the requirements range_multiple and no_global_offset.
+// Returns one variant for each combination of `options`, named NAME, or NAME.CHOICE if there is a
+// choice. Options that merge work-items add the requirements range_multiple and no_global_offset.
 std::vector<ManifestVariant> read_variants(const ManifestText &document, const TableReader &table,
                                            const std::string &name, const Defaults &defaults,
                                            const std::string &program_label);
 
-// Adds to a variant what its options that merge work-items demand of a device and of launches.
+// Adds to a variant the requirements of its options that merge work-items, for devices and
+// launches.
 void require_for_merging(const TableReader &table, packs::Variant *record);
 
-// `requires`: sorted, each once.
+// Reads `requires`: sorted, no duplicates.
 std::vector<std::string> read_requirements(const TableReader &table);
 
-// `prelude` and `il`.
+// Reads `prelude` and `il`.
 void read_host_check(const TableReader &table, ManifestVariant *variant);
 
-// An identifier of OpenCL C.
+// Whether `name` is an identifier of OpenCL C.
 bool is_kernel_name(std::string_view name);
 
 }  // namespace kiln::builder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files that a pattern means, and makes a program for each with each choice of options.
+// Finds the files that match a pattern, and makes a program for each file and choice of options.
 #include "builder/manifest/whole_programs.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr char kKernelsRule[] = "expected kernels = \"all\" or an array of names";
 
-// Empty: all that the source has.
+// Reads `kernels`; empty means all kernels of the source.
 std::vector<packs::Kernel> read_kernels(const TableReader &table) {
   std::vector<packs::Kernel> kernels;
   const toml::node &node = *table.find("kernels");
@@ -52,7 +52,7 @@ std::vector<fs::path> matching_files(const TableReader &table, const Located<std
     const fs::path name = i->path().filename();
     const fs::path file = (folder / name).lexically_normal();
     if (fnmatch(pattern.filename().c_str(), name.c_str(), FNM_PERIOD) != 0) continue;
-    std::error_code ignored;  // what cannot be asked, such as a dangling link, is no file
+    std::error_code ignored;  // skips entries whose type is unknown, such as dangling links
     if (i->is_regular_file(ignored) && taken.count(file) == 0) found.push_back(file);
   }
   if (error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as applications have them: a source with many kernels, built with several options, of
-// which Kiln launches nothing itself. As in toml_reader.hpp, faults are thrown.
+// Applications' own programs: a source with many kernels, built with several options, whose kernels
+// Kiln does not launch itself. As in toml_reader.hpp, faults are thrown.
 #pragma once
 
 #include <set>
@@ -12,15 +12,15 @@
 
 namespace kiln::builder {
 
-// Whether a program's table is one of these: it has the key `kernels`.
+// Whether the table describes such a program: it has the key `kernels`.
 bool has_whole_programs(const TableReader &table);
 
-// Whether `source` has one of * ? [ in the name of the file.
+// Whether `source` has one of * ? [ in the file's name.
 bool has_pattern(const TableReader &table);
 
-// A program for each file and each combination of options, each with one variant, "default": NAME,
-// or with a pattern the file's name without its extension; behind a '.' the combination's name.
-// Files in `taken` are left out of a pattern.
+// Returns a program for each file and each combination of options, each with one variant,
+// "default". The program's name is NAME, or with a pattern the file's name without its extension,
+// followed by '.' and the combination's name. A pattern skips files in `taken`.
 std::vector<ManifestProgram> read_whole_programs(const ManifestText &document,
                                                  const TableReader &table, const std::string &name,
                                                  const std::set<std::filesystem::path> &taken);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares planes element by element, as the type of their elements asks for. A half is taken apart
-// as fraction * 2^unit, with a fraction below 2048 and a unit from -24 to 5.
+// Compares planes element by element, by the type of their elements. A half is fraction * 2^unit,
+// with a fraction below 2048 and a unit from -24 to 5.
 #include "builder/problem/plane.hpp"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::uint16_t half_of_float(float value) {
   int exponent = kLeastUnit;
   if (size > 0) std::frexp(size, &exponent);  // size is below 2^exponent
   const int unit = std::max(exponent - 11, kLeastUnit);
-  // A fraction that is rounded up to 2048 carries into the exponent, which is as it should be.
+  // If a fraction is rounded up to 2048, it correctly carries into the exponent.
   const auto fraction = static_cast<int>(std::nearbyint(std::ldexp(size, -unit)));
   return static_cast<std::uint16_t>(sign | (((unit - kLeastUnit) << 10) + fraction));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes by stb, after a look at the header.
+// Reads and writes with stb, after checking the header.
 #include "builder/problem/png.hpp"
 
 #include <cerrno>
@@ -38,13 +38,13 @@ Status system_failure(const std::string &path, int error) {
   return {Code::io_error, fmt::format("{}: {}", path, std::strerror(error))};
 }
 
-// A file whose header is that of a PNG image with 8 bits a channel.
+// Reads a file, and checks its header for a PNG image with 8 bits a channel.
 Status read_file(const std::string &path, std::string *bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return system_failure(path, EISDIR);
   std::ifstream file(path, std::ios::binary);
   if (!file) return system_failure(path, errno);
-  // In parts: what is no file may have no end.
+  // Reads in parts: a path that is not a regular file may have no end.
   std::string part(std::size_t{1} << 20, '\0');
   do {
     file.read(part.data(), static_cast<std::streamsize>(part.size()));
@@ -95,7 +95,7 @@ Result<Plane> read_png(const std::string &path, std::uint32_t channels) {
 }
 
 Status write_png(const Plane &image, const std::string &path) {
-  // What stb counts in an int: each row with a byte before it.
+  // stb counts these bytes in an int: each row with a byte before it.
   if ((image.row_bytes() + 1) * image.height > INT_MAX) {
     return {Code::over_limit, fmt::format("{}: an image of more than 2 GiB", path)};
   }

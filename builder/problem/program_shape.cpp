@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses and evaluates sizes ("640x480") and terms of them, and unites the memory that variants
+// Parses and evaluates sizes ("640x480") and terms over them, and merges the memory that variants
 // declare into the planes of a program.
 #include "builder/problem/program_shape.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kMaxNumber = 65536;
 constexpr std::uint32_t kMaxSide = 1u << 31;
 
-// Takes a number off the front of the text; nothing when there is none in that range.
+// Takes a number off the front of the text; nothing if there is none in that range.
 std::optional<std::uint32_t> take_number(std::string_view *text, std::uint32_t low,
                                          std::uint32_t high) {
   std::uint32_t value = 0;
@@ -44,14 +44,15 @@ bool take_name(std::string_view *text, Term *term) {
   return true;
 }
 
-// Where shapes are compared: with prime sides, a row that is rounded up is longer than the plane's.
+// The size at which shapes are compared. Its sides are prime, so that a row that is rounded up is
+// longer than the plane's.
 constexpr ProblemSize kSample{1009, 1013, 1019};
 
 std::array<std::uint64_t, 3> sides_of(const PlaneShape &shape, const ProblemSize &size) {
   return evaluate(parse_terms(shape.extent).value(), size);
 }
 
-// Whether memory of shape `a` says more of the plane than memory of shape `b`.
+// Whether shape `a` describes the plane better than shape `b`.
 bool plainer(const PlaneShape &a, const PlaneShape &b) {
   const bool whole_a = a.extent == PlaneShape{}.extent;
   const bool whole_b = b.extent == PlaneShape{}.extent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits the words at their colons, and checks the name of a file or function.
+// Splits the text at its colons, and checks the name of a file or function.
 #include "builder/problem/reference_spec.hpp"
 
 #include <algorithm>

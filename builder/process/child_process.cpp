@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes, their reading without blocking, the JSON answer that a child writes, and what /proc tells
-// of the processes below one.
+// Pipes and non-blocking reads, the JSON answer of a child, and the descendants of a process as
+// /proc lists them.
 #include "builder/process/child_process.hpp"
 
 #include <csignal>
@@ -24,7 +24,7 @@ namespace kiln::builder {
 
 namespace {
 
-// A page that N processes have counts as its N-th part.
+// Returns the bytes in memory, where a page that N processes share counts as one N-th.
 std::uint64_t proportional_bytes(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/smaps_rollup");
   std::string line;
@@ -68,8 +68,8 @@ bool holds_more(pid_t pid, std::uint64_t bytes) {
   std::uint64_t sum = 0;
   for (const pid_t one : all) sum += resident_bytes(one);
   if (sum <= bytes || all.size() == 1) return sum > bytes;
-  // What a forked process shares with its parent was counted for each. Asked only now: the kernel
-  // walks all of a process's pages for it.
+  // Pages that a forked process shares with its parent were counted twice. The exact sum is read
+  // only now, because the kernel walks all pages of a process for it.
   sum = 0;
   for (const pid_t one : all) sum += proportional_bytes(one);
   return sum > bytes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the serving child, the worker pool and run_tool share: starting a child process, reading
-// from it and learning how it ended. POSIX.
+// Shared by the serving child, the worker pool and run_tool: starting a child process, reading its
+// output and learning how it ended. POSIX.
 //
-// Boost.Process and reproc start programs; a driver needs a fork without exec, whose function gives
-// an answer, and a process group that is killed before its leader's id is free again. Neither
-// library does the one or the other, so this code is Kiln's own.
+// Boost.Process and reproc start programs. A driver needs a fork without exec that returns a
+// function's answer, and a process group that is killed before its leader's id is free again.
+// Neither library does either, so this code is Kiln's own.
 #pragma once
 
 #include <chrono>
@@ -23,22 +23,23 @@
 
 namespace kiln::builder {
 
-// The children of a process, of any of its threads. Empty where the system does not tell.
+// Returns the children of all threads of a process. Empty if the system does not tell.
 std::vector<pid_t> children_of(pid_t pid);
 
-// Bytes that a process has in memory. 0 if there is no process, or the system does not tell.
+// Returns the bytes that a process has in memory. 0 if there is no process, or the system does not
+// tell.
 std::uint64_t resident_bytes(pid_t pid);
 
-// Whether a process and all below it have more bytes than that in memory. Pages that several of
-// them have in common count once.
+// Whether a process and its descendants together have more than `bytes` in memory. Pages that they
+// share count once.
 bool holds_more(pid_t pid, std::uint64_t bytes);
 
 enum class ProcessEnd {
   exited,        // code: the exit code
-  signalled,     // code: the signal that ended it
-  timed_out,     // was killed
-  over_memory,   // took more than it may and was killed
-  output_limit,  // wrote more than was allowed and was killed
+  signalled,     // code: the signal that ended the process
+  timed_out,     // exceeded the time limit and was killed
+  over_memory,   // exceeded the memory limit and was killed
+  output_limit,  // exceeded the output limit and was killed
   not_started,   // code: errno
 };
 
@@ -50,13 +51,14 @@ struct ProcessExit {
   bool done() const { return end == ProcessEnd::exited && code == 0; }
 };
 
-// What a child may take for one piece of work. One that takes more is killed.
+// Limits of a child for one piece of work. A child that exceeds one is killed.
 struct CallLimits {
   constexpr CallLimits(std::chrono::milliseconds time, std::uint64_t bytes = 0)
       : timeout(time), memory(bytes) {}
 
   std::chrono::milliseconds timeout;
-  // Bytes that it and its helper processes have in memory, looked at each kMemoryLook; 0: any.
+  // Bytes that the child and its helper processes may have in memory, checked every kMemoryLook; 0:
+  // any.
   std::uint64_t memory;
 };
 inline constexpr std::chrono::milliseconds kMemoryLook{100};
@@ -64,26 +66,26 @@ inline constexpr std::chrono::milliseconds kMemoryLook{100};
 // Waits for the end of a child of this process.
 ProcessExit wait_for(pid_t child);
 
-// A pipe with its two ends, which programs that are started do not inherit.
+// A pipe. Programs that are started do not inherit its ends.
 struct Pipe {
   packs::Descriptor read, write;
 
-  // 0 or errno.
+  // Returns 0 or errno.
   int open();
 };
 
 void set_nonblocking(const packs::Descriptor &descriptor);
 
 enum class Drained { some, nothing, end };
-// Appends what is in a pipe, at most 64 KiB: `nothing` if the descriptor does not block and the
+// Appends at most 64 KiB from a pipe. Returns `nothing` if the descriptor does not block and the
 // pipe is empty, `end` if no writer is left.
 Drained drain(const packs::Descriptor &from, std::string *to);
 
-// For a process that was just forked: it ends when `parent`, which forked it, does.
+// Call in a process that was just forked: it ends when `parent`, the process that forked it, ends.
 void end_with(pid_t parent);
 
-// Forks; the child ends with this process, and leaves by _exit with the code that `work` returns.
-// Allocates nothing. The child's id, or -1.
+// Forks and returns the child's id, or -1. The child ends with this process, and leaves by _exit
+// with the code that `work` returns. Allocates nothing.
 template <typename Work>
 pid_t fork_child(Work work) {
   const pid_t parent = getpid();
@@ -93,11 +95,12 @@ pid_t fork_child(Work work) {
   _exit(work());
 }
 
-// In a child: writes what `work` returns to the pipe, as CBOR. The exit code: 0, 126 if it could
-// not be written, or 127 if `work` threw; then the exception's text is on standard error.
+// Call in a child: writes the result of `work` to the pipe, as CBOR. Returns the exit code: 0, 126
+// if the result could not be written, or 127 if `work` threw; then the exception's text is on
+// standard error.
 int write_answer(const packs::Descriptor &to, const std::function<nlohmann::json()> &work);
 
-// The answer that a child wrote; nothing if the bytes are no answer.
+// Decodes the answer that a child wrote; nothing if the bytes are not an answer.
 std::optional<nlohmann::json> read_answer(const std::string &bytes);
 
 }  // namespace kiln::builder

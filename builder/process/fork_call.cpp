@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child that is called once, and folders for what it leaves.
+// A child for a single call, and temporary folders.
 #include "builder/process/fork_call.hpp"
 
 #include <cerrno>
@@ -35,7 +35,7 @@ bool is_own_folder(const std::string &path) {
   return lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid();
 }
 
-// The lock goes last: a folder without it would stay if this process is killed.
+// Removes the lock file last: if this process is killed first, a folder without a lock would stay.
 void remove_folder(const std::string &path) {
   std::error_code ignored;
   for (const auto &entry : fs::directory_iterator(path, ignored)) {
@@ -65,7 +65,7 @@ Result<TemporaryFolder> TemporaryFolder::make() {
     packs::Descriptor lock(
         open((made + kLock).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!lock) error = {errno, std::generic_category()};
-    // Who removes abandoned folders may have come before the lock.
+    // Another process's remove_abandoned() may have taken the folder before it was locked.
     if (lock && (try_lock(lock) || errno != EWOULDBLOCK) && is_linked(lock)) {
       return TemporaryFolder(made, std::move(lock));
     }
@@ -77,7 +77,7 @@ Result<TemporaryFolder> TemporaryFolder::make() {
 void TemporaryFolder::remove_abandoned() {
   std::error_code error;
   const fs::path below = fs::temp_directory_path(error);
-  // Where others can rename what is this user's, a path may lead anywhere.
+  // If others can rename this user's files, a path may lead anywhere.
   struct stat facts {};
   if (error || stat(below.c_str(), &facts) != 0) return;
   if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (facts.st_mode & S_ISVTX) == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a driver where its death costs nothing: in a child process that has loaded no
-// driver before. POSIX.
+// Runs a driver in a child process that has loaded no driver before, so that a crash costs nothing.
+// POSIX.
 #pragma once
 
 #include <chrono>
@@ -23,22 +23,22 @@ namespace kiln::builder {
 ChildResult fork_call(const std::function<nlohmann::json()> &work,
                       std::chrono::milliseconds timeout);
 
-// A new folder below TMPDIR or /tmp that is removed, with what is in it, on destruction. A file in
-// it is locked as long as this process lives, or one that was forked from it meanwhile: where all
-// of them were killed, remove_abandoned() removes the folder.
+// A new folder below TMPDIR or /tmp, removed with its contents on destruction. A file in the folder
+// is locked while this process, or a process forked from it meanwhile, lives. If all of them are
+// killed, remove_abandoned() removes the folder.
 class TemporaryFolder {
  public:
   // Fails with Code::failed.
   static Result<TemporaryFolder> make();
-  // Removes this user's folders below TMPDIR or /tmp whose processes are gone. Keeps those on file
-  // systems without locks.
+  // Removes this user's folders below TMPDIR or /tmp whose processes are gone. Keeps folders on
+  // file systems without locks.
   static void remove_abandoned();
   TemporaryFolder(TemporaryFolder &&other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryFolder &operator=(TemporaryFolder &&) = delete;
   ~TemporaryFolder();
   const std::string &path() const { return path_; }
-  // The path of a folder that stays, locked as long as this process lives.
+  // Returns the path and keeps the folder, which stays locked while this process lives.
   std::string release() {
     (void)lock_.release();
     return std::exchange(path_, {});
@@ -47,7 +47,7 @@ class TemporaryFolder {
  private:
   TemporaryFolder(std::string path, packs::Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
-  std::string path_;  // empty: another has it now
+  std::string path_;  // empty: moved to another object, or released
   packs::Descriptor lock_;
 };
 

@@ -25,10 +25,10 @@ namespace kiln::builder {
 
 namespace {
 
-// Where there is no descriptor for a process, its end is asked for this often.
+// How often to check whether the process has ended, if the system has no pidfd.
 constexpr int kTickMs = 20;
 
-// A pipe whose ends are kept off 0, 1 and 2, which the child's are to become.
+// Opens a pipe whose ends are not 0, 1 or 2, since these become the child's.
 int open_above(Pipe *pipe) {
   Pipe low;
   if (const int error = low.open(); error != 0) return error;
@@ -37,7 +37,7 @@ int open_above(Pipe *pipe) {
   return pipe->read && pipe->write ? 0 : errno;
 }
 
-// Holds SIGPIPE back in this thread while input is written, and swallows one that came.
+// Blocks SIGPIPE in this thread while input is written, and discards one that came.
 class PipeSignalGuard {
  public:
   PipeSignalGuard() {
@@ -93,7 +93,7 @@ struct Pipes {
   }
 };
 
-// Starts the child; 0 and its id, or an errno.
+// Starts the child and sets `pid`. Returns 0 or an errno.
 int spawn(const ProcessRequest &request, const std::string &program, const Pipes &pipes,
           const sigset_t &mask, pid_t &pid) {
   std::vector<std::string> arguments{program};
@@ -129,7 +129,7 @@ int spawn(const ProcessRequest &request, const std::string &program, const Pipes
   return error;
 }
 
-// A descriptor that is readable once the process has ended; -1 where the system has none.
+// Returns a descriptor that becomes readable when the process has ended; -1 if the system has none.
 int open_process([[maybe_unused]] pid_t pid) {
 #ifdef SYS_pidfd_open
   return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -138,7 +138,7 @@ int open_process([[maybe_unused]] pid_t pid) {
 #endif
 }
 
-// A running child: feeds and drains it until it ends or has to be ended.
+// A running child: feeds and drains it until it ends or must be killed.
 class Child {
  public:
   Child(const ProcessRequest &request, Pipes pipes, pid_t pid)
@@ -168,7 +168,7 @@ class Child {
   }
 
  private:
-  // Leaves the child to be reaped, so that its id stays its own until the group is killed.
+  // Leaves the child unreaped, so that its id stays taken until the group is killed.
   bool has_ended() const {
     siginfo_t info{};
     return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -210,7 +210,7 @@ class Child {
     if (!fits) result_.end = ProcessEnd::output_limit;
   }
 
-  // Reads what is there; false when the stream is over its limit.
+  // Reads what the pipe holds; false if the stream is over its limit.
   bool drain_within_limit(packs::Descriptor &from, std::string &to) const {
     Drained drained = from ? Drained::some : Drained::nothing;
     while (drained == Drained::some) {
@@ -268,7 +268,7 @@ bool is_executable_file(const std::filesystem::path &path) {
 
 constexpr int kNotExecuted = 127;
 
-// In the child; returns only where the program cannot be started.
+// Runs in the child; returns only if the program cannot be started.
 int become(const ProcessRequest &request, const packs::Descriptor &output) {
   for (const auto &[name, value] : request.environment) {
     if (value) {
@@ -295,7 +295,7 @@ ProcessResult run_tool(const ProcessRequest &request) {
   const std::string name = request.program.string();
   const auto program = find_executable({name});
   if (!program) return not_started(name, ENOENT);
-  // The child looks for a relative path from its own working directory.
+  // The child would resolve a relative path from its own working directory.
   std::error_code error_code;
   const std::filesystem::path absolute = std::filesystem::absolute(*program, error_code);
   if (error_code) return not_started(name, error_code.value());

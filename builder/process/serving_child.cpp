@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks, gives orders, collects answers and the driver's output until the deadline, and ends the
-// group.
+// Forks, sends orders, collects answers and the driver's output until the deadline, and kills the
+// process group.
 #include "builder/process/serving_child.hpp"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::size_t kOutputKept = 64 << 10;
-std::atomic<pid_t> child_of_call{0};  // the handler's; 0: there is none
+std::atomic<pid_t> child_of_call{0};  // read by the signal handler; 0: none
 
-// A signal's handler.
+// A signal handler: ends the child that is being called, then this process.
 void end_child_first(int signal) {
   const pid_t child = child_of_call;
   bool there = child != 0 && kill(child, SIGTERM) == 0;
@@ -43,10 +43,10 @@ void end_child_first(int signal) {
   raise(signal);
 }
 
-// Orders and answers travel as CBOR behind its size in eight bytes.
+// Orders and answers travel as CBOR after an eight-byte size.
 using Size = std::uint64_t;
 
-// False if the other end is gone.
+// Returns false if the other end is gone.
 bool send_all(const packs::Descriptor &to, const void *bytes, std::size_t size) {
   const auto *at = static_cast<const std::uint8_t *>(bytes);
   while (size > 0) {
@@ -64,7 +64,7 @@ bool send_json(const packs::Descriptor &to, const nlohmann::json &value) {
   return send_all(to, &size, sizeof(size)) && send_all(to, bytes.data(), bytes.size());
 }
 
-// The JSON that `bytes` begin with, if they have all of it.
+// Returns the JSON at the start of `bytes`, if it is complete.
 std::optional<nlohmann::json> whole_json(const std::string &bytes) {
   Size size = 0;
   if (bytes.size() < sizeof(size)) return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<nlohmann::json> whole_json(const std::string &bytes) {
   return read_answer(bytes.substr(sizeof(size), size)).value_or(nullptr);
 }
 
-// In the child: the next order; none once the parent is gone.
+// Runs in the child. Returns the next order; nothing once the parent is gone.
 std::optional<nlohmann::json> next_order(const packs::Descriptor &from) {
   std::string bytes;
   while (drain(from, &bytes) == Drained::some) {
@@ -82,8 +82,8 @@ std::optional<nlohmann::json> next_order(const packs::Descriptor &from) {
   return std::nullopt;
 }
 
-// In the child. A group of its own: an interrupt from the terminal reaches the parent alone,
-// which passes it on (pass_on_interrupts), and no driver outlives the parent.
+// Runs in the child, in a process group of its own: an interrupt from the terminal reaches only the
+// parent, which passes it on (pass_on_interrupts), and no driver outlives the parent.
 int serve_orders(const ServingChild::Work &work, const packs::Descriptor &socket,
                  const packs::Descriptor &output) {
   setpgid(0, 0);
@@ -109,13 +109,13 @@ void keep_end(std::string *output, std::size_t most) {
   if (output->size() > most) output->erase(0, output->size() - kOutputKept);
 }
 
-// What the pipe still holds.
+// Reads the rest of the pipe.
 void drain_rest(const packs::Descriptor &from, std::string *to) {
   while (to->size() < 4 * kOutputKept && drain(from, to) == Drained::some) {
   }
 }
 
-// Of a child that is still to be waited for.
+// Whether a child that was not yet waited for has exited.
 bool has_exited(pid_t pid) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -124,8 +124,8 @@ bool has_exited(pid_t pid) {
 
 enum class Collected { answer, ended, late, over_memory };
 
-// Collects both streams until the answer is whole. The end of the output does not count: a driver's
-// helper process may keep it open.
+// Collects both streams until the answer is complete. The end of the output does not end the call:
+// a driver's helper process may keep the stream open.
 Collected collect(const packs::Descriptor &socket, const packs::Descriptor &output, pid_t pid,
                   const CallLimits &limits, ChildResult *result) {
   const Clock::time_point deadline = Clock::now() + limits.timeout;
@@ -172,7 +172,7 @@ std::string ChildResult::reason() const {
       break;
     case ProcessEnd::timed_out: text = "gave no answer in time and was killed"; break;
     case ProcessEnd::over_memory: text = "took more memory than it may and was killed"; break;
-    case ProcessEnd::output_limit:  // there is none
+    case ProcessEnd::output_limit:  // a serving child has no output limit
     case ProcessEnd::not_started: text = "no process could be started"; break;
   }
   if (output.empty()) return text;
@@ -206,8 +206,8 @@ ProcessExit ServingChild::end() {
   answers_ = 0;
   if (pid_ < 0) return {};
   const pid_t pid = std::exchange(pid_, -1);
-  // The group is killed before the child is reaped: until then its id is the group's. A child whose
-  // answers have ended is at its end, unless a driver closed every file and stays.
+  // The group is killed before the child is reaped, because until then its id belongs to the group.
+  // A child that closed its socket is about to end, unless a driver closed every file and stays.
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
   const ProcessExit exit = wait_for(pid);

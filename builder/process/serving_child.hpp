@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that answers one order after another, so that what it loads is loaded once; and
-// how a call of a child ended. POSIX.
+// A child process that answers one order after another, so that it loads a driver only once; and
+// how a call to a child ended. POSIX.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace kiln::builder {
 struct ChildResult : ProcessExit {
   bool answered = false;
   nlohmann::json answer;  // what the function returned
-  std::string output;     // the last 64 KiB of what it wrote to standard output and error
+  std::string output;     // the last 64 KiB of the child's standard output and error
 
   // Whether there is an answer, which may still report a failure.
   bool ok() const { return answered; }
-  // Of a child without an answer: "crashed with signal 11 (Segmentation fault)", with the end of
-  // its output, if any.
+  // Describes a child without an answer: "crashed with signal 11 (Segmentation fault)", with the
+  // end of its output, if any.
   std::string reason() const;
-  // Fails with Code::process and the reason if there is no answer, else with the status that is in
-  // the answer, if any (status_json.hpp).
+  // Returns the status in the answer, if any (status_json.hpp). Fails with Code::process and the
+  // reason if there is no answer.
   Status status() const;
 };
 
-// The process is forked from this one when it is first called, and again after it has ended. It
+// A child process that is forked from this one at the first call, and again after it has ended. It
 // leaves by _exit, so no driver's exit handler runs. The caller must be single-threaded and must
 // not have loaded a driver: then each child is as fresh as a new process.
 class ServingChild {
@@ -42,14 +42,16 @@ class ServingChild {
   ServingChild(const ServingChild &) = delete;
   ~ServingChild() { end(); }
 
-  // Without an answer the process is over: the next call starts another.
+  // Sends an order and waits for the answer. If there is no answer, the process has ended, and the
+  // next call starts another.
   ChildResult call(const nlohmann::json &order, const CallLimits &limits);
 
-  // How many orders the process that is there has answered; 0: none, or there is no process.
+  // The number of orders that the current process has answered; 0 if there is no process.
   std::size_t answers() const { return answers_; }
-  // Bytes that the process has in memory. 0 if there is no process, or the system does not tell.
+  // Returns the bytes that the process has in memory. 0 if there is no process, or the system does
+  // not tell.
   std::uint64_t resident() const;
-  // Ends the process, if there is one, and all that its driver may have started.
+  // Ends the process, if there is one, and every process that its driver started.
   ProcessExit end();
 
  private:
@@ -58,13 +60,12 @@ class ServingChild {
   Work work_;
   pid_t pid_ = -1;
   packs::Descriptor socket_;  // orders out, answers back
-  packs::Descriptor output_;  // a pipe: what it prints
+  packs::Descriptor output_;  // a pipe: the child's output
   std::size_t answers_ = 0;
 };
 
-// SIGINT, SIGTERM and SIGHUP, unless who started this process ignores them, are given to the child
-// that is called as SIGTERM before they end this process; the child has 100 ms to clear its
-// markers.
+// Makes SIGINT, SIGTERM and SIGHUP, unless they are ignored already, first send SIGTERM to the
+// child that is being called and then end this process. The child has 100 ms to clear its markers.
 void pass_on_interrupts();
 
 }  // namespace kiln::builder

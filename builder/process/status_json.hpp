@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a status travels from a child process to its parent. Pure.
+// A status as JSON, as a child process sends it to its parent. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,11 +8,11 @@
 
 namespace kiln::builder {
 
-// {"error": message, "code": the code's number}, with "cl_error" where OpenCL gave a code; {} where
-// the status is ok.
+// Returns {"error": message, "code": the code's number}, with "cl_error" if OpenCL gave a code; {}
+// if the status is ok.
 nlohmann::json to_json(const Status &status);
 
-// Back again; ok where `answer` has no "error". What else the answer holds is left alone.
+// Converts back; ok if `answer` has no "error". Ignores the answer's other members.
 Status status_from(const nlohmann::json &answer);
 
 }  // namespace kiln::builder

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for signals, kills what is below this process, and removes the temporary folder.
+// Waits for signals, kills all descendants, and removes the temporary folder.
 //
-// A handler within the working process could do the same only with functions that are safe in
-// handlers, in whatever state that process is, and not after a crash of it.
+// A handler in the working process could use only async-signal-safe functions, in whatever state
+// the process is, and could do nothing after a crash.
 #include "builder/process/supervise.hpp"
 
 #include <csignal>
@@ -28,19 +28,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kGrace{200};      // for markers, see pass_on_interrupts()
-constexpr milliseconds kPatience{2000};  // with processes that a device holds in the kernel
+constexpr milliseconds kGrace{200};      // for clearing markers, see pass_on_interrupts()
+constexpr milliseconds kPatience{2000};  // for processes that a device holds in the kernel
 
 bool is_interrupt(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
-// Orphans of a child's children become children of this process.
+// Makes orphaned descendants children of this process.
 void adopt_orphans([[maybe_unused]] bool adopts) {
 #ifdef __linux__
   prctl(PR_SET_CHILD_SUBREAPER, adopts ? 1 : 0);
 #endif
 }
 
-// The signals that a supervisor waits for, of those that are not ignored.
+// Returns the signals that a supervisor waits for, without ignored ones.
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -57,7 +57,7 @@ class Supervisor {
  public:
   Supervisor(pid_t child, const sigset_t &signals) : child_(child), signals_(signals) {}
 
-  // Until the child has ended or an interrupt came; the interrupt, or 0.
+  // Waits until the child has ended or an interrupt comes. Returns the interrupt, or 0.
   int watch() {
     for (;;) {
       reap();
@@ -67,7 +67,7 @@ class Supervisor {
     }
   }
 
-  // The child's, once it has ended.
+  // The child's wait status, once it has ended.
   std::optional<int> status() const { return status_; }
 
   // Gives the child time to end by itself.
@@ -77,7 +77,7 @@ class Supervisor {
     while (!status_ && reap() && Clock::now() < until) wait_for_child_signal();
   }
 
-  // Ends all children; those of a process that ended are children of this one.
+  // Kills all children. A killed process's own children become children of this process.
   void end_all() {
     const Clock::time_point until = Clock::now() + kPatience;
     do {
@@ -87,7 +87,7 @@ class Supervisor {
   }
 
  private:
-  // Whether there are children that have not ended.
+  // Reaps ended children. Returns whether any children are still running.
   bool reap() {
     for (;;) {
       int status = 0;
@@ -97,7 +97,7 @@ class Supervisor {
     }
   }
 
-  // For 10 ms at most.
+  // Waits for 10 ms at most.
   static void wait_for_child_signal() {
     sigset_t set;
     sigemptyset(&set);
@@ -112,7 +112,7 @@ class Supervisor {
 };
 
 [[noreturn]] void die_of(int signal) {
-  const rlimit no_core{0, 0};  // the child has left one
+  const rlimit no_core{0, 0};  // the child has left a core file
   setrlimit(RLIMIT_CORE, &no_core);
   std::signal(signal, SIG_DFL);
   sigset_t set;
@@ -120,10 +120,10 @@ class Supervisor {
   sigaddset(&set, signal);
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
   raise(signal);
-  _exit(128 + signal);  // the first process of a container
+  _exit(128 + signal);  // reached if this is the first process of a container
 }
 
-// How the child ended, or an interrupt.
+// The child's exit code or signal, or an interrupt.
 struct Ended {
   int code = 0;
   int signal = 0;
@@ -144,7 +144,8 @@ Ended run_supervisor(pid_t child, const sigset_t &signals) {
 void supervise(const std::function<void()> &tell) {
   std::fflush(nullptr);
   TemporaryFolder::remove_abandoned();
-  std::optional<TemporaryFolder> folder;  // whoever needs one says what is wrong
+  std::optional<TemporaryFolder>
+      folder;  // without one, whoever needs a temporary folder reports the error
   if (auto made = TemporaryFolder::make(); made.ok()) folder.emplace(*std::move(made));
   const sigset_t signals = awaited_signals();
   sigset_t before;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command that leaves nothing behind, however it ends. POSIX; what it says of processes further
-// down needs Linux.
+// A supervisor process: a command leaves nothing behind, however it ends. POSIX; ending descendants
+// needs Linux.
 #pragma once
 
 #include <functional>
 
 namespace kiln::builder {
 
-// Forks. The child returns and does the command's work; the process that called stays as its
+// Forks. The child returns and does the command's work. The calling process stays as its
 // supervisor, never returns, and ends as the child does, with its exit code or its signal.
 //
-// What the child and its children put into TMPDIR goes into a folder that the supervisor removes at
-// the end; what killed ones left there is removed at the start. SIGINT, SIGTERM and SIGHUP, unless
-// who started the command ignores them, end the child and all processes that it started, also those
-// in other process groups; so does a crash of the child. Then, after an interrupt, `tell` is
-// called, and the supervisor dies of the same signal: a shell sees 130 for SIGINT, 143 for SIGTERM.
-// A child that is not supervised any more, since its supervisor was killed, ends at once.
+// The child and its children use a folder as TMPDIR that the supervisor removes at the end. At the
+// start it removes folders that killed commands left. SIGINT, SIGTERM and SIGHUP, unless they are
+// ignored already, end the child and every process that it started, also in other process groups;
+// so does a crash of the child. After an interrupt the supervisor then calls `tell` and dies of the
+// same signal: a shell sees 130 for SIGINT, 143 for SIGTERM. If the supervisor is killed, the child
+// ends at once.
 //
-// The caller is single-threaded. If no process can be forked the caller goes on unsupervised.
+// The caller must be single-threaded. If no process can be forked, the caller goes on unsupervised.
 void supervise(const std::function<void()> &tell);
 
 }  // namespace kiln::builder

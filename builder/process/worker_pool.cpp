@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that fork for each piece of work, and what the parent keeps of them.
+// Workers that fork for each piece of work, and the parent's records of them.
 #include "builder/process/worker_pool.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace kiln::builder {
 namespace {
 
-// Orders are counted: a process may be killed between any two steps, so its worker tells the end of
-// the last order once more when it is gone, and the pool takes the first end of each.
+// Orders are numbered. A process may be killed between any two steps, so after its death its worker
+// reports the end of the last order once more, and the pool takes the first end of each order.
 struct Order {
   std::uint64_t number;
   std::size_t piece;
@@ -25,7 +25,7 @@ struct End {
   ProcessExit exit;
 };
 
-// What a worker and the process that it forks share.
+// Memory shared by a worker and the process that it forks.
 struct Shared {
   volatile std::uint64_t taken = 0;  // the number of the last order
 };
@@ -38,7 +38,7 @@ struct Job {
   Shared *shared;
 };
 
-// False if no more orders come.
+// Returns false if no more orders come.
 bool receive(const packs::Descriptor &orders, int flags, Order *order) {
   return packs::uninterrupted([&] {
            return recv(orders.get(), order, sizeof(*order), MSG_WAITALL | flags);
@@ -49,7 +49,8 @@ bool tell_end(const packs::Descriptor &orders, const End &end) {
   return send(orders.get(), &end, sizeof(end), MSG_NOSIGNAL) == sizeof(end);
 }
 
-// Does pieces while it may; the exit code. An order is noted before it is taken from the socket.
+// Does pieces as long as `keeps` allows it, and returns the exit code. Notes an order before taking
+// it from the socket.
 int do_pieces(const Job &job) {
   for (bool again = true; again; again = job.keeps && job.keeps()) {
     Order order{};
@@ -63,19 +64,19 @@ int do_pieces(const Job &job) {
   return 0;
 }
 
-// A worker's life: a process for the next pieces whenever there is none. Nothing here allocates:
-// its memory stays as it was.
+// The main loop of a worker: forks a process for the next pieces whenever there is none. Nothing
+// here allocates, so that the worker's memory does not change.
 int serve(const Job &job) {
-  std::signal(SIGCHLD, SIG_DFL);  // whoever started the caller may have it ignored
+  std::signal(SIGCHLD, SIG_DFL);  // the caller's parent may have made it ignored
   for (;;) {
     Order order{};
     if (!receive(job.orders, MSG_PEEK, &order)) return 0;
     if (order.number != job.shared->taken) {
       const pid_t pid = fork_child([&] { return do_pieces(job); });
       const ProcessExit exit = pid > 0 ? wait_for(pid) : ProcessExit();
-      if (pid < 0) job.shared->taken = order.number;  // it is not done
+      if (pid < 0) job.shared->taken = order.number;  // the piece is not done
       if (!tell_end(job.orders, {job.shared->taken, exit})) return 1;
-    } else if (!receive(job.orders, 0, &order)) {  // noted, not taken, and told
+    } else if (!receive(job.orders, 0, &order)) {  // noted and reported, but not taken
       return 0;
     }
   }
@@ -127,7 +128,7 @@ void WorkerPool::close(Worker *worker) {
   worker->state = State::absent;
   worker->orders.close();
   worker->answers.close();
-  kill(worker->pid, SIGKILL);  // what it runs goes with it
+  kill(worker->pid, SIGKILL);  // this also ends the worker's child
   builder::wait_for(worker->pid);
 }
 
@@ -147,15 +148,15 @@ std::size_t WorkerPool::start(std::size_t piece) {
   worker->state = State::busy;
   worker->piece = piece;
   const Order order{++worker->order, piece};
-  // Where this fails the worker is dead, which wait() sees.
+  // If sending fails, the worker is dead; wait() notices.
   send(worker->orders.get(), &order, sizeof(order), MSG_NOSIGNAL);
   return static_cast<std::size_t>(worker - workers_.begin());
 }
 
-// Reads answers until a busy worker tells of an end, or is dead; null when the time is over.
+// Reads answers until a busy worker reports an end or dies; null if the time is over.
 WorkerPool::Worker *WorkerPool::worker_that_ends(Clock::time_point until) {
   std::array<pollfd, 2 * kMost> fds;
-  // No more than there are: a system refuses more than the files that a process may have open.
+  // Only as many as were opened: poll() refuses more entries than the process may have open files.
   const std::size_t count = opened_;
   for (;;) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -187,7 +188,7 @@ std::optional<WorkerPool::Done> WorkerPool::wait_for(std::chrono::milliseconds l
   return std::nullopt;
 }
 
-// Nothing if what the worker told is the end of an order before.
+// Returns nothing if the worker reported the end of an earlier order.
 std::optional<WorkerPool::Done> WorkerPool::finish(Worker *worker) {
   End end{};
   const ssize_t n = recv(worker->orders.get(), &end, sizeof(end), MSG_WAITALL);

@@ -17,38 +17,39 @@
 
 namespace kiln::builder {
 
-// The workers are forked with the pool, wait for orders, and fork again for the pieces. So what
-// does pieces starts from the memory that the caller had when it made the pool: some compilers
-// order by address, and give other bytes from other memory. One such process does a piece, or many
-// where `keeps` says so. The caller must be single-threaded and must not have loaded a driver.
+// A pool of workers, which are forked when the pool is made, wait for orders, and fork again to do
+// them. So each piece starts from the memory that the caller had when it made the pool: some
+// compilers order by address, and give different bytes if memory differs. Each forked process does
+// one piece, or several as long as `keeps` allows it. The caller must be single-threaded and must
+// not have loaded a driver.
 class WorkerPool {
  public:
   static constexpr std::size_t kMost = 256;
 
   using Work = std::function<nlohmann::json(std::size_t piece)>;
-  // Asked after each piece, in the process that did it: whether that may do another.
+  // Asked after each piece, in the process that did it: may this process do another piece?
   using Keeps = std::function<bool()>;
   struct Done {
     std::size_t piece;
-    std::optional<nlohmann::json> answer;  // none where the process died; see fork_call.hpp
+    std::optional<nlohmann::json> answer;  // none if the process died; see fork_call.hpp
   };
 
-  // At most kMost workers, and fewer where the system gives no more. `work` is called in a process
-  // of its own, which may fork in turn; without `keeps` in one for each piece.
+  // Starts at most kMost workers, and fewer if the system allows no more. `work` is called in a
+  // process of its own, which may fork in turn; without `keeps`, in a new process for each piece.
   WorkerPool(std::size_t workers, const Work &work, const Keeps &keeps = nullptr);
   WorkerPool(const WorkerPool &) = delete;
-  // Ends the workers, and what they are at.
+  // Ends the workers and their current pieces.
   ~WorkerPool();
 
-  // Whether start() may be called, and whether wait().
+  // has_idle(): start() may be called. has_busy(): wait() may be called.
   bool has_idle() const;
   bool has_busy() const;
 
-  // The number of the worker that does it, from 0.
+  // Starts a piece and returns the number of its worker, from 0.
   std::size_t start(std::size_t piece);
-  // Waits until one of the pieces is done. Any worker's death is the end of its piece alone.
+  // Waits until one piece is done. If a worker dies, only its own piece is lost.
   Done wait();
-  // The same; nothing where none is done in that time.
+  // Waits for at most `limit`; nothing if no piece is done by then.
   std::optional<Done> wait_for(std::chrono::milliseconds limit);
 
  private:
@@ -56,9 +57,9 @@ class WorkerPool {
   struct Worker {
     State state = State::absent;
     pid_t pid = -1;
-    packs::Descriptor orders;   // a socket: orders out, their ends back
+    packs::Descriptor orders;   // a socket: orders out, the ends of orders back
     packs::Descriptor answers;  // a pipe, read without blocking
-    std::uint64_t order = 0;    // the number of the last one
+    std::uint64_t order = 0;    // the number of the last order
     std::size_t piece = 0;
     std::string answer;
   };
@@ -69,7 +70,7 @@ class WorkerPool {
   std::optional<Done> finish(Worker *worker);
 
   std::size_t opened_ = 0;
-  std::array<Worker, kMost> workers_;  // of one size for any number: see above
+  std::array<Worker, kMost> workers_;  // the same size for any number of workers: see above
 };
 
 }  // namespace kiln::builder

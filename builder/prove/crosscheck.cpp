@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 using packs::CrossResult;
 
-// One target's binaries that one device can be given.
+// Binaries of one target to try on one device.
 struct Trial {
   std::size_t device;
   std::size_t target;
@@ -34,10 +34,10 @@ struct Trial {
   std::vector<Given> binaries;
 };
 
-// What another target's binary, which a device took, computes there.
+// Checks the results of other targets' binaries that a device took.
 class CrossResults {
  public:
-  // `contents` outlive it; `pack` is the file that they were read from.
+  // `contents` must outlive this object; `pack` is the file of the contents.
   CrossResults(const packs::Contents &contents, const CallLimits &limits,
                const ReferenceOptions &references, const std::string &pack);
 
@@ -47,8 +47,9 @@ class CrossResults {
   };
 
   // Launches the variant's binary in a process of its own, and compares its results with the
-  // program's reference, else with what the binary of the device's own target gives. Crashed, wrong
-  // with the reason, or native: right, or there is nothing to compare with.
+  // program's reference, else with the results of the device's own binary. Returns crashed, refused
+  // or wrong with the reason, or native: the results are right, or there is nothing to compare
+  // with.
   Seen look(const DeviceInfo &device, const packs::Program &program, const packs::Variant &variant,
             const packs::Binary &binary);
 
@@ -61,10 +62,10 @@ class CrossResults {
   const packs::Contents &contents_;
   CallLimits limits_;
   Result<TemporaryFolder> folder_;
-  std::vector<ResultCheck> checks_;  // of the programs, in their order
+  std::vector<ResultCheck> checks_;  // one for each program, in their order
   ExpectedResults references_;
   std::unique_ptr<Prover> prover_;
-  std::map<const packs::Variant *, Expectation> own_{};  // of the prover's device
+  std::map<const packs::Variant *, Expectation> own_{};  // results on the prover's device
 };
 
 CrossResults::CrossResults(const packs::Contents &contents, const CallLimits &limits,
@@ -135,7 +136,7 @@ struct Taken {
   std::string output;
 };
 
-// The first program that has the variant, and the variant; nulls if there is none.
+// Returns the first program that has the variant, and the variant; nulls if there is none.
 Trial::Given find_given(const packs::Contents &contents, const packs::Binary &binary) {
   for (const packs::Program &program : contents.programs) {
     for (const packs::Variant &variant : program.variants) {
@@ -183,7 +184,8 @@ json answer(CrossResult result, const std::string &reason) {
   return {{"result", static_cast<std::uint32_t>(result)}, {"reason", reason}};
 }
 
-// In the child: {"result", "reason"}, or a failed status if the binary was never tried.
+// Runs in the child. Returns {"result", "reason"}, or a failed status if the binary was never
+// tried.
 json try_binary(const DeviceInfo &info, const packs::Variant &variant, const packs::Bytes &bytes) {
   OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);
@@ -195,7 +197,7 @@ json try_binary(const DeviceInfo &info, const packs::Variant &variant, const pac
       runtime::build_program(*child.device, child.context.get(), runtime::Form::binary,
                              {bytes.data(), bytes.size()}, {}, expected);
   if (!outcome.error.ok()) {
-    const bool built = !outcome.built.kernels.empty();  // it came to the kernels
+    const bool built = !outcome.built.kernels.empty();  // the build reached the kernels
     return answer(built ? CrossResult::wrong : CrossResult::refused, outcome.error.message);
   }
   packs::Bytes now;
@@ -208,7 +210,8 @@ json try_binary(const DeviceInfo &info, const packs::Variant &variant, const pac
   return answer(CrossResult::recompiled, "the driver's binary afterwards is another");
 }
 
-// The runtime gives no empty blob to a driver.
+// Tries one binary in a child process. An empty blob is refused: the runtime never gives one to a
+// driver.
 Status take(const DeviceInfo &device, const packs::Variant &variant, const packs::Binary &binary,
             std::chrono::milliseconds timeout, Taken *taken) {
   packs::Bytes bytes;

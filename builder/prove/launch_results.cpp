@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the proof's problem, launches it, and takes what it gave.
+// Binds the proof's problem, launches it, and reads the results.
 #include "builder/prove/launch_results.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool is_filled(const std::vector<Plane> &planes, std::uint8_t value) {
   });
 }
 
-// With outputs that held that value.
+// Launches with outputs that held `value`.
 Status launch_filled(const packs::Program &program, std::uint8_t value, Session *session,
                      std::vector<Plane> *outputs) {
   Launched ignored;
@@ -35,7 +35,7 @@ Status launch_problem(const packs::Program &program, const std::vector<Plane> &i
   Status status = session->upload(inputs);
   if (status.ok()) status = launch_filled(program, 0, session, &out->outputs);
   if (!status.ok() || !is_filled(out->outputs, 0)) return status;
-  // Zeros may be right, and are what is there where nothing is done.
+  // Zeros may be right, or the launch did nothing: try again with another value.
   constexpr std::uint8_t kOther = 0xa5;
   std::vector<Plane> again;
   status = launch_filled(program, kOther, session, &again);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching a program once for its results. For processes that may end.
+// Launches a program once for its results. Only for processes that may end.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,21 @@ namespace kiln::builder {
 
 inline constexpr char kIdle[] = "this device cannot execute kernels here";
 
-// As ask_executes(), where the device can be asked.
+// Does the same as ask_executes(). Fails with Code::requirement if the device cannot be asked.
 Status executes_commands(const OpenedPack &bench, bool *out);
 
-// The program without source and IL, but with all variants: its planes follow from them.
+// Returns the program without source and IL. Keeps all variants, since they determine its planes.
 packs::Program without_code(packs::Program program);
 
-// Of a problem of that size, with outputs that were zeros; inputs that are not given are those of
-// make_inputs(). Where it cannot be launched, `none` says why.
+// Launches a problem of that size, with outputs that were zeros, and returns its results. Without
+// `inputs` uses make_inputs(). If the launch fails, `none` says why.
 Results launch_results(const OpenedPack &bench, const kiln::Program &loaded,
                        const packs::Program &program, const packs::Variant &variant,
                        const ProblemSize &size, std::optional<std::vector<Plane>> inputs = {});
 
-// Of a program that was just built from source, of its recorded launches or of the problem of the
-// request's check. Writes the pack that the launch needs to `path`. `bench` has its device.
+// Returns the results of a program just built from source: of its recorded launches, or of the
+// problem of the request's check. Writes the pack for the launch to `path`. `bench` must have its
+// device open.
 Results source_results(const JobRequest &request, OpenedPack *bench, runtime::BuiltProgram built,
                        const std::string &path);
 

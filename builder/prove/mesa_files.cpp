@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, reads, writes and removes the files, two levels deep: "ab/cdef...", 40 digits or 64.
+// Lists, reads, writes and removes the files, which lie two levels deep: "ab/cdef...", 40 digits or
+// 64.
 #include "builder/prove/mesa_files.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ packs::Bytes read_entry(const fs::path &path) {
   return packs::Bytes(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-// Whether an entry's payload, which begins with the version of its form, the driver's id and its
-// name, is of that place.
+// Returns whether an entry belongs to that place. Its payload begins with the version of its
+// format, the driver's id and the driver's name.
 bool is_of(std::string_view place, const packs::Bytes &payload) {
   std::string names(place);
   const std::size_t slash = names.find('/');

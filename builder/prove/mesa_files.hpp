@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mesa's shader cache with a file for each entry. Mesa looks at the files whenever it needs an
-// entry: what is put there or taken away counts at once, for a process that opened its device long
-// ago, too.
+// entry, so that added and removed files count at once, even for a process that opened its device
+// long ago.
 #pragma once
 
 #include <set>
@@ -15,24 +15,26 @@ namespace kiln::builder {
 
 class MesaFiles {
  public:
-  // Points Mesa at `folder` in this process, which has not loaded it, and at no other cache.
+  // Makes `folder` the only cache of Mesa in this process, which must not have loaded Mesa yet.
   static void use(const std::string &folder);
 
   explicit MesaFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  // What is there now is there from then on: what Mesa makes when it opens the device.
+  // Makes reset() keep the present files, which Mesa made when it opened the device.
   void keep();
-  // Removes what is not kept.
+  // Removes all files except the kept ones.
   void reset();
-  // Puts the entries of an auxiliary blob there. From version 26 on Mesa's files have longer names
-  // than its databases have keys: `names` are the new_names() with which the blob was taken.
-  // Entries that cannot be read or written are left out: they are compiled, and seen.
+  // Writes the entries of an auxiliary blob to the folder. From version 26 on Mesa's file names are
+  // longer than the keys in its databases: `names` are the new_names() from when the blob was
+  // taken. Leaves out entries that cannot be read or written: Mesa compiles them, which is noticed.
   void put(packs::View blob, const std::vector<std::string> &names = {});
 
-  // What Mesa wrote since reset(), beside what was put there; call await_mesa() before.
+  // Returns the files that Mesa wrote since reset(), except files from put(). Call await_mesa()
+  // before.
   std::vector<std::string> new_names() const;
-  // Those that are of `place`, "<driver's id>/<driver>", as an auxiliary blob of a variant.
-  // rusticl's own, from source to SPIR-V, are not needed where a binary is loaded.
+  // Returns the new entries of `place`, "<driver's id>/<driver>", as an auxiliary blob of a
+  // variant. Leaves out rusticl's own entries, from source to SPIR-V: loading a binary does not
+  // need them.
   packs::Bytes take(std::string_view place) const;
 
  private:

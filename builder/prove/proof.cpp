@@ -22,9 +22,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostOrders = 64;  // of one process
+constexpr std::size_t kMostOrders = 64;  // per process
 
-// Without source and IL: nothing but the binary can be loaded.
+// Writes a pack without source and IL, so that only the binary can be loaded.
 Status write_proof(const DeviceInfo &device, const ProofRequest &request,
                    const packs::Binary &binary, bool intermediate, const std::string &path) {
   packs::Contents contents;
@@ -55,7 +55,8 @@ Status launch(OpenedPack &bench, const kiln::Program &loaded, const OpenedPack::
   return status.ok() ? launch_twice(*found.program, *found.variant, &session, out) : status;
 }
 
-// Tells whether launches since begin() compiled something, where the driver keeps that on disk.
+// Tells whether launches since begin() compiled something, if the driver keeps compiled code on
+// disk.
 class Watch {
  public:
   Watch(runtime::Finishing finishing, const std::string &caches, const MesaFiles *mesa)
@@ -81,7 +82,7 @@ class Watch {
   std::uintmax_t before_ = 0;
 };
 
-// In the child, of the problem that the order poses.
+// Runs in the child. Returns the results of the order's problem.
 Results results_in(const OpenedPack &bench, const kiln::Program &loaded,
                    const OpenedPack::Found &found, const json &order) {
   const std::array<std::uint32_t, 3> size = order["size"];
@@ -91,9 +92,9 @@ Results results_in(const OpenedPack &bench, const kiln::Program &loaded,
                         std::move(inputs));
 }
 
-// In the child: a failed status, or {"recompiled", "load_microseconds"}; after a launch with
-// "not_launched", which is a failed status, or with "first", "second", "compiles", "executes" and
-// "results".
+// Runs in the child. Returns a failed status, or {"recompiled", "load_microseconds"}. After a
+// launch the answer also has "not_launched", which is a failed status, or "first", "second",
+// "compiles", "executes" and "results".
 json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
   const auto found = bench.find(order["program"], order["variant"]);
   if (!found.ok()) return to_json(found.status());
@@ -121,7 +122,7 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
     answer["not_launched"] = to_json(status);
     return answer;
   }
-  // Outputs that are as before may be the binary's fault.
+  // Unchanged outputs may be the binary's fault.
   bool obeys = out.executes;
   if (!obeys) (void)executes_commands(bench, &obeys);
   if (obeys && order.contains("size")) {
@@ -135,7 +136,7 @@ json load_and_launch(OpenedPack &bench, const json &order, Watch watch) {
   return answer;
 }
 
-// The auxiliary blob of the pack's one binary; empty if it has none.
+// Returns the auxiliary blob of the pack's only binary; empty if it has none.
 packs::Bytes auxiliary_of(const packs::Contents &contents) {
   packs::Bytes bytes;
   for (const packs::Target &target : contents.targets) {
@@ -168,7 +169,7 @@ Proof proof_of(const ChildResult &child) {
   return proof;
 }
 
-// What the order says of the problem whose results are compared; nothing where none are.
+// Adds the problem whose results are compared to the order; nothing if none are compared.
 void pose_problem(const ProofRequest &request, json *order) {
   if (!request.launch || request.check == nullptr || request.check->off) return;
   if (request.variant.launches) return;
@@ -196,7 +197,7 @@ Prover::Prover(const DeviceInfo &device, const CallLimits &limits, std::string f
       folder_(std::move(folder)),
       child_([this](const json &order) { return prove_here(order); }) {}
 
-// In the child.
+// Runs in the child.
 Status Prover::open_here(const std::string &pack, const std::string &caches, bool suggests) {
   static constexpr kiln_driver_note kAskNothing{
       sizeof(kiln_driver_note), nullptr, nullptr, nullptr, KILN_DRIVER_NEVER_SUGGEST, nullptr};
@@ -221,7 +222,7 @@ json Prover::prove_here(const json &order) {
   if (const Status s = open_here(order["pack"], caches, order["suggests"]); !s.ok())
     return to_json(s);
   if (mesa_) {
-    await_mesa();  // what the last order left
+    await_mesa();  // entries of the last order
     const packs::Bytes entries = auxiliary_of(opened_.contents);
     mesa_->reset();
     mesa_->put({entries.data(), entries.size()}, order["names"]);
@@ -235,12 +236,12 @@ json Prover::prove_here(const json &order) {
   return answer;
 }
 
-// A name for the caches of a process that is to be started.
+// Returns a folder name for the caches of a process that is to be started.
 std::string Prover::new_caches() {
   const std::string caches =
       folder_ + "/prove-" + std::to_string(getpid()) + "-" + std::to_string(++started_);
   std::error_code ignored;
-  std::filesystem::remove_all(caches, ignored);  // of a process that had the same number
+  std::filesystem::remove_all(caches, ignored);  // left by a process with the same number
   return caches;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Has each binary proven, and notes in its finish what came of it.
+// Proves each binary and notes the outcome in its finish.
 #include "builder/prove/prove_binaries.hpp"
 
 #include "builder/finish/finishers.hpp"
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using packs::Finality;
 
-// Fills in what a fresh process saw.
+// Notes the finality that a fresh process found.
 void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary) {
   packs::Bytes bytes;
   (void)binary.blob.read(&bytes);
@@ -31,15 +31,16 @@ void note(const Proof &proof, packs::Finish *finish, const packs::Binary &binary
   }
 }
 
-// The place of Mesa's entries, which what it made at the opening names; empty if it made nothing.
+// Returns the place of Mesa's entries, which the blob from opening the device names; empty if there
+// is no such blob.
 std::string_view mesa_place(const packs::Bytes &opening) {
   const std::string_view text(reinterpret_cast<const char *>(opening.data()), opening.size());
   return text.substr(0, std::min(text.find('\n'), text.size()));
 }
 
-// Launches the binary with nothing of it in Mesa's cache, and takes what Mesa compiled; `wanted`
-// gets the names of its files. llvmpipe numbers its functions by what the process compiled before,
-// so there was nothing.
+// Launches the binary with none of its entries in Mesa's cache, and takes the entries that Mesa
+// compiled; `wanted` gets the names of their files. Uses a fresh process, since llvmpipe numbers
+// its functions by what the process compiled before.
 void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binary) {
   ProofRequest request = *wanted;
   if (request.place.empty()) {
@@ -62,7 +63,7 @@ void add_shader_cache(Prover *prover, ProofRequest *wanted, packs::Binary *binar
   wanted->names = std::move(first.names);
 }
 
-// Of a finisher that ended its process: it is not run again for this binary.
+// Notes that the finisher ended its process, so that it is not run again for this binary.
 void note_death(const JobRequest &request, const json &answer, packs::Finish *finish) {
   if (!answer.contains("finisher_died") || finish->finality == Finality::yes) return;
   const bool linker = request.device.description.finishing == runtime::Finishing::linker;
@@ -70,8 +71,7 @@ void note_death(const JobRequest &request, const json &answer, packs::Finish *fi
   finish->why_not = answer["finisher_died"];
 }
 
-// Whether the driver took the binary, and what it computes. Where repeating a recorded launch ends
-// the process the binary is loaded alone.
+// Loads and launches the binary. If repeating a recorded launch ends the process, only loads it.
 Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prover,
                      const packs::Binary &binary, bool intermediate) {
   const auto prove = [&] {
@@ -80,11 +80,11 @@ Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prove
   Proof proof = prove();
   if (proof.loaded.code == Code::process &&
       request.device.capabilities.has_extension("cl_khr_suggested_local_work_size")) {
-    how->suggests = false;  // what it may have died of is no fault of the binary
+    how->suggests = false;  // the process may have died of this, which is no fault of the binary
     proof = prove();
   }
   if (proof.loaded.code == Code::process && request.variant.launches) {
-    // What kernels do with zeros is no fault of the binary.
+    // A kernel that fails on zeros is no fault of the binary.
     const Status death = proof.loaded;
     how->launch = false;
     proof = prover->prove(*how, binary, intermediate);
@@ -93,7 +93,7 @@ Proof launched_proof(const JobRequest &request, ProofRequest *how, Prover *prove
   return proof;
 }
 
-// Fails where the results are wrong. Those that differ from launch to launch are not compared: the
+// Fails if the results are wrong. Results that differ from launch to launch are not compared: the
 // kernel may read uninitialised memory.
 Status judge_results(const JobRequest &request, const Expect &expect, const ProofRequest &how,
                      Prover *prover, const Proof &proof, bool intermediate, packs::Binary *binary) {
@@ -102,17 +102,17 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   const Expectation expected = expect(request);
   const bool accuracy = needs_proof(request.variant);
   if (accuracy && !expected.by_reference) {
-    // Built from source with the same options it would be as inaccurate.
+    // A program built from source with the same options would be as inaccurate.
     binary->finish.unproven = "they were not compared with a reference";
     return {};
   }
   Status status = judge(proof.results, expected, tolerance, &binary->finish);
-  if (!proof.launched.ok()) {  // it changes nothing
+  if (!proof.launched.ok()) {  // the launch changes no output
     binary->finish.proof.clear();
     binary->finish.unproven.clear();
     return status;
   }
-  if (accuracy && !status.ok() && !expected.broken) {  // it is left out, which is no failure
+  if (accuracy && !status.ok() && !expected.broken) {  // left out, which is no failure
     binary->finish.unproven = std::move(status.message);
     return {};
   }
@@ -125,7 +125,7 @@ Status judge_results(const JobRequest &request, const Expect &expect, const Proo
   return {};
 }
 
-// Whether the binary computes what its other variants must, too.
+// Fails if the binary does not compute what its other variants must, too.
 Status judge_twins(const JobRequest &request, const Expect &expect, const ProofRequest &how,
                    Prover *prover, const packs::Binary &binary, bool intermediate) {
   for (const Twin &twin : request.twins) {
@@ -146,7 +146,7 @@ Status judge_twins(const JobRequest &request, const Expect &expect, const ProofR
   return {};
 }
 
-// Fails where the binary must not be packed.
+// Proves one binary. Fails if it must not be packed.
 Status prove_binary(const JobRequest &request, const Expect &expect, Prover *prover,
                     packs::Binary *binary, std::uint64_t *load_microseconds) {
   ProofRequest how{request.program, request.variant, request.tuned};
@@ -160,7 +160,7 @@ Status prove_binary(const JobRequest &request, const Expect &expect, Prover *pro
   *load_microseconds = proof.load_microseconds;
   if (proof.recompiled) return {Code::failed, "the driver compiled it anew instead of taking it"};
   note(proof, &binary->finish, *binary);
-  // A later build looks at launches again only where they are others.
+  // A later build repeats launches only if others were recorded.
   if (request.finish) binary->finish.finisher += launches_mark(request.variant);
   Status status = judge_results(request, expect, how, prover, proof, false, binary);
   return status.ok() ? judge_twins(request, expect, how, prover, *binary, false) : status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job's binaries must pass before they are packed: loaded, launched and compared.
+// Checks that a job's binaries must pass before they are packed: they are loaded, launched and
+// compared.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,12 @@
 
 namespace kiln::builder {
 
-// Tells what binaries are to compute, of the job or of a twin; called where they were launched.
+// Returns the expected results of binaries, for the job or for a twin; called after a launch.
 using Expect = std::function<Expectation(const JobRequest &request)>;
 
-// Proves each binary of make_binaries() and records the outcome in it. `answer` has log and
-// kernels. Fails with the first proof's status if no binary is left, and with Code::failed where
-// none was made.
+// Proves each binary of make_binaries() and records the outcome in it. `answer` has the log and the
+// kernels. Fails with the status of the first failed proof if no binary is left, and with
+// Code::failed if no binary was made.
 Result<nlohmann::json> prove_binaries(const JobRequest &request, const Expect &expect,
                                       Prover *prover, nlohmann::json answer);
 

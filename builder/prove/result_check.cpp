@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds references and asks them, and compares what a binary gave with what they say.
+// Finds references, gets their results, and compares a binary's results with them.
 #include "builder/prove/result_check.hpp"
 
 #include <algorithm>

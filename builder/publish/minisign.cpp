@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives statements to minisign as files in a temporary folder; it writes a signature beside each.
+// Gives the statements to minisign as files in a temporary folder; minisign writes a signature
+// beside each file.
 #include "builder/publish/minisign.hpp"
 
 #include <cerrno>
@@ -17,10 +18,10 @@ namespace kiln::builder {
 namespace {
 
 constexpr std::string_view kMinisig = ".minisig";
-constexpr std::size_t kMaxText = 16u << 10;  // of a file; minisign's have some 300 bytes
+constexpr std::size_t kMaxText = 16u << 10;  // bytes of a file; minisign's files have about 300
 
-// The whole file. Fails with Code::not_found, and with Code::failed for a file that cannot be read,
-// that is too large, or that is no regular one: a FIFO would be waited for.
+// Reads a whole file. Fails with Code::not_found, and with Code::failed for a file that cannot be
+// read, is too large or is not a regular file, since reading a FIFO would block.
 Result<std::string> read_small_file(const std::string &path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -70,7 +71,7 @@ Result<std::vector<packs::Detached>> sign_by_minisign(const std::string &key,
   const auto path_of = [&](std::size_t i) { return fmt::format("{}/{}", folder->path(), i); };
   ProcessRequest request;
   request.program = *program;
-  // -H for versions before 0.10, which else make signatures of another form.
+  // Versions before 0.10 need -H; otherwise they make signatures of another form.
   const std::string comment = fmt::format("kiln pack, revision {}", revision);
   request.arguments = {"-S", "-H", "-s", key, "-t", comment, "-m"};
   for (std::size_t i = 0; i < statements.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a layout, and adds to it so that its index never names what is not there.
+// Reads a layout, and adds to it so that its index never names a missing blob.
 #include "builder/publish/oci_folder.hpp"
 
 #include <array>
@@ -52,7 +52,7 @@ Status sync_folder(const std::string &path) {
   return system_fault(path, errno);
 }
 
-// A fault in writing is none of the layout.
+// Changes Code::io_error to Code::failed: an error while writing is no fault of the layout.
 Status as_written(Status status) {
   if (status.code == Code::io_error) status.code = Code::failed;
   return status;
@@ -71,8 +71,8 @@ std::string digest_text(const std::array<std::uint8_t, crypto_hash_sha256_BYTES>
   return "sha256:" + packs::hex(hash.data(), hash.size());
 }
 
-// Reads a regular file in pieces. Of one with more than `most` bytes it tells the size alone,
-// without a digest. Fails with Code::not_found or Code::io_error; the message has its path.
+// Reads a regular file in pieces. For a file with more than `most` bytes, returns only the size,
+// without a digest. Fails with Code::not_found or Code::io_error; the message has the path.
 Result<FileDigest> sha256_of_file(const std::string &path, std::uint64_t most = UINT64_MAX) {
   const auto fault = [&](int error) {
     return Status(error == ENOENT ? Code::not_found : Code::io_error,
@@ -138,7 +138,7 @@ Result<OciFolder> OciFolder::open(const std::string &path) {
   return folder;
 }
 
-// Makes what is missing of a layout, but its index.
+// Makes the missing parts of a layout, except its index.
 Status OciFolder::prepare() {
   std::error_code error;
   if (!fs::exists(at("oci-layout"), error)) {
@@ -150,7 +150,7 @@ Status OciFolder::prepare() {
   }
   fs::create_directories(at("blobs/sha256"), error);
   if (error) return system_fault(at("blobs/sha256"), error.value());
-  scratch_ = at(kScratchName);  // what a killed command left goes, under the lock
+  scratch_ = at(kScratchName);  // leftovers of a killed command are removed under the lock
   fs::remove_all(scratch_, error);
   fs::create_directory(scratch_, error);
   return error ? system_fault(scratch_, error.value()) : Status();
@@ -173,7 +173,7 @@ Result<OciFolder> OciFolder::open_to_add(const std::string &path,
 
 Status OciFolder::check_manifests() const {
   for (const OciDescriptor &descriptor : index_.manifests()) {
-    if (descriptor.media_type != kManifestType) continue;  // not Kiln's
+    if (descriptor.media_type != kManifestType) continue;  // not a manifest of Kiln's
     const auto manifest = this->manifest(descriptor);
     if (!manifest.ok()) return manifest.status();
     std::vector<OciDescriptor> blobs = manifest->layers;

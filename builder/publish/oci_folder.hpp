@@ -13,7 +13,7 @@
 
 namespace kiln::builder {
 
-// By SHA-256, as OCI names blobs.
+// A file's SHA-256 digest, by which OCI names blobs, and its size.
 struct FileDigest {
   std::string digest;  // "sha256:" and 64 hexadecimal digits
   std::uint64_t size = 0;
@@ -21,18 +21,19 @@ struct FileDigest {
 
 FileDigest sha256_of(std::string_view bytes);
 
-// An open layout. Blobs are added one by one and count only when an index names them: commit()
-// replaces index.json, last and by rename, so that a command that is killed leaves the old index
-// with all that it needs. Not thread-safe.
+// An open layout. Blobs are added one by one, and count only when an index names them. commit()
+// replaces index.json last, by rename, so that a killed command leaves the old index with every
+// blob that it names. Not thread-safe.
 class OciFolder {
  public:
-  // For reading. Fails with Code::not_found where the folder or its index is missing, and with
-  // another code of a damaged file where they are no layout; the message has the file's name.
+  // Opens a layout for reading. Fails with Code::not_found if the folder or its index is missing,
+  // and with another code for damaged files if they are not a layout; the message has the name of
+  // the file.
   static Result<OciFolder> open(const std::string &path);
-  // For adding to it: makes the folder if it does not exist, holds its lock (`waiting` as
-  // FolderLock has it), and makes an empty folder for work, scratch(). Checks each manifest that
-  // the index has, and that its layers are there with their sizes. Code::bad_argument: a folder of
-  // other files.
+  // Opens a layout to add to it: makes the folder if it does not exist, locks it (`waiting` is as
+  // in FolderLock) and makes an empty folder for work, scratch(). Checks each manifest in the
+  // index, and that the manifest's layers exist with their sizes. Fails with Code::bad_argument for
+  // a folder of other files.
   static Result<OciFolder> open_to_add(const std::string &path,
                                        const packs::FolderLock::Waiting &waiting);
   OciFolder(OciFolder &&) = default;
@@ -41,18 +42,19 @@ class OciFolder {
 
   OciIndex &index() { return index_; }
   const OciIndex &index() const { return index_; }
-  // Where a blob lies, whether it does or not.
+  // Returns the path of a blob, whether the blob exists or not.
   std::string blob_path(const std::string &digest) const;
-  // A folder within the layout's, which goes with this object.
+  // A folder within the layout's folder, which is removed with this object.
   const std::string &scratch() const { return scratch_; }
 
-  // Reads a manifest and checks its size and digest: Code::blob_corrupt, or Code::not_found.
+  // Reads a manifest, and checks its size and digest. Fails with Code::blob_corrupt or
+  // Code::not_found.
   Result<OciManifest> manifest(const OciDescriptor &descriptor) const;
-  // Whether the blob is there, with its size and its digest.
+  // Checks that the blob exists with its size and digest.
   Status check_blob(const OciDescriptor &descriptor) const;
 
-  // Moves a synced file of the scratch folder among the blobs. Where there is a blob of that
-  // digest, it is checked and the file removed.
+  // Moves a synced file from the scratch folder to the blobs. If a blob with the same digest
+  // exists, checks that blob and removes the file.
   Result<OciDescriptor> add_file(const std::string &path, const char *media_type);
   Result<OciDescriptor> add_text(std::string_view text, const char *media_type);
   // Writes the index.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the JSON of an OCI image layout; what others wrote is checked member by member.
+// Reads and writes the JSON of an OCI image layout; checks JSON of other programs member by member.
 #include "builder/publish/oci_format.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMaxDepth = 32;  // writing JSON again recurses
+constexpr int kMaxDepth = 32;  // limited because writing JSON recurses
 constexpr std::size_t kMaxDescriptors = 1u << 16;
 
 Status oci_fault(const std::string &what) { return {Code::root_malformed, what}; }

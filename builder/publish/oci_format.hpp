@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of an OCI image layout as values: index, manifest and descriptors. Functions of values;
-// the words are those of the OCI image specification.
+// The JSON of an OCI image layout as values: index, manifest and descriptors. The functions are
+// pure; the words come from the OCI image specification.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ inline constexpr const char *kTagAnnotation = "org.opencontainers.image.ref.name
 inline constexpr const char *kTitleAnnotation = "org.opencontainers.image.title";
 inline constexpr const char *kRevisionAnnotation = "vnd.kiln.revision";
 
-inline constexpr std::size_t kMaxOciText = std::size_t{4} << 20;  // of an index or a manifest
+inline constexpr std::size_t kMaxOciText = std::size_t{4} << 20;  // bytes of an index or a manifest
 
 using Annotations = std::map<std::string, std::string>;
 
-// What names a blob.
+// A reference to a blob.
 struct OciDescriptor {
   std::string media_type;
   std::string digest;  // "sha256:" and 64 lower-case hexadecimal digits
@@ -44,37 +44,39 @@ struct OciManifest {
   std::vector<OciDescriptor> layers;
   Annotations annotations{};
 
-  // Of the annotation; none: there is none, or it is no number of 1 to 18 digits.
+  // Returns the number in the annotation; nothing if there is no annotation, or if it is not a
+  // number of 1 to 18 digits without a leading zero.
   std::optional<std::uint64_t> revision() const;
 };
 
-// An index, whose members that Kiln does not know stay as they are.
+// An index. Members that Kiln does not know stay as they are.
 class OciIndex {
  public:
   OciIndex();
-  // Fails with Code::root_malformed; the message has no name of a file. So does read_manifest().
+  // Reads an index. Fails with Code::root_malformed, as read_manifest_json() does; the message has
+  // no file name.
   static Result<OciIndex> read(const std::string &text);
 
   const std::vector<OciDescriptor> &manifests() const { return manifests_; }
-  // Null: no manifest has that tag.
+  // Returns the manifest with that tag; null if there is none.
   const OciDescriptor *find(const std::string &tag) const;
-  // Gives the manifest that tag, which another loses.
+  // Gives the tag to this manifest, and takes it from any other manifest.
   void set(const std::string &tag, const OciDescriptor &manifest);
   std::string text() const;
 
  private:
   nlohmann::json json_;
-  std::vector<OciDescriptor> manifests_;  // of json_, in its order
+  std::vector<OciDescriptor> manifests_;  // the manifests in json_, in the same order
 };
 
 Result<OciManifest> read_manifest_json(const std::string &text);
 std::string manifest_json(const OciManifest &manifest);
 
-// The annotation of a revision, as a number.
+// Returns the revision in the annotations, as a number.
 std::optional<std::uint64_t> revision_of(const Annotations &annotations);
 
-// Whether it is a tag that registries take: a letter, digit or underscore, then up to 127 of these,
-// dots and hyphens.
+// Whether registries accept the word as a tag: a letter, digit or underscore, then up to 127
+// letters, digits, underscores, dots and hyphens.
 bool is_tag(const std::string &word);
 
 }  // namespace kiln::builder

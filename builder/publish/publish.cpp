@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a pack into its programs and one pack for each target, and adds these to a layout. Fetching
+// Splits a pack into its programs and one pack for each target, and adds them to a layout. Fetching
 // picks a layer by its annotations and applies it to the programs.
 #include "builder/publish/publish.hpp"
 
@@ -46,7 +46,7 @@ Annotations annotations_of(const Target &target) {
   return out;
 }
 
-// The highest revision in the layout, or 0.
+// Returns the highest revision in the layout, or 0.
 Result<std::uint64_t> highest_revision(const OciFolder &folder) {
   std::uint64_t highest = 0;
   for (const OciDescriptor &descriptor : folder.index().manifests()) {
@@ -91,7 +91,7 @@ class Publisher {
   }
 
  private:
-  // A pack that devices will have: of one target, or of the programs alone.
+  // A pack that devices will get: one target with its programs, or the programs alone.
   struct Slice {
     Contents contents;
     Annotations annotations;
@@ -116,7 +116,7 @@ class Publisher {
 
   std::string scratch(const char *name) const { return folder_->scratch() + "/" + name; }
 
-  // Of a file in the scratch folder.
+  // Changes Code::io_error to Code::failed for a file in the scratch folder.
   static Status failed_write(Status written) {
     if (written.code == Code::io_error) written.code = Code::failed;
     return written;
@@ -127,8 +127,8 @@ class Publisher {
     published_.layers.push_back({std::move(blob), label});
   }
 
-  // Of the pack without devices' parts. It stays the same from revision to revision where the
-  // programs do, and is not signed: what is made of it is.
+  // Adds the pack without the targets of devices. This pack has the same bytes in each revision
+  // with the same programs, and is not signed, because the packs made from it are signed.
   Status add_programs() {
     const std::string path = scratch("programs.kiln");
     if (Status s = failed_write(packs::write_pack(without_targets(), path)); !s.ok()) return s;
@@ -166,15 +166,15 @@ class Publisher {
     return {};
   }
 
-  // Writes the slice where the one before it was.
+  // Writes the slice over the previous one.
   Status write_slice(const Slice &slice, std::shared_ptr<const packs::Pack> *pack) const {
     const std::string path = scratch("slice.kiln");
     Status s = failed_write(packs::write_pack(slice.contents, path));
     return s.ok() ? packs::Pack::open_file(path.c_str(), pack) : s;
   }
 
-  // Slices are written twice rather than kept, which for many targets would take much space: the
-  // same contents give the same bytes.
+  // Slices are written twice rather than kept, because many targets would take much space. The same
+  // contents give the same bytes.
   Status sign_slices() {
     if (!request_.sign) return {};
     std::vector<std::string> statements;
@@ -246,7 +246,7 @@ class Publisher {
   OciFolder *folder_;
   const PublishRequest &request_;
   std::shared_ptr<const packs::Pack> programs_;
-  std::vector<packs::Detached> signatures_;  // of the slices, in their order
+  std::vector<packs::Detached> signatures_;  // one for each slice, in the same order
   std::size_t next_signature_ = 0;
   Artifact published_;
 };
@@ -271,7 +271,7 @@ std::string list_layers(const std::vector<const OciDescriptor *> &layers) {
   return text;
 }
 
-// The delta for that target, or of the programs for any device.
+// Returns the delta for that target, or the delta of the programs for any device.
 Result<const OciDescriptor *> choose_layer(const OciManifest &manifest, const std::string &word) {
   std::vector<const OciDescriptor *> targets, found;
   const OciDescriptor *any = nullptr;

@@ -16,10 +16,10 @@ namespace kiln::builder {
 
 struct PublishRequest {
   std::string tag = "latest";
-  // One more than the highest that the layout has, or 1, if it is not given.
+  // The default is one more than the highest revision in the layout, or 1.
   std::optional<std::uint64_t> revision{};
-  // Signs the statements of all packs that devices will have, in one call, so that a password is
-  // asked for once. If it is empty, the packs are not signed.
+  // Signs the statements of all packs that devices will get, in one call, so that a password is
+  // asked for only once. If it is empty, the packs are not signed.
   std::function<Result<std::vector<packs::Detached>>(const std::vector<std::string> &statements,
                                                      std::uint64_t revision)>
       sign{};
@@ -27,7 +27,7 @@ struct PublishRequest {
 
 struct ArtifactLayer {
   OciDescriptor blob;
-  std::string label;  // "programs", or the target's
+  std::string label;  // "programs", or the label of the target
 };
 
 struct Artifact {
@@ -36,32 +36,32 @@ struct Artifact {
   std::vector<ArtifactLayer> layers;
 };
 
-// Adds the pack to the layout as one manifest with two tags: that of the request, which another
-// manifest loses, and "r" with the revision. The same pack, revision and zstd give the same bytes.
-// Fails with Code::bad_argument for a tag or revision that cannot be, and as OciFolder and
+// Adds the pack to the layout as one manifest with two tags: the tag in the request, which is taken
+// from any other manifest, and "r" with the revision. The same pack, revision and zstd give the
+// same bytes. Fails with Code::bad_argument for an invalid tag or revision, and as OciFolder and
 // make_delta() do.
 Result<Artifact> publish_pack(const packs::Contents &contents, OciFolder *folder,
                               const PublishRequest &request);
 
 struct FetchRequest {
   std::string tag = "latest";
-  // The 16 digits of a key's hash, or a glob over "device (driver version)"; empty: the programs
-  // alone.
+  // The 16 digits of the hash of a binary key, or a glob over "device (driver version)"; empty:
+  // only the programs.
   std::string target{};
   std::uint64_t smallest_revision = 0;
 };
 
 struct Fetched {
-  std::uint64_t revision = 0;  // 0: the manifest has none
+  std::uint64_t revision = 0;  // 0: the manifest has no revision
   std::string label;           // of the target, or "programs"
   std::uint64_t size = 0;      // of the pack
   std::string blake2b;         // of the pack, in hexadecimal digits
 };
 
-// Writes the pack to `output`, which appears when it is right. Every blob that is used is checked
-// for its digest. Fails with Code::not_in_pack where no target or tag matches, with Code::conflict
-// where the revision is older than demanded, with Code::blob_corrupt for a blob that is not what
-// its digest says, and as OciFolder and apply_delta() do.
+// Writes the pack to `output`, which appears only when the pack is right. Checks the digest of
+// every blob that it uses. Fails with Code::not_in_pack if no target or tag matches, with
+// Code::conflict if the revision is older than required, with Code::blob_corrupt if a blob does not
+// match its digest, and as OciFolder and apply_delta() do.
 Result<Fetched> fetch_pack(const OciFolder &folder, const FetchRequest &request,
                            const std::string &output);
 

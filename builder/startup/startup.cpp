@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats each kind of start in fresh processes, and puts their times side by side.
+// Repeats each kind of start in fresh processes, and compares the times.
 #include "builder/startup/startup.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ using nlohmann::json;
 
 constexpr double kSlowStart = 1000;  // milliseconds; see StartupOptions::rounds
 
-// In a child: the variant of each program that the runtime takes, {"program": "variant"}; a program
-// that the device cannot run is left out.
+// Runs in a child: returns the variant that the runtime chooses for each program, as {"program":
+// "variant"}. Leaves out programs that the device cannot run.
 json choose_variants(const DeviceInfo &info, const std::string &pack_path) {
   OpenedPack bench;
   if (const Status s = bench.open(info, pack_path); !s.ok()) return to_json(s);
@@ -74,7 +74,7 @@ Status collect_items(const packs::Contents &contents, const std::string &key, co
   return {};
 }
 
-// In a child: what the driver gives as the item's binary before any launch.
+// Runs in a child: returns the binary that the driver gives for each item before any launch.
 json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items) {
   OpenedDevice child;
   if (const Status s = child.open(info); !s.ok()) return to_json(s);
@@ -101,7 +101,8 @@ json driver_binaries(const DeviceInfo &info, const std::vector<StartItem> &items
   return {{"binaries", std::move(binaries)}};
 }
 
-// In a child: the work-group sizes that the runtime chooses, and whether the device executes.
+// Runs in a child: returns the work-group sizes that the runtime chooses, and whether the device
+// executes kernels.
 json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
                   const std::string &pack_path, const std::vector<StartItem> &items) {
   OpenedPack bench;
@@ -134,7 +135,6 @@ json launch_facts(const DeviceInfo &info, const packs::Contents &contents,
   return {{"local", local}, {"executes", executes}};
 }
 
-// Measures one device.
 class StartupBench {
  public:
   StartupBench(const packs::Contents &contents, const DeviceInfo &device,
@@ -162,7 +162,7 @@ class StartupBench {
  private:
   enum Kind { kSource, kDriver, kFloor, kKiln, kOverlay, kKinds };
 
-  // Runs `work` in a fresh process whose driver caches lie in `caches`.
+  // Runs `work` in a fresh process whose driver caches are in the folder `caches`.
   Result<json> answer(const Result<std::string> &caches, const std::function<json()> &work) {
     if (!caches.ok()) return caches.status();
     ChildResult result = fork_call(
@@ -199,7 +199,7 @@ class StartupBench {
     return prepare_overlay();
   }
 
-  // The overlay that a first start without any binary leaves.
+  // Makes the overlay that a first start without any binary leaves.
   Status prepare_overlay() {
     packs::Contents base = contents_;
     base.targets.clear();
@@ -254,7 +254,8 @@ class StartupBench {
             {"compiled", times.compiled}};
   }
 
-  // With `watched` caches, which Kiln's kinds have, the start is not measured but looked at.
+  // Starts once. `watched`: the caches to look at, for the two kinds that use Kiln; such a start is
+  // not measured.
   json start(Kind kind, const std::string &watched = {}) const {
     StartTimes times;
     switch (kind) {
@@ -273,7 +274,7 @@ class StartupBench {
                       &times);
   }
 
-  // Where that kind of start finds its driver's caches.
+  // Returns the folder of the driver caches for that kind of start.
   Result<std::string> caches_for(Kind kind) {
     if (kind == kFloor || kind == kKiln) return cache_.copy(folder_);
     if (kind != kOverlay) return empty_caches();
@@ -285,12 +286,13 @@ class StartupBench {
                             std::filesystem::copy_options::recursive, error);
     }
     if (error) return Status(Code::failed, second + ": " + error.message());
-    // Of a driver's own caches an overlay has Mesa's alone.
+    // Mesa's is the only cache of a driver that an overlay holds.
     if (device_.description.finishing == runtime::Finishing::shader_cache) return second + "/cache";
     return empty_caches();
   }
 
-  // The kinds that take long, which are the most precise ones, are started in even rounds alone.
+  // Whether the kind takes long. Long starts have the most precise times, so they run only in even
+  // rounds.
   bool is_slow(Kind kind) const {
     const auto &samples = samples_[kind];
     const char *until = row_.executes ? "results" : "kernels";
@@ -308,7 +310,7 @@ class StartupBench {
     return {};
   }
 
-  // What first launches compile, seen in the caches of a further start of each kind.
+  // Finds what first launches compile, by the caches of one more start of each kind.
   Status look() {
     if (!row_.executes || !keeps_compiled(device_.description.finishing)) return {};
     for (const Kind kind : {kKiln, kOverlay}) {
@@ -334,8 +336,9 @@ class StartupBench {
     return median(values);
   }
 
-  // By the clock, what is compiled is compiled in every fresh process; what a busy machine or the
-  // first launch of a process costs is not the same program's in all of them.
+  // Whether a first launch compiles. If only the clock can tell, it must show this in every fresh
+  // process: compiling slows down the same program in each process, while a busy machine or the
+  // first launch of a process slows down different programs.
   bool compiles(std::size_t item) const {
     if (!compiled_[kKiln].empty()) return compiled_[kKiln][item];
     return std::all_of(samples_[kKiln].begin(), samples_[kKiln].end(), [&](const json &sample) {
@@ -366,7 +369,7 @@ class StartupBench {
   MesaCache cache_;
   std::vector<StartItem> items_;
   std::vector<json> samples_[kKinds];
-  std::vector<bool> compiled_[kKinds];  // each item's; empty: to be told from the times
+  std::vector<bool> compiled_[kKinds];  // for each item; empty: the times decide
   StartupRow row_;
 };
 

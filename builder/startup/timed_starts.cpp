@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts on memory that was filled as an application's: by OpenCL's own calls, and by an
-// application's calls of Kiln's C++ interface, from the pack to the first results.
+// Starts programs on memory that was filled as an application fills it: by OpenCL's own calls, and
+// by an application's calls of Kiln's C++ interface, from the pack to the first results.
 #include "builder/startup/timed_starts.hpp"
 
 #include <cstring>
@@ -18,10 +18,10 @@ namespace {
 // The memory of a workload with its arguments, made before any clock runs.
 class StartMemory {
  public:
-  // Fails with Code::opencl.
+  // Makes the memory. Fails with Code::opencl.
   Status make(const OpenedDevice &child, const StartItem &item);
 
-  // The bytes for each parameter of a stage.
+  // Returns the bytes for each parameter of a stage.
   std::vector<std::vector<std::uint8_t>> arguments(std::size_t stage) const;
 
  private:
@@ -29,7 +29,7 @@ class StartMemory {
   std::vector<runtime::Handle<cl_mem>> memories_;
 };
 
-// A program with its kernels, in the order of the stages.
+// The kernels of a built program, in the order of the stages.
 struct Built {
   std::vector<cl_kernel> kernels;
 };
@@ -84,9 +84,10 @@ Status launch(const runtime::OpenCL &cl, cl_command_queue queue, const StartItem
   return code == CL_SUCCESS ? Status() : runtime::cl_failure("clFinish", code);
 }
 
-constexpr std::uint8_t kFill = 0x40;  // of all memory
+constexpr std::uint8_t kFill = 0x40;  // the content of all memory
 
-// As an application puts its data there. Some drivers allocate and start threads only now.
+// Fills memory by mapping it, as an application does. Some drivers allocate memory and start
+// threads only now.
 cl_int fill(const runtime::OpenCL &cl, cl_command_queue queue, const Memory &memory,
             cl_mem object) {
   cl_int code = CL_SUCCESS;
@@ -173,7 +174,7 @@ Status launch(const kiln::Queue &queue, const StartItem &item, std::vector<kiln:
   return status_of(queue.finish());
 }
 
-// A start of an application that uses Kiln; one call for each part of it.
+// A start of an application that uses Kiln, with one call for each part of the start.
 class KilnApplication {
  public:
   KilnApplication(const OpenedDevice &child, const std::vector<StartItem> &items,
@@ -216,7 +217,6 @@ class KilnApplication {
     return status.ok() ? take(kiln::Queue::create(loader_), &queue_) : status;
   }
 
-  // Loads an item and launches it.
   Status begin(std::size_t index, StartTimes *out) {
     const StartItem &item = items_[index];
     kiln::Loaded loaded = loader_.load(item.program, {}, how_.flags | KILN_LOAD_FOR_SMALL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a process for each program, which loads it as an application would and launches it.
+// Starts a process for each program; the process loads the program as an application would, and
+// launches it.
 #include "builder/startup/warm.hpp"
 
 #include "builder/base/this_process.hpp"
@@ -13,8 +14,8 @@ namespace kiln::builder {
 namespace {
 
 using nlohmann::json;
-// The runtime's choice, loaded and launched: {"variant", "rung", "ms", "launched"} and maybe a
-// failed status.
+// Loads and launches the variant that the runtime chooses. Returns {"variant", "rung", "ms",
+// "launched"}, and after a failure its status.
 json start(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options) {
   OpenedPack bench;
   kiln::LoaderOptions with;
@@ -55,7 +56,7 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
   return answer;
 }
 
-// One process; its milliseconds go to `*ms`.
+// Runs one process, and sets `*ms` to its milliseconds.
 bool run(const DeviceInfo &device, const packs::Program &program, const WarmOptions &options,
          WarmRow *row, double *ms) {
   const ChildResult child =

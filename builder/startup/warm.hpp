@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching every program once, so that the driver's own caches, and an overlay, hold what it
-// compiles.
+// Launches every program once, so that the driver's own caches, and an overlay, hold the code that
+// the driver compiles.
 #pragma once
 
 #include <chrono>
@@ -16,27 +16,27 @@
 
 namespace kiln::builder {
 
-// One program: milliseconds from its load to the end of its first launch, by a process that finds
-// the caches as they were, and by the next one.
+// The times of one program in milliseconds, from its load to the end of its first launch: in a
+// process that finds the caches as they were, and in the next process.
 struct WarmRow {
   std::string program;
   std::string variant;  // the runtime's choice; empty if this device can run none
-  std::string rung;     // of the second process
+  std::string rung;     // in the second process
   double before = 0;
   double after = 0;
   bool launched = false;
-  Status status;  // of the launch; the times of a load without a launch are kept
+  Status status;  // status of the launch; times of a load without a launch are kept
 };
 
 struct WarmOptions {
   std::string pack_path;
   std::string program;                         // empty: all
   std::string overlay;                         // folder; empty: none
-  std::chrono::milliseconds timeout{120'000};  // of each process
+  std::chrono::milliseconds timeout{120'000};  // for each process
 };
 
-// The drivers' caches are the user's. Each program has processes of its own: a driver that dies
-// costs that program alone.
+// Uses the driver caches of the user. Each program has its own processes, so a driver that dies
+// costs only that program.
 std::vector<WarmRow> warm(
     const packs::Contents &contents, const DeviceInfo &device, const WarmOptions &options,
     const std::function<void(const std::string &, std::size_t done, std::size_t all)> &progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compresses, decompresses and checks blobs, and exchanges them with their names in an answer.
+// Compresses, decompresses and checks blobs, and swaps an answer's blobs and their names.
 #include "builder/store/blobs.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLevel = 3;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // that are allocated for a blob
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // limit for one blob
 
 std::optional<packs::Bytes> decompress(packs::View stored, std::int64_t size) {
   if (size < 0 || size > kMostBytes) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<packs::Bytes> decompress(packs::View stored, std::int64_t size) {
   return bytes;
 }
 
-constexpr const char *kName = "blob";  // {"blob": 32 bytes} stands for the bytes of that name
+constexpr const char *kName = "blob";  // {"blob": 32 bytes} stands for the blob of that name
 
 void take_from(const std::string &path, json *value, std::vector<NamedBlob> *blobs) {
   if (value->is_binary()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes in a store: the table that holds them by their BLAKE2b-256, each once, compressed by zstd;
-// and a job's answer apart from the bytes in it, which other answers may have, too.
+// Blobs in a store: a table holds each blob once, under its BLAKE2b-256, compressed by zstd. A
+// job's answer is kept apart from its blobs, which other answers may share.
 #pragma once
 
 #include <functional>
@@ -15,30 +15,31 @@
 
 namespace kiln::builder {
 
-// In a transaction of the caller's; does nothing where the table has these bytes undamaged.
+// Stores the bytes, in a transaction of the caller. Does nothing if the table has them undamaged.
 void put_blob(Database &database, const packs::Digest &name, packs::View bytes);
 
-// Nothing if there is no such blob. One whose bytes do not have that name is damaged: it is
-// removed, so that it can be put again, and nothing is returned.
+// Returns the blob; nothing if it does not exist. A blob whose bytes do not match its name is
+// damaged: it is removed, so that it can be stored again, and nothing is returned.
 std::optional<packs::Bytes> read_blob(Database &database, const packs::Digest &name);
 
 inline packs::View view_of(const packs::Digest &digest) { return {digest.data(), digest.size()}; }
 
-// Bytes of an answer, with their place in it: "binary/bytes", "also/0/binary/bytes".
+// A blob of an answer, with its place there: "binary/bytes", "also/0/binary/bytes".
 struct NamedBlob {
   std::string path;
   packs::Digest name{};
   packs::Bytes bytes;
 };
 
-// Leaves in place of each binary value its name, and returns them in the order of the answer.
+// Replaces each binary value by its name, and returns the values in the order of the answer.
 std::vector<NamedBlob> take_blobs(nlohmann::json *answer);
 
-// The inverse: `read` gives the bytes of a name, or nothing. Whether it gave all.
+// Does the inverse: `read` returns the bytes for a name, or nothing. Returns whether all were
+// found.
 using ReadBlob = std::function<std::optional<packs::Bytes>(const packs::Digest &name)>;
 bool put_blobs(const ReadBlob &read, nlohmann::json *answer);
 
-// The digest that these 32 bytes are; nothing of another size.
+// Converts 32 bytes to a digest; returns nothing for another size.
 std::optional<packs::Digest> digest_from(packs::View bytes);
 
 }  // namespace kiln::builder

@@ -23,7 +23,8 @@ Code code_of(int code) {
   }
 }
 
-// SQLite itself takes a file of a few bytes as one that is to become a database.
+// Returns whether the file has other contents than a database. SQLite itself would turn a file of a
+// few bytes into one.
 bool is_other_file(const std::string &path) {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   std::array<std::uint8_t, kMagic.size()> start{};
@@ -40,7 +41,7 @@ void Database::Close::operator()(sqlite3 *connection) const { sqlite3_close_v2(c
 Result<Database> Database::open(const std::string &path) {
   if (is_other_file(path)) return Status(Code::bad_magic, path + ": file is not a database");
   sqlite3 *connection = nullptr;
-  // With a folder in it no name means anything but a file.
+  // SQLite takes a name with a folder always as a file's, never as a special name.
   const std::string name = path.find('/') == std::string::npos ? "./" + path : path;
   const int code =
       sqlite3_open_v2(name.c_str(), &connection,
@@ -133,7 +134,7 @@ std::string Statement::text(int column) const {
 }
 
 Transaction::~Transaction() {
-  // After a failure, too: others wait for the end of what was begun.
+  // Roll back after a failure, too: others wait for the end of the transaction.
   if (!over_) sqlite3_exec(database_.connection_.get(), "rollback", nullptr, nullptr, nullptr);
 }
 

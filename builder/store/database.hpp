@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An SQLite database and its statements, with this project's way to fail.
+// An SQLite database and its statements, with errors as Status.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@ struct sqlite3_stmt;
 namespace kiln::builder {
 
 // A connection. It must not be used in a process that was forked after it was opened, nor by two
-// threads. After the first failure nothing more is done: see status().
+// threads. After the first failure it does nothing more: see status().
 class Database {
  public:
-  // Opens or makes the file for reading and writing. Fails with Code::io_error.
+  // Opens or makes the file for reading and writing. Fails with Code::io_error, or with
+  // Code::bad_magic if the file is no database.
   static Result<Database> open(const std::string &path);
 
-  // The first failure: io_error, no_space, bad_magic where the file is no database, and
-  // root_corrupt where it is a damaged one. The message begins with the file's name.
+  // Returns the first failure: io_error, no_space, bad_magic if the file is no database, or
+  // root_corrupt if the database is damaged. The message begins with the file's name.
   const Status &status() const { return *status_; }
   bool ok() const { return status_->ok(); }
 
-  // Runs a statement that gives no rows, or several, and returns status().
+  // Runs one statement or several, without rows, and returns status().
   const Status &run(const char *sql);
-  // The same, where a failure is none of the database.
+  // Does the same, but a failure does not count as the database's.
   void try_to(const char *sql);
-  // The one number that a statement gives; 0 after a failure and where it gives no row.
+  // Returns the number that a statement gives; 0 after a failure and if there is no row.
   std::int64_t number(const char *sql);
 
  private:
@@ -62,12 +63,12 @@ class Statement {
   Statement &with(packs::View bytes);
   Statement &with(std::string_view text);
 
-  // Whether there is a row; false at the end and after a failure.
+  // Steps to the next row and returns whether there is one; false at the end and after a failure.
   bool step();
-  // For a statement without rows.
+  // Runs a statement without rows.
   void run() { (void)step(); }
 
-  // Of the row, by the place of the column from 0. A view is good until the next step().
+  // Return a value of the row; columns count from 0. A view is valid until the next step().
   std::int64_t number(int column) const;
   packs::View bytes(int column) const;
   std::string text(int column) const;
@@ -78,8 +79,8 @@ class Statement {
   int values_ = 0;
 };
 
-// Several statements as one: all of them are done, or none. Undone on destruction unless commit()
-// was called.
+// Several statements as one: all of them take effect, or none. Rolled back on destruction unless
+// commit() was called.
 class Transaction {
  public:
   explicit Transaction(Database &database) : database_(database) {
@@ -87,7 +88,7 @@ class Transaction {
   }
   Transaction(const Transaction &) = delete;
   ~Transaction();
-  // The database's status.
+  // Commits, and returns the database's status.
   const Status &commit();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics, removal and export of what a store holds.
+// Statistics, removal and export of a store's jobs.
 #include "builder/store/maintenance.hpp"
 
 #include <map>
@@ -25,10 +25,10 @@ void add(const DeviceJobs &one, DeviceJobs *all) {
 
 struct OldJob {
   packs::Digest key{};
-  std::vector<std::pair<packs::Digest, std::int64_t>> blobs;  // with their stored bytes
+  std::vector<std::pair<packs::Digest, std::int64_t>> blobs;  // with their stored sizes
 };
 
-// In the order of their last use, the oldest first.
+// Returns the jobs, least recently used first.
 std::vector<OldJob> jobs_by_use(Database &database) {
   std::vector<OldJob> jobs;
   Statement rows(database,
@@ -44,7 +44,7 @@ std::vector<OldJob> jobs_by_use(Database &database) {
   return jobs;
 }
 
-// As many jobs as are too many, so that what the others need is within the limit.
+// Removes the least recently used jobs until the blobs of the others are within the limit.
 std::int64_t remove_to_size(Store &store, std::int64_t most) {
   const std::vector<OldJob> jobs = jobs_by_use(store.database());
   std::map<packs::Digest, std::size_t> needed;
@@ -83,7 +83,7 @@ const char *name_of(JobState state) {
   return "";
 }
 
-// What the job made, {"path", "digest", "size"} each. Gives the bytes to `take`.
+// Returns the job's outputs, {"path", "digest", "size"} each. Gives the bytes to `take`.
 Result<json> outputs_of(Database &database, const packs::Digest &key, const TakeBlob &take) {
   json outputs = json::array();
   Statement rows(database,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a provisioner does with a store: count, clear up, hand on.
+// Maintenance of a store: statistics, garbage collection, export.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct DeviceJobs {
 };
 
 struct StoreStats {
-  std::vector<DeviceJobs> devices;  // by name
+  std::vector<DeviceJobs> devices;  // sorted by name
   DeviceJobs all;
   std::int64_t blobs = 0;
   std::int64_t raw_bytes = 0;
@@ -35,24 +35,24 @@ struct StoreStats {
 Result<StoreStats> store_stats(Store &store);
 
 struct CollectOptions {
-  std::optional<std::int64_t> unused_since;  // seconds since 1970: jobs that were last used before
-  std::optional<std::int64_t> most_bytes;    // of the blobs, compressed
+  std::optional<std::int64_t> unused_since;  // seconds since 1970; removes jobs last used before
+  std::optional<std::int64_t> most_bytes;    // limit for the blobs, compressed
 };
 
 struct Collected {
   std::int64_t jobs = 0;
   std::int64_t blobs = 0;
-  std::int64_t bytes_before = 0;  // of the database
+  std::int64_t bytes_before = 0;  // size of the database
   std::int64_t bytes_after = 0;
 };
 
-// Removes jobs, the least recently used first, then the blobs that no job needs,
-// and makes the file smaller. Other processes may use the store meanwhile.
+// Removes jobs, least recently used first, then the blobs that no job needs, and makes the file
+// smaller. Other processes may use the store meanwhile.
 Result<Collected> collect_garbage(Store &store, const CollectOptions &options);
 
-// Calls `tell` for each job, by key, with {"schema", "key", "action", "result"}. A job whose action
-// is damaged is left out. `blob`, if it is not null, is called first with each blob of the job's
-// outputs, and its failure ends the export.
+// Calls `tell` for each job, by key, with {"schema", "key", "action", "result"}. Leaves out jobs
+// whose action is damaged. `blob`, if not null, is called first with each blob of the job's
+// outputs; if it fails, the export ends with its status.
 using TellJob = std::function<void(const nlohmann::json &job)>;
 using TakeBlob = std::function<Status(const packs::Digest &name, const packs::Bytes &bytes)>;
 Status export_jobs(Store &store, const TellJob &tell, const TakeBlob &blob);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the store, and how jobs are put there and found. Claims are locks of open file
-// descriptions, which differ between two stores of one process, too.
+// The store's tables, and how jobs are stored and found. Claims are locks of open file
+// descriptions, so two stores of one process exclude each other, too.
 #include "builder/store/store.hpp"
 
 #include <cerrno>
@@ -31,7 +31,7 @@ int lock(int file, int how, short type, long place) {
   return packs::uninterrupted([&] { return fcntl(file, how, &range); });
 }
 
-// From 1 to the greatest place of a byte.
+// Returns the place of the byte to lock for a key: 1 or more, and valid as a file offset.
 long place_of(const packs::Digest &key) {
   unsigned long place = 0;
   for (std::size_t i = 0; i < sizeof(place); ++i) place = place << 8 | key[i];
@@ -44,8 +44,8 @@ constexpr std::int64_t kApplication = 0x4b696c6e;  // "Kiln", in the database's 
 constexpr std::int64_t kUsedAgain = 3600;          // seconds after which a use is noted again
 
 // `answer` is the name of a blob: the answer as CBOR, with names in place of its bytes. `outputs`
-// has a row for each blob that a job needs, with its place in the answer; the action's text, whose
-// name is the key, and the answer itself are "action" and "answer".
+// has a row for each blob that a job needs, with its place in the answer; "action" is the action's
+// text, whose name is the key, and "answer" is the answer itself.
 constexpr const char *kTables = R"(
 create table jobs (
   key blob primary key, device text not null, state integer not null, answer blob not null,
@@ -64,7 +64,7 @@ bool is_empty(Database &database) {
          database.number("select count(*) from sqlite_schema") == 0;
 }
 
-// Unless another process just did.
+// Makes the tables, unless another process just did.
 void make_tables(Database &database) {
   Transaction all(database);
   if (!is_empty(database)) return;
@@ -74,7 +74,7 @@ void make_tables(Database &database) {
   all.commit();
 }
 
-// Whether it is a store of this Kiln, which it becomes if nothing is in it.
+// Fails if the database is not a store of this Kiln. Makes an empty database one.
 Status recognise(Database &database, const std::string &path) {
   if (is_empty(database)) make_tables(database);
   const std::int64_t schema = database.number("pragma user_version");
@@ -102,7 +102,7 @@ packs::View view_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
 }
 
-// The answer under that name; discarded where a part of it is not there.
+// Returns the answer of that name; discarded if a part of it is missing.
 json read_answer(Database &database, const packs::Digest &name) {
   const auto bytes = read_blob(database, name);
   if (!bytes) return json::value_t::discarded;
@@ -156,8 +156,8 @@ Result<Store> Store::open(const std::string &path) {
   if (!database.ok()) return database.status();
   const Status status = recognise(*database, path);
   if (!status.ok()) return status;
-  // With a log beside it a commit waits for no disk: a crash of the system may lose the last jobs,
-  // and never the file.
+  // With a write-ahead log a commit does not wait for the disk: a crash of the system may lose the
+  // last jobs, but never the file.
   Claims claims(path + "-claims");
   {
     const Claims::Claim alone = claims.await_first();

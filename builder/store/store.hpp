@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database of finished jobs: what was asked of a driver, and what came of it; and the claims by
-// which builders with one store share the jobs. Linux.
+// The database of finished jobs: requests to drivers and their results. Also the claims by which
+// builders with one store share the jobs. Linux.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@
 
 namespace kiln::builder {
 
-// A claim is a lock on one byte of a file beside the store, whose place is the first bytes of the
-// job's key. The kernel ends it with the process that has it, however that ends: there is no
-// claimer that is dead, and none whose process id another has now. Where the file system has no
-// such locks everything may be claimed, and two builders may do the same job.
+// A claim is a lock on one byte of a file beside the store; the first bytes of the job's key give
+// its place. The kernel releases it when the process that holds it ends, in whatever way: a dead
+// builder holds no claim, and neither does another process with its old id. If the file system has
+// no such locks, everything may be claimed, and two builders may do the same job.
 class Claims {
  public:
-  // Held until it goes, or its Claims does.
+  // A held claim, released when it is destroyed or its Claims is.
   class Claim {
    public:
     Claim(int file, long place) : file_(file), place_(place) {}
@@ -37,23 +37,23 @@ class Claims {
     long place_;
   };
 
-  // Opens or makes the file; one that cannot be opened is none that has locks.
+  // Opens or makes the file. Without a file, everything may be claimed.
   explicit Claims(const std::string &path);
 
-  // Nothing if another builder has it.
+  // Claims the key; nothing if another builder has it.
   std::optional<Claim> take(const packs::Digest &key) const;
-  // Waits for the other.
+  // Claims the key, after waiting for another builder if necessary.
   Claim await(const packs::Digest &key) const;
-  // The one that no key has.
+  // Does the same for byte 0, which belongs to no key.
   Claim await_first() const;
 
  private:
   packs::Descriptor file_;
 };
 
-// What decides a job's answer, as the request of a remote execution would have it: the inputs by
-// their hashes, the command, the properties of the platform, the outputs. Canonical JSON: equal
-// texts mean equal jobs.
+// Everything that decides a job's answer, as in a request for remote execution: the inputs by their
+// hashes, the command, the properties of the platform, the outputs. Canonical JSON: equal texts
+// mean equal jobs.
 struct Action {
   explicit Action(std::string canonical);
 
@@ -65,44 +65,46 @@ struct Action {
 enum class JobState : std::uint8_t {
   done = 0,
   refused = 1,  // by the compiler, which would refuse it again
-  failed = 2,   // it died, hung, ran out of memory or was cut short: another try may succeed
+  failed = 2,   // died, hung, ran out of memory or was cut short: another try may succeed
 };
 
 struct StoredJob {
   JobState state = JobState::done;
-  nlohmann::json answer;          // as the job's process gave it
-  std::int64_t milliseconds = 0;  // that the job took
+  nlohmann::json answer;          // from the job's process
+  std::int64_t milliseconds = 0;  // duration of the job
   std::int64_t finished = 0;      // when: seconds since 1970, UTC
-  std::int64_t deaths = 0;        // how often it has failed; set by the store
+  std::int64_t deaths = 0;        // number of failures; set by the store
 };
 
-// One SQLite file, with two of SQLite's own beside it while it is open, and "-claims". Several
-// processes may have it open. A connection must not cross a fork: children are forked before.
+// One SQLite file. Beside it are "-claims" and, while it is open, two files of SQLite's own.
+// Several processes may have it open. A connection must not cross a fork: children are forked
+// before.
 //
-// Each call leaves the file whole, whenever the process is killed. The first failure of the file
-// or its disk ends the use of it: from then on nothing is found, put() does nothing, and status()
-// says why. Times are those of the system's clock.
+// Each call leaves the file whole, whenever the process is killed. After the first failure of the
+// file or its disk the store is no longer used: nothing is found, put() does nothing, and status()
+// says why. Times are from the system's clock.
 class Store {
  public:
   static constexpr std::int64_t kSchema = 1;
 
-  // Opens the file, or makes it; its folder must be there. Fails with Code::newer_version where a
-  // later Kiln made it, with Code::bad_magic where it is another program's, and as Database does.
-  // A file that it cannot use it leaves as it is.
+  // Opens the file, or makes it; its folder must exist. Fails with Code::newer_version if a later
+  // Kiln made it, with Code::bad_magic if it belongs to another program, and as Database does. Does
+  // not change a file that it cannot use.
   static Result<Store> open(const std::string &path);
 
-  // What was put for the key. What is damaged is removed, and not found.
+  // Returns the job stored for the key. Removes a damaged job and returns nothing.
   std::optional<StoredJob> find(const packs::Digest &key);
-  // The same without reading the answer: the state alone, and how often it failed.
+  // State of a job and its number of failures, found without reading the answer.
   struct Known {
     JobState state = JobState::done;
     std::int64_t deaths = 0;
   };
   std::optional<Known> known(const packs::Digest &key);
-  // At once and whole. Replaces what was there; counts the deaths of both.
+  // Stores the job at once and whole. Replaces an earlier job of that key, and adds up the deaths
+  // of both.
   void put(const Action &action, StoredJob job);
 
-  // The job alone: its blobs may be others', too, and are left to collect_garbage().
+  // Removes only the job: other jobs may share its blobs, which are left to collect_garbage().
   void remove(const packs::Digest &key);
 
   const Claims &claims() const { return claims_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches work-group sizes in a child process, once a first launch gave the right result.
+// Searches work-group sizes in a child process, after a first launch gave the right result.
 #include "builder/tune/measure.hpp"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint8_t kUntouched = 0xa5;  // what outputs hold before the launch that is checked
-constexpr double kFarBehind = 2;  // times the fastest other's time: no work-group size makes up
+constexpr std::uint8_t kUntouched = 0xa5;  // content of the outputs before the checked launch
+constexpr double kFarBehind = 2;           // times slower than the fastest: no size makes up for it
 
 template <typename T>
 T device_fact(const runtime::OpenCL &cl, cl_device_id device, cl_device_info what) {
@@ -42,7 +42,7 @@ Clocked clocked(const Launched &launched) {
   return result;
 }
 
-// The variant on its device, loaded.
+// The variant, loaded on its device.
 struct LoadedVariant {
   OpenedPack bench;
   const packs::Program *program = nullptr;
@@ -60,8 +60,8 @@ struct LoadedVariant {
   }
 };
 
-// Makes seeds and candidates what the variant's rules for launches allow. Fails with
-// Code::bad_argument where no work-group does.
+// Changes the seeds and drops candidates so that all obey the variant's rules for launches. Fails
+// with Code::bad_argument if no work-group does.
 Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits &limits,
                   std::vector<NDSize> *seeds, std::vector<NDSize> *candidates) {
   const auto rules = runtime::launch_rules(variant.requirements);
@@ -74,7 +74,7 @@ Status keep_rules(const packs::Variant &variant, const runtime::WorkGroupLimits 
   return {};
 }
 
-// Tunes for one size.
+// Tunes the variant for one problem size.
 class Tuner {
  public:
   Tuner(LoadedVariant &subject, const TuneWork &work, double seconds)
@@ -102,7 +102,7 @@ class Tuner {
  private:
   std::size_t stages() const { return session_.workload().stages.size(); }
 
-  // What part of the time is over.
+  // Returns the share of the time that has passed.
   double spent() const {
     return std::chrono::duration<double>(Clock::now() - start_).count() / seconds_;
   }
@@ -119,7 +119,8 @@ class Tuner {
     return status;
   }
 
-  // Starts from the size that the runtime would take without any measurement.
+  // Adds the search of one stage, which starts from the size that the runtime would use without a
+  // measurement.
   Status add_stage(const packs::Variant &variant, std::size_t s) {
     const Stage &stage = session_.workload().stages[s];
     const cl_kernel opencl = session_.kernels()[s].cl();
@@ -140,7 +141,8 @@ class Tuner {
     return {};
   }
 
-  // The first launches: is the result right, is it fast enough to be searched, whose clock counts.
+  // Makes the first launches: checks the result and whether the variant is fast enough to be
+  // searched, and chooses the clock.
   Status warm_up() {
     if (Status s = check({}, ""); !s.ok()) return s;
     std::vector<Clocked> clocks;
@@ -159,8 +161,8 @@ class Tuner {
     return {};
   }
 
-  // No sizes: local_work_size = NULL, or the sizes that the search starts from if the driver
-  // refuses NULL.
+  // Launches with the sizes. No sizes mean local_work_size = NULL, or the first sizes of the search
+  // if the driver refuses NULL.
   Status launch(const std::vector<NDSize> &local, Launched *out) {
     if (!local.empty()) return session_.launch(local, out);
     if (driver_chooses_) {
@@ -170,7 +172,7 @@ class Tuner {
     return session_.launch(best_, out);
   }
 
-  // Fails where the launch does, or where its result is wrong, which rejects the variant.
+  // Fails if the launch fails, or if its result is wrong, which rejects the variant.
   Status check(const std::vector<NDSize> &local, const std::string &when) {
     Launched launched;
     Status status = session_.fill_outputs(kUntouched);
@@ -184,7 +186,7 @@ class Tuner {
     return {Code::failed, "the result is wrong" + when + ": not tuned"};
   }
 
-  // The time of one kernel by the device's clock, or of all kernels by the host's.
+  // Returns the time of one kernel by the device's clock, or of all kernels by the host's.
   double time_of(const Launched &launched, std::size_t stage) const {
     if (!device_clock_) return launched.host_nanoseconds;
     const kiln_times &t = launched.times[stage];
@@ -198,7 +200,7 @@ class Tuner {
   void search(std::size_t s) {
     Search &search = searches_[s];
     TunedKernel &kernel = result_.kernels[s];
-    // What is left of 80% of the time, shared by the stages that are left.
+    // The rest of 80% of the time is shared by the remaining stages.
     const double from = spent();
     const double until = from + std::max(0.8 - from, 0.0) / static_cast<double>(stages() - s);
     std::size_t failures = 0;
@@ -215,13 +217,13 @@ class Tuner {
     choose(s, &kernel);
   }
 
-  // Whether the sizes to start from, of the only kernel, leave no hope.
+  // Whether the first sizes of the only kernel leave no hope.
   bool far_behind(const Search &search) const {
     return work_.best > 0 && stages() == 1 && search.ranking().size() >= 2 &&
            search.best() > kFarBehind * work_.best;
   }
 
-  // The median; infinity after a failure, which is recorded.
+  // Returns the median; infinity after a failure, which is recorded.
   double measure(std::size_t s, const NDSize &local, double best, TunedKernel *kernel) {
     std::vector<NDSize> all = best_;
     all[s] = local;
@@ -240,7 +242,8 @@ class Tuner {
     return sampler.statistics().median;
   }
 
-  // The fastest of many is partly luck: the first few are measured again, taking turns.
+  // Chooses the best size. The fastest of many is partly luck, so the first few are measured again,
+  // in turns.
   void choose(std::size_t s, TunedKernel *kernel) {
     std::vector<NDSize> finalists = searches_[s].ranking();
     if (finalists.empty()) return;
@@ -291,7 +294,7 @@ class Tuner {
   Status compare_with_driver() {
     Figures tuned{Sampler(kFinalRule), std::vector<Sampler>(stages(), Sampler(kFinalRule))};
     Figures driver = tuned;
-    // Untimed: the search went through other sizes in between.
+    // Untimed, because the search launched other sizes in between.
     Launched warm;
     if (Status s = launch({}, &warm); !s.ok()) return s;
     if (Status s = launch(best_, &warm); !s.ok()) return s;
@@ -325,16 +328,16 @@ class Tuner {
   double seconds_;
   Session session_;
   TunedVariant result_;
-  std::vector<Search> searches_;  // of each stage
-  std::vector<NDSize> best_;      // so far
-  bool driver_chooses_ = true;    // it takes launches without a work-group size
+  std::vector<Search> searches_;  // one for each stage
+  std::vector<NDSize> best_;      // the best sizes so far
+  bool driver_chooses_ = true;    // the driver accepts launches without a work-group size
   bool device_clock_ = false;
 };
 
-// In the child: for each size a TunedVariant, or null where the budget was used up.
+// Runs in the child: returns a TunedVariant for each size, or null if the budget was used up.
 json tune_in_child(const TuneJob &job) {
   LoadedVariant subject;
-  Status status = subject.open(job);  // failed: why the variant is not tried at the sizes to come
+  Status status = subject.open(job);  // if it failed, the following sizes are not tried
   json answer = json::array();
   Budget budget(job.seconds, job.works.size());
   for (const TuneWork &work : job.works) {

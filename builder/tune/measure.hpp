@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning one variant, in a process that may die; and the sizes that its search starts from.
+// Tuning of one variant, in a process that may die, and the sizes from which its search starts.
 #pragma once
 
 #include <chrono>
@@ -16,23 +16,24 @@ namespace kiln::builder {
 
 using runtime::NDSize;
 
-// The work-group sizes from which a search starts: the sizes that the runtime takes without a
+// The work-group sizes from which a search starts: the sizes that the runtime uses without a
 // measurement.
 struct Seeds {
   NDSize own{0, 0, 0};        // the variant's own; zeros: none
-  NDSize suggested{0, 0, 0};  // by the driver; zeros: nothing that can be launched
-  NDSize guess{1, 1, 1};      // made up
+  NDSize suggested{0, 0, 0};  // by the driver; zeros: none, or it cannot be launched
+  NDSize guess{1, 1, 1};      // by the runtime, without asking the driver
 
-  // Why the suggestion cannot be launched; empty: it can, or there is none. Then `refused_local` is
-  // what the driver said, zeros if it failed.
+  // The reason why the suggestion cannot be launched; empty: it can, or there is none. If there is
+  // a reason, `refused_local` holds the size that the driver suggested, or zeros if the driver
+  // failed.
   std::string refused;
   NDSize refused_local{0, 0, 0};
 
-  // Those that there are, in the order in which the runtime takes them, each once.
+  // Returns the sizes that exist, in the order in which the runtime tries them, each once.
   std::vector<NDSize> sizes() const;
 };
 
-// Asks the driver, if it suggests sizes. The kernel's arguments must be set.
+// Finds the sizes, and asks the driver if it suggests sizes. The kernel's arguments must be set.
 Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Variant &variant,
                  const Stage &stage, const runtime::WorkGroupLimits &limits);
 
@@ -40,8 +41,8 @@ Seeds find_seeds(const OpenedPack &opened, cl_kernel kernel, const packs::Varian
 struct TuneWork {
   ProblemSize size;
   const std::vector<Plane> *inputs = nullptr;    // in the order of program_shape()
-  const std::vector<Plane> *expected = nullptr;  // the reference's; empty: not checked
-  double best = 0;                               // nanoseconds of the fastest other; 0: none yet
+  const std::vector<Plane> *expected = nullptr;  // by the reference; empty: not checked
+  double best = 0;  // nanoseconds of the fastest other variant; 0: none yet
 };
 
 struct TuneJob {
@@ -51,26 +52,26 @@ struct TuneJob {
   std::string variant;
   std::vector<TuneWork> works;
   double seconds = 1;                         // for all sizes, once the variant is loaded
-  std::chrono::milliseconds timeout{60'000};  // on top, until the driver counts as dead
+  std::chrono::milliseconds timeout{60'000};  // added to `seconds`; then the driver counts as dead
 };
 
 // Loads the variant. For each problem size, launches it with local_work_size = NULL, compares the
-// result with the reference, searches the work-group size of one kernel after the other, and at
-// last measures the best sizes against NULL in alternation. Each problem size gets an equal share
-// of the time left; a search ends early when its share is used up or the variant is far slower
-// than the fastest one so far, and then the best size found counts. Returns one result for each
-// problem size, in the order given; a variant that gives a wrong result at one size is not tried
-// at the next.
+// result with the reference, searches the work-group size of one kernel after the other, and
+// finally measures the best sizes and NULL in turns. Each problem size gets an equal share of the
+// time left. A search ends early when its share is used up or the variant is far slower than the
+// fastest one so far; then the best size found counts. Returns one result for each problem size, in
+// the order given. If a variant gives a wrong result at one size, the following sizes are not
+// tried.
 std::vector<TunedVariant> tune_variant(const TuneJob &job);
 
 struct DeviceMemory {
   bool is_cpu = false;
-  std::uint64_t all = 0;       // bytes; 0: not known
-  std::uint64_t greatest = 0;  // of one buffer, bytes
+  std::uint64_t all = 0;       // bytes; 0: unknown
+  std::uint64_t greatest = 0;  // largest buffer, bytes
 };
 
-// Queried in a child process. Fails as OpenedDevice::open() does, and with Code::process if the
-// driver died.
+// Asks the device in a child process. Fails as OpenedDevice::open() does, and with Code::process if
+// the driver died.
 Result<DeviceMemory> ask_memory(const DeviceInfo &device);
 
 }  // namespace kiln::builder

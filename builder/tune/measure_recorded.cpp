@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches a size with the largest of a kernel's recorded launches, and tries it with the others.
+// Searches a size with the largest of a kernel's recorded launches, and tries it with the other
+// launches.
 #include "builder/tune/measure_recorded.hpp"
 
 #include <algorithm>
@@ -23,9 +24,9 @@ using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr NDSize kDriverChooses{0, 0, 0};
-constexpr std::chrono::milliseconds kMostOnPattern{20'000};  // loops may end by what memory holds
+constexpr std::chrono::milliseconds kMostOnPattern{20'000};  // memory may decide when loops end
 
-// The program on its device, loaded, with a queue that has a clock.
+// The program, loaded on its device, with a queue that has a clock.
 struct LoadedLaunches {
   OpenedPack bench;
   std::optional<kiln::Loaded> loaded;
@@ -64,8 +65,8 @@ Status hash_after(RepeatedLaunch *again, MemoryContent content, const NDSize &lo
   return status.ok() ? again->hash(out) : status;
 }
 
-// Sets why the sizes must not be used, if so. Those that the driver refuses are passed over. Fails
-// if it launches nothing.
+// Sets `*why_not` if the sizes must not be used. Skips sizes that the driver refuses. Fails if a
+// launch with the driver's size fails.
 Status compare(RepeatedLaunch *again, MemoryContent content, const std::vector<NDSize> &sizes,
                std::string *why_not) {
   std::uint64_t once = 0;
@@ -84,7 +85,7 @@ Status compare(RepeatedLaunch *again, MemoryContent content, const std::vector<N
   return {};
 }
 
-// In a child.
+// Runs in a child process.
 class LaunchTuner {
  public:
   LaunchTuner(LoadedLaunches &subject, const UnsizedLaunches &work, double seconds,
@@ -109,7 +110,7 @@ class LaunchTuner {
     return std::chrono::duration<double>(SteadyClock::now() - start_).count() / seconds_;
   }
 
-  // Fails with the result's end set.
+  // Sets the result's end and fails.
   Status end(LaunchEnd end, std::string why) {
     result_.end = end;
     return {Code::failed, std::move(why)};
@@ -189,7 +190,7 @@ class LaunchTuner {
     return {};
   }
 
-  // The median; infinity after a failure, which is recorded.
+  // Returns the median; infinity after a failure, which is recorded.
   double measure(const NDSize &local, double best) {
     Sampler sampler(kSearchRule);
     double one = 0;
@@ -206,13 +207,13 @@ class LaunchTuner {
     return sampler.statistics().median;
   }
 
-  // Taking turns, until the precision is reached or this part of the time is over. One sampler for
-  // each size.
+  // Measures the sizes in turns, until the precision is reached or this part of the time is over.
+  // Uses one sampler for each size.
   Status take_turns(RepeatedLaunch *again, const std::vector<NDSize> &sizes, double until,
                     std::vector<Sampler> *samplers) const {
     samplers->assign(sizes.size(), Sampler(kFinalRule));
     double one = 0;
-    for (const NDSize &local : sizes) {  // untimed: other sizes came in between
+    for (const NDSize &local : sizes) {  // untimed, because other sizes were launched in between
       if (Status s = time(again, local, &one); !s.ok()) return s;
     }
     const auto enough = [](const Sampler &sampler) { return sampler.enough(); };
@@ -237,7 +238,7 @@ class LaunchTuner {
     kernel().local = finalists[static_cast<std::size_t>(fastest - samplers.begin())];
   }
 
-  // Whether the best size is right and better in this launch, too.
+  // Checks that the best size gives the right result and is faster in this launch, too.
   Status judge(std::size_t i) {
     std::optional<RepeatedLaunch> made;
     if (i != 0) {
@@ -284,7 +285,7 @@ json tune_in_child(const LaunchJob &job, TunedLaunch result) {
   return to_json(result);
 }
 
-// {"differs"} with a reason, {} where nothing does, or a failed status.
+// Returns {"differs"} with a reason, {} if nothing differs, or a failed status.
 json compare_in_child(const LaunchJob &job, const NDSize &local) {
   LoadedLaunches subject;
   if (Status s = subject.open(job); !s.ok()) return to_json(s);

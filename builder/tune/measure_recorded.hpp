@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning one kernel of an application by its recorded launches, in processes that may die.
+// Tuning of one kernel of an application by its recorded launches, in processes that may die.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,16 @@ struct LaunchJob {
   std::string program;
   std::string variant;
   const UnsizedLaunches *work = nullptr;
-  double seconds = 1;                         // once the variant is loaded
-  std::chrono::milliseconds timeout{60'000};  // on top, until the driver counts as dead
+  double seconds = 1;                         // counted from when the variant is loaded
+  std::chrono::milliseconds timeout{60'000};  // added to `seconds`; then the driver counts as dead
 };
 
-// Launches the kernel on memory that holds zeros with sizes that divide the range of each launch.
-// The bytes of all memory afterwards must be those of a launch whose size the driver chooses: with
-// the smallest and the greatest size before the search, and with the best one in the end, then on
-// memory with a pattern, too, if the kernel survives that. The best size is better where the
-// driver's is clearly_slower() in each of the launches. Memory and times of an application's own
-// data are not known.
+// Launches the kernel on memory that holds zeros, with sizes that divide the range of each launch.
+// Afterwards all memory must hold the same bytes as after a launch whose size the driver chose.
+// This is compared for the smallest and the largest size before the search, and for the best size
+// at the end; then for the best size on memory with a pattern, too, if the kernel survives such
+// memory. The best size counts as better if the driver's size is clearly_slower() in each of the
+// launches. Nothing is known about memory and times with the application's own data.
 TunedLaunch tune_launches(const LaunchJob &job);
 
 }  // namespace kiln::builder

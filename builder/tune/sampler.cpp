@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stops when the standard error of the median, by the spread of the samples, is small enough.
+// Stops when the standard error of the median, computed from the spread of the samples, is small
+// enough.
 #include "builder/tune/sampler.hpp"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ void Sampler::add(double nanoseconds) {
 bool Sampler::enough() const {
   if (sorted_.size() < std::max<std::size_t>(rule_.least, 1)) return false;
   if (sorted_.size() >= rule_.most || total_ >= rule_.nanoseconds) return true;
-  const double deviation = 1.4826 * statistics().spread;  // as a share; of a normal distribution
+  const double deviation = 1.4826 * statistics().spread;  // as a share; for a normal distribution
   const double error = 1.253 * deviation / std::sqrt(static_cast<double>(sorted_.size()));
   return error <= rule_.precision;
 }

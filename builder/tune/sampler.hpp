@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long something takes, measured until the noise is known. Pure: times come from outside.
+// Measures a time until its noise is small enough. Pure: the caller supplies the times.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 namespace kiln::builder {
 
 struct StopRule {
-  std::size_t least = 5;       // samples at least
-  std::size_t most = 101;      // samples at most
-  double precision = 0.01;     // enough when the median's standard error is this share of it
-  double nanoseconds = 0.5e9;  // enough when the samples, at least `least`, took this long
+  std::size_t least = 5;       // minimum number of samples
+  std::size_t most = 101;      // maximum number of samples
+  double precision = 0.01;     // target for the standard error, as a share of the median
+  double nanoseconds = 0.5e9;  // total time after which `least` samples are enough
 };
 
 struct Statistics {
@@ -22,12 +22,13 @@ struct Statistics {
   std::size_t samples = 0;
 };
 
-// The mean of the two middle values of an even number; 0 for no values.
+// Returns the median: for an even number of values the mean of the two middle ones, and 0 for no
+// values.
 double median(std::vector<double> values);
 
-// Collects samples. The noise is taken from the median absolute deviation, which one late sample
-// does not move: the standard error of a median is about 1.253 deviations over the root of their
-// number.
+// Collects samples. The noise is estimated from the median absolute deviation, which one late
+// sample does not move: the standard error of a median is about 1.253 deviations divided by the
+// square root of the number of samples.
 class Sampler {
  public:
   explicit Sampler(const StopRule &rule) : rule_(rule) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the search, from a coarse grid to neighbours of the best, and its budget.
+// Plans the order of the search, from a coarse grid to the neighbours of the best size, and its
+// budget.
 #include "builder/tune/search_plan.hpp"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ namespace {
 using runtime::volume;
 
 constexpr std::size_t kCoarseVolumes = 7;
-constexpr double kMinPart = 1e-3;  // of the host's time, that a believable clock shows
-constexpr double kMiddle = 128;    // work-items: where the coarse grid begins
+constexpr double kMinPart = 1e-3;  // smallest share of the host's time that a plausible clock shows
+constexpr double kMiddle = 128;    // work-items; the coarse grid tries numbers near it early
 
 std::size_t without_twos_and_threes(std::size_t n) {
   while (n % 2 == 0) n /= 2;
@@ -43,7 +44,8 @@ std::size_t most_of(std::size_t i, const NDSize &global, const WorkGroupLimits &
                                  std::bit_ceil(std::clamp<std::size_t>(global[i], 1, kWidest)));
 }
 
-// The flattest shape of that many work-items, and the squarest that is not taller than wide.
+// Returns the flattest shape with that many work-items, and the squarest shape that is not taller
+// than wide.
 std::array<const NDSize *, 2> shapes(const std::vector<NDSize> &candidates, std::size_t items) {
   std::array<const NDSize *, 2> found{};
   const auto unevenness = [](const NDSize &local) {
@@ -65,14 +67,14 @@ ProblemSize halved(const ProblemSize &size) {
   return {half(size.width), half(size.height), half(size.depth)};
 }
 
-// Sides of 1 stay: they are dimensions that the problem does not have.
+// Sides of 1 stay, because they are dimensions that the problem does not have.
 ProblemSize doubled(const ProblemSize &size) {
   const auto twice = [](std::uint32_t side) { return side == 1 ? 1 : 2 * side; };
   const ProblemSize result{twice(size.width), twice(size.height), twice(size.depth)};
   return result == size ? ProblemSize{2, 1, 1} : result;
 }
 
-// Of a kernel without a required size.
+// Returns the candidates that `keep` accepts, for a kernel without a required size.
 template <typename Keep>
 std::vector<NDSize> candidates_that(unsigned dimensions, const NDSize &global,
                                     const WorkGroupLimits &limits, const Keep &keep) {
@@ -151,7 +153,7 @@ void Search::plan_coarse() {
   };
   std::stable_sort(volumes.begin(), volumes.end(),
                    [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
-  // The greatest comes first: drivers of CPUs, which compile for each size, are good there.
+  // The largest number comes first: it suits drivers of CPUs, which compile for each size.
   const auto greatest = std::max_element(volumes.begin(), volumes.end());
   if (greatest != volumes.end()) std::rotate(volumes.begin(), greatest, greatest + 1);
   for (const std::size_t items : volumes) {
@@ -162,7 +164,8 @@ void Search::plan_coarse() {
 }
 
 void Search::plan_neighbours(const NDSize &of) {
-  // A step is to the next candidate in one dimension, or a factor of 2 from one to another.
+  // A step goes to the next candidate in one dimension, or moves a factor of 2 from one dimension
+  // to another.
   for (std::size_t i = 0; i < 3; ++i) {
     const NDSize *below = nullptr;
     const NDSize *above = nullptr;

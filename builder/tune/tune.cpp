@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes through programs, sizes and variants of one device, within its memory and the time given.
+// Goes through the programs, sizes and variants of one device, within its memory and the given
+// time.
 #include "builder/tune/tune.hpp"
 
 #include <algorithm>
@@ -20,28 +21,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kGibibyte = 1 << 30;
 
-// A variant, and where its results go.
+// A variant, and the places of its results.
 struct Pending {
   const packs::Program *program;
   const packs::Variant *variant;
   std::vector<std::pair<std::size_t, std::size_t>> places;  // TunedDevice::sizes, their variants
 };
 
-// A kernel whose launches were recorded, and where its result goes.
+// A kernel with recorded launches, and the place of its result.
 struct PendingLaunches {
   UnsizedLaunches work;
-  std::size_t place;  // in TunedDevice::launches
+  std::size_t place;  // index into TunedDevice::launches
 };
 
-// Data for one size.
+// The planes for one size.
 struct Planes {
-  bool has_inputs = false;  // of which there may be none
+  bool has_inputs = false;  // `inputs` were read; a program may have none
   std::vector<Plane> inputs;
-  std::vector<Plane> expected;  // empty until a variant comes that is checked
+  std::vector<Plane> expected;  // from the reference; empty if it has none
 };
 
-// Fails with Code::over_limit where the workload does not fit. A CPU's memory is the host's, which
-// holds inputs, outputs and the reference's result, too.
+// Fails with Code::over_limit if the workload does not fit. A CPU uses the host's memory, which
+// also holds the inputs, the outputs and the result of the reference.
 Status check_fits(const Workload &workload, const DeviceMemory &memory) {
   std::uint64_t all = 0;
   for (const Memory &m : workload.memories) {
@@ -124,7 +125,7 @@ class Tuning {
       }
       if (!pending.places.empty()) pending_.push_back(std::move(pending));
     }
-    // What is preferred is likely to be fast, and saves searching what is not.
+    // Preferred variants are likely to be fast, which shortens the search of the others.
     std::stable_sort(pending_.begin() + static_cast<std::ptrdiff_t>(first_pending), pending_.end(),
                      [&](const Pending &a, const Pending &b) {
                        return preference(program, *a.variant) < preference(program, *b.variant);
@@ -132,7 +133,7 @@ class Tuning {
     return {};
   }
 
-  // An application's kernels, which Kiln launches as they were recorded.
+  // Adds an application's kernels, which Kiln launches as they were recorded.
   void add_launches(const packs::Program &program, const packs::Variant &variant) {
     TunedLaunch found;
     found.program = program.name;
@@ -157,7 +158,7 @@ class Tuning {
     }
   }
 
-  // Whether the device can run it.
+  // Checks that the device can run the variant at this size.
   Status check(const packs::Program &program, const packs::Variant &variant,
                const ProblemSize &size) const {
     Status status = runtime::check_requirements(variant.requirements, result_.device.capabilities);
@@ -171,7 +172,7 @@ class Tuning {
 
   Status measure(const TuneProgress &progress) {
     Budget budget(options_.budget_seconds, pending_.size() + pending_launches_.size());
-    double opening = 0;  // seconds that the last variant took beyond what it was given
+    double opening = 0;  // seconds by which the last variant exceeded its time
     for (std::size_t i = 0; i < pending_.size(); ++i) {
       const Pending &p = pending_[i];
       if (progress) {
@@ -194,7 +195,7 @@ class Tuning {
         out = share > 0 ? std::move(results[w]) : used_up(p.variant->name);
         died = died || out.rejected();
       }
-      // The time that a driver hangs is not taken from the others.
+      // Time that a driver hangs is not taken from the other variants.
       const std::chrono::duration<double> taken = Clock::now() - start;
       if (!died) opening = std::max(taken.count() - asked, 0.0);
       budget.spend(died ? std::min(taken.count(), share) : taken.count());
@@ -220,7 +221,7 @@ class Tuning {
         out.end = LaunchEnd::used_up;
         out.reason = kUsedUp;
       }
-      // As of a variant, what a driver that hangs takes is not taken from the others.
+      // As for a variant, time that a driver hangs is not taken from the other kernels.
       const std::chrono::duration<double> taken = Clock::now() - start;
       budget->spend(out.end == LaunchEnd::refused ? std::min(taken.count(), share) : taken.count());
     }
@@ -246,7 +247,8 @@ class Tuning {
     return job;
   }
 
-  // Inputs, and what the reference makes of them; kept, as most variants of a program share them.
+  // Returns the inputs and the result of the reference. Keeps them, because most variants of a
+  // program share them.
   Result<const Planes *> planes_for(const Pending &p, const ProblemSize &size, std::size_t index) {
     Parameters parameters = all_parameters(*p.variant, {});
     if (planes_of_ != p.program || parameters_ != parameters) planes_.clear();

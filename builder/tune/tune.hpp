@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning: the work-group sizes and the variants that are fastest on a device, by measurement.
+// Tuning: measures which work-group sizes and variants are fastest on a device.
 #pragma once
 
 #include <chrono>
@@ -15,16 +15,16 @@
 namespace kiln::builder {
 
 struct TuneOptions {
-  std::string pack_path;              // of the contents
+  std::string pack_path;              // file of the contents
   std::vector<std::string> programs;  // empty: all
   std::string variant;                // empty: all
-  std::vector<ProblemSize> sizes;     // empty: of each program as its manifest says
-  double budget_seconds = 60;         // of each device
+  std::vector<ProblemSize> sizes;     // empty: the sizes in the manifest of each program
+  double budget_seconds = 60;         // for each device
   ReferenceOptions reference;
-  std::chrono::milliseconds timeout{60'000};  // of one variant, on top of its part of the budget
+  std::chrono::milliseconds timeout{60'000};  // for one variant, added to its share of the budget
 };
 
-// Elements of a problem that a CPU gets when no size was given.
+// Maximum number of elements of a problem on a CPU, when no size was given.
 inline constexpr std::uint64_t kMaxOnCpu = std::uint64_t{1} << 22;
 
 // Called before each variant.
@@ -32,10 +32,10 @@ using TuneProgress =
     std::function<void(const std::string &what, std::size_t done, std::size_t all)>;
 
 // Measures one device of list_devices(). The result has every variant of the chosen programs at
-// every size, with times or with the reason why there are none, and every kernel that an
-// application was seen to launch without a work-group size. Each variant is measured in a child
-// process and gets an equal share of the budget that is left. If a reference is named and gives no
-// result, tuning fails: nothing is tuned that should have been checked and was not.
+// every size, either with times or with the reason why there are none. It also has every kernel
+// that an application was seen to launch without a work-group size. Each variant is measured in a
+// child process and gets an equal share of the budget that is left. If a named reference gives no
+// result, tuning fails, so that nothing is tuned without the check that was asked for.
 TunedDevice tune(const packs::Contents &contents, const DeviceInfo &device,
                  const TuneOptions &options, const TuneProgress &progress);
 

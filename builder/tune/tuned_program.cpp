@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns measurements into JSON and back, and into rows, and decides which rows replace those of a
-// pack.
+// Turns measurements into JSON and back, and into rows, and decides which older rows of a pack are
+// replaced.
 #include "builder/tune/tuned_program.hpp"
 
 #include <algorithm>
@@ -47,13 +47,13 @@ json to_json(const TunedSize &tuned) {
           {"variants", variants}};
 }
 
-// Both of one device.
+// Whether the new row replaces the old one; both are of one device.
 bool replaces(const packs::Tuning &row, const packs::Tuning &old) {
   if (std::tie(row.program, row.kernel, row.size_class) !=
       std::tie(old.program, old.kernel, old.size_class)) {
     return false;
   }
-  // Another variant's time that was measured otherwise does not compare any more.
+  // Times of variants that were measured under other conditions are no longer comparable.
   return row.variant == old.variant || (row.kernel.empty() && row.conditions != old.conditions);
 }
 
@@ -66,7 +66,7 @@ std::string conditions_of(const TunedDevice &tuned, const TunedSize &size,
 
 using Place = std::tuple<std::string, std::string, std::string, packs::SizeClass>;
 
-// The figures of a row.
+// Makes a row with these figures.
 packs::Tuning row_of(double nanoseconds, double default_nanoseconds, std::size_t samples,
                      double spread) {
   packs::Tuning row;
@@ -77,7 +77,7 @@ packs::Tuning row_of(double nanoseconds, double default_nanoseconds, std::size_t
   return row;
 }
 
-// With the kernel and its size.
+// Makes a row with the figures, the name and the size of the kernel.
 packs::Tuning kernel_row(const TunedKernel &kernel) {
   packs::Tuning row =
       row_of(kernel.nanoseconds, kernel.default_nanoseconds, kernel.samples, kernel.spread);
@@ -88,7 +88,7 @@ packs::Tuning kernel_row(const TunedKernel &kernel) {
   return row;
 }
 
-// By place, each with the number of work-items.
+// Returns the rows of the kernels by place, each with its number of work-items.
 std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const TunedDevice &tuned,
                                                                      const TunedSize &size,
                                                                      const TunedVariant &variant) {
@@ -106,9 +106,10 @@ std::map<Place, std::pair<std::uint64_t, packs::Tuning>> kernel_rows(const Tuned
   return rows;
 }
 
-// Times of variants compare under the same conditions alone, so of one program and class those
-// stay that the most variants were measured under; of equally many those of the largest problem.
-// A size for some of whose variants there was no time left says nothing of which is the fastest.
+// Times of variants are comparable only under the same conditions. So of one program and class only
+// the rows with the conditions under which the most variants were measured stay; if two are equal,
+// the rows of the larger problem. A problem size is left out if the time was not enough for some of
+// its variants, because then the fastest variant is not known.
 std::vector<packs::Tuning> variant_rows(const TunedDevice &tuned) {
   struct Group {
     std::uint64_t elements = 0;
@@ -162,7 +163,7 @@ TunedKernel tuned_kernel_from(const json &in) {
   return kernel;
 }
 
-// A row for each size that is better than the driver's.
+// Returns a row for each kernel whose best size is better than the driver's.
 std::vector<packs::Tuning> launch_rows(const std::vector<TunedLaunch> &all,
                                        const std::string &driver) {
   std::vector<packs::Tuning> rows;

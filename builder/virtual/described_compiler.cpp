@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the description of a compiler, runs the compiler, and distrusts it.
+// Reads the description of a compiler, runs the compiler, and checks its output.
 #include "builder/virtual/described_compiler.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace kiln::builder {
 namespace {
 
-constexpr std::size_t kMostSaid = std::size_t{1} << 20;  // bytes of each output stream
+constexpr std::size_t kMostSaid = std::size_t{1} << 20;  // limit in bytes for each output stream
 constexpr std::chrono::milliseconds kAnswerTimeout{20'000};
 constexpr const char *kPlaceholders[] = {"{input}", "{output}", "{option_text}"};
 
@@ -41,7 +41,7 @@ std::string needed_string(const TableReader &table, const std::string &key) {
   return value->value;
 }
 
-// The arguments of a model stand where {arguments} is.
+// Reads the command; a model's arguments replace {arguments}.
 void read_command(const TableReader &root, const std::vector<std::string> &arguments,
                   CompilerDescription *out) {
   const auto begins = [](std::string_view rest) {
@@ -89,7 +89,7 @@ void read_identity(const TableReader &table, const toml::table &values, DeviceIn
   }
 }
 
-// Extensions add up; what else a later table says replaces what an earlier one said.
+// Reads the capabilities. Extensions add up; other values of a later table replace earlier ones.
 void read_capabilities(const std::vector<TableReader> &tables, runtime::Capabilities *can) {
   can->max_work_group_size = 256;
   can->local_memory = 32 << 10;
@@ -129,7 +129,7 @@ void complete_capabilities(const CompilerDescription &description, runtime::Capa
       runtime::parse_compute_capability(identity.text(runtime::Field::compute_capability));
 }
 
-// The tables of [[models]] that have the model; none for a file that describes one device.
+// Returns the tables of [[models]] that have the model; none for a file that describes one device.
 std::vector<const toml::table *> find_model(const ManifestText &document, const TableReader &root,
                                             const std::string &model) {
   const toml::array *models = root.array("models", "tables [[models]]");
@@ -198,7 +198,7 @@ CompilerDescription read_description(const ManifestText &document, const toml::t
   return out;
 }
 
-// The commands of [ask], by their names.
+// Returns the commands of [ask], with their names.
 std::vector<std::pair<std::string, std::vector<std::string>>> read_questions(
     const ManifestText &document, const toml::table &parsed) {
   std::vector<std::pair<std::string, std::vector<std::string>>> questions;
@@ -300,7 +300,7 @@ class DescribedCompiler final : public VirtualDevice {
     const std::string program = program_.filename().string();
     std::string said = result.out + result.err;
     if (!result.ok()) {
-      // An exit code does not tell whether it refuses the program or lacks a licence.
+      // An exit code does not tell whether the compiler refuses the program or lacks a licence.
       const bool exited = result.end == ProcessEnd::exited;
       return Status(exited ? Code::failed : Code::process,
                     fmt::format("{}: {}\n{}", program, result.reason, said));

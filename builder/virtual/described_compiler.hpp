@@ -15,19 +15,20 @@ namespace kiln::builder {
 
 struct CompilerDescription {
   std::string name;                  // of the target
-  std::string recipe;                // as VirtualDevice has it
-  std::string driver;                // the same
-  bool takes_il = false;             // or source
+  std::string recipe;                // as in VirtualDevice
+  std::string driver;                // as in VirtualDevice
+  bool takes_il = false;             // false: it takes source
   std::vector<std::string> command;  // the program and its arguments, with placeholders
   std::vector<std::pair<std::string, std::string>> environment;
   DeviceInfo info;  // without a compiler
 };
 
-// What a command of [ask] prints.
+// Runs a command of [ask] and returns its output.
 using Ask = std::function<Result<std::string>(const std::vector<std::string> &command)>;
 
-// docs/virtual.md has the keys. `model` is empty for a file that describes one device. Fails with
-// Code::bad_input; the message has file, line and column. Fails as `ask` does.
+// Parses a description; docs/virtual.md lists the keys. `model` is empty for a file that describes
+// one device. Fails with Code::bad_input and a message with file, line and column, and as `ask`
+// does.
 Result<CompilerDescription> parse_description(std::string_view text,
                                               const std::filesystem::path &path,
                                               const std::string &model, const Ask &ask);
@@ -37,14 +38,15 @@ struct DescribedOptions {
   std::vector<std::string> words;
   std::string text;
 };
-// The arguments of one compilation: {input} and {output} are the files' names, an argument that is
-// {options} becomes the words of the build options, {option_text} is their text.
+// Returns the arguments of one compilation: {input} and {output} become the files' names, an
+// argument {options} becomes the words of the build options, and {option_text} becomes their text.
 std::vector<std::string> described_arguments(const std::vector<std::string> &command,
                                              std::string_view input, std::string_view output,
                                              const DescribedOptions &options);
 
-// The device that the file describes. Fails as parse_description() does, with Code::not_found where
-// the file or a program is not there, and with Code::process where a command of [ask] fails.
+// Returns the device that the file describes. Fails as parse_description() does, with
+// Code::not_found if the file or a program does not exist, and with Code::process if a command of
+// [ask] fails.
 Result<DeviceInfo> described_device(const std::filesystem::path &path, const std::string &model);
 
 }  // namespace kiln::builder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks into ICD files, libraries and C libraries, sets the environment of Intel's driver, and has
-// jobs done in it.
+// Reads ICD files, drivers and C libraries, sets the environment of Intel's driver, and runs jobs
+// in it.
 #include "builder/virtual/neo.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr std::chrono::milliseconds kListTimeout{90'000};  // longer than the list takes to give up
 
 constexpr char kVendors[] = "etc/OpenCL/vendors";
-// Of Debian and Ubuntu, of Intel's own packages, and of others.
+// Library folders of Debian and Ubuntu, of Intel's own packages, and of others.
 constexpr const char *kLibraryFolders[] = {"usr/lib/x86_64-linux-gnu",
                                            "lib/x86_64-linux-gnu",
                                            "usr/lib64",
@@ -37,13 +37,14 @@ constexpr const char *kLibraryFolders[] = {"usr/lib/x86_64-linux-gnu",
                                            "lib",
                                            "usr/local/lib"};
 constexpr char kLoader[] = "ld-linux-x86-64.so.2";
-// What is one with the dynamic loader, and what later programs need of the compiler.
+// Libraries that must match the dynamic loader, and compiler libraries that later programs need.
 constexpr const char *kSystemLibraries[] = {
     "libc.so.6",      "libm.so.6",         "libdl.so.2",      "libpthread.so.0",
     "librt.so.1",     "libutil.so.1",      "libmvec.so.1",    "libresolv.so.2",
     "libanl.so.1",    "libnss_files.so.2", "libnss_dns.so.2", "libthread_db.so.1",
     "libstdc++.so.6", "libgcc_s.so.1"};
-// What the driver opens if it is there and reports extensions by: the machine's must not count.
+// Libraries that the driver opens if they exist, and that decide which extensions it reports: the
+// machine's own must not count.
 constexpr const char *kOptionalLibraries[] = {"libva.so.2", "libigdml.so", "libigdml.so.1"};
 
 std::string read_whole(const fs::path &path) {
@@ -56,7 +57,7 @@ bool is_there(const fs::path &path) {
   return fs::exists(path, error);
 }
 
-// The architecture of an ELF file of 64 bits; 0 for any other file.
+// Returns the architecture of a 64-bit ELF file; 0 for any other file.
 unsigned machine_of(std::string_view file) {
   if (file.size() < sizeof(Elf64_Ehdr) || !file.starts_with(ELFMAG)) return 0;
   if (file[EI_CLASS] != ELFCLASS64) return 0;
@@ -65,7 +66,7 @@ unsigned machine_of(std::string_view file) {
   return byte(kMachine) | byte(kMachine + 1) << 8U;
 }
 
-// The driver has their names as strings.
+// Returns the products that a driver knows: it has their names as strings.
 std::vector<std::string> known_products(std::string_view library) {
   std::vector<std::string> known;
   for (const std::string &name : neo_products()) {
@@ -75,7 +76,7 @@ std::vector<std::string> known_products(std::string_view library) {
   return known;
 }
 
-// The path that an ICD file of the root names; empty where it is no driver of Intel's GPUs.
+// Returns the path that an ICD file of the root names; empty if it is no driver of Intel's GPUs.
 fs::path library_of(const fs::path &icd, const fs::path &root,
                     const std::vector<fs::path> &folders) {
   std::ifstream file(icd);
@@ -109,7 +110,7 @@ unsigned own_glibc() {
   return glibc_version(fmt::format("release version {}.", gnu_get_libc_version()));
 }
 
-// The root's dynamic loader, where programs of this machine need it for the root's libraries.
+// Returns the root's dynamic loader, if programs of this machine need it for the root's libraries.
 Result<fs::path> loader_of(const fs::path &root, const std::vector<fs::path> &folders) {
   const fs::path libc = find_in(folders, "libc.so.6");
   if (libc.empty() || glibc_version(read_whole(libc)) <= own_glibc()) return fs::path();
@@ -120,7 +121,7 @@ Result<fs::path> loader_of(const fs::path &root, const std::vector<fs::path> &fo
                             root.string(), kLoader));
 }
 
-// Fails where the library is not there or is nothing that runs here.
+// Opens a driver. Fails if the library does not exist or cannot run here.
 Result<NeoDriver> open_driver(const fs::path &library) {
   const std::string file = read_whole(library);
   if (file.empty()) {
@@ -163,7 +164,7 @@ Result<std::vector<NeoDriver>> find_in_root(const fs::path &root, bool is_own) {
                             (root / kVendors / "*.icd").string()));
 }
 
-// Those of this process, over a root's earlier ones.
+// Links this process's system libraries, which replace a root's earlier ones.
 void link_system_libraries(const fs::path &folder) {
   Dl_info libc{};
   if (dladdr(reinterpret_cast<const void *>(&gnu_get_libc_version), &libc) == 0) return;
@@ -174,7 +175,8 @@ void link_system_libraries(const fs::path &folder) {
   }
 }
 
-// What a driver reports of stepping 0 of Tiger Lake, which was never sold, has a workaround more.
+// Returns the stepping to set; null for the driver's own choice. With stepping 0 of Tiger Lake,
+// which was never sold, a driver reports one more workaround.
 const char *stepping_of(const std::string &product) { return product == "tgllp" ? "1" : nullptr; }
 
 Status unknown_product(const std::vector<NeoDriver> &drivers) {
@@ -188,7 +190,7 @@ Status unknown_product(const std::vector<NeoDriver> &drivers) {
   return {Code::no_device, "this driver does not know it: " + known};
 }
 
-// What another process of this program wrote on standard error, without this program's name.
+// Returns what another process of this program wrote on standard error, without the program's name.
 std::string last_words(const ProcessResult &result) {
   std::string text = result.err;
   if (text.starts_with("kiln: ")) text.erase(0, 6);
@@ -203,7 +205,7 @@ Code code_from(const std::string &name) {
   return Code::failed;
 }
 
-// How the only job of a build ended, by its events.
+// Returns the end of a build's only job, from the build's events.
 Result<json> end_of_job(const ProcessResult &built) {
   std::istringstream lines(built.out);
   for (std::string line; std::getline(lines, line);) {
@@ -234,10 +236,10 @@ class NeoDevice final : public VirtualDevice {
     if (!folder.ok()) return folder.status();
     packs::Contents base;
     base.programs = {{variant.name, "", {variant}}};
-    base.programs[0].variants[0].requirements.clear();  // the plan has looked at them
+    base.programs[0].variants[0].requirements.clear();  // the plan has checked them
     const std::string input = folder->path("base.kiln"), output = folder->path("made.kiln");
     if (Status s = packs::write_pack(base, input, {}); !s.ok()) return s;
-    // No device computes anything that results could be compared with.
+    // No device computes results that could be compared.
     std::vector<std::string> arguments = {
         "build",
         input,
@@ -256,7 +258,7 @@ class NeoDevice final : public VirtualDevice {
         fmt::format("{}", static_cast<double>(limits.timeout.count()) / 1000)};
     if (!finish) arguments.emplace_back("--no-finish");
     ProcessRequest request = place_->request(product_, std::move(arguments));
-    request.limits = 20 * limits.timeout + kListTimeout;  // it ends its steps itself
+    request.limits = 20 * limits.timeout + kListTimeout;  // the process limits its own steps
     const auto end = end_of_job(run_tool(request));
     if (!end.ok()) return end.status();
     auto made = take(output);
@@ -267,7 +269,7 @@ class NeoDevice final : public VirtualDevice {
   }
 
  private:
-  // The binary of a pack with one.
+  // Reads the binary of a pack with one binary.
   Result<Made> take(const std::string &path) const {
     std::shared_ptr<const packs::Pack> pack;
     packs::Contents contents;
@@ -284,7 +286,7 @@ class NeoDevice final : public VirtualDevice {
     return made;
   }
 
-  // Puts how it was made before the finisher, and says what is missing.
+  // Puts the way the binary was made before the finisher, and says that no device launched it.
   void mark(packs::Finish *finish) const {
     const bool alone = finish->finisher.empty() || finish->finisher.starts_with(", ");
     finish->finisher =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intel's own driver, told to be a GPU that is not there: where it lies, what it knows, and jobs
-// that it does as that GPU.
+// Intel's own driver, told to be a GPU that is not there: finds drivers, lists the GPUs they know,
+// and runs jobs as such a GPU.
 #pragma once
 
 #include <filesystem>
@@ -14,36 +14,36 @@
 
 namespace kiln::builder {
 
-// The names of Intel's GPUs; a driver knows some of them.
+// Returns the names of Intel's GPUs; a driver knows some of them.
 const std::vector<std::string> &neo_products();
 
 struct NeoDriver {
   std::filesystem::path library;
-  std::vector<std::string> products;  // those that it knows
-  // Of a driver in a root, else empty: where its libraries are, and the dynamic loader of the root,
-  // if its C library is later than that of this process.
+  std::vector<std::string> products;  // products that the driver knows
+  // For a driver in a root, else empty: the folders of its libraries, and the dynamic loader of the
+  // root if the root's C library is later than this process's.
   std::vector<std::filesystem::path> folders{};
   std::filesystem::path loader{};
 };
 
-// The drivers of Intel's GPUs that the ICD files of an unpacked root name, in the order of their
-// files; with an empty root those of this machine. Fails with Code::bad_argument where `root` is no
-// folder or cannot be passed on, and with Code::no_device where it has none that runs here.
+// Returns the drivers of Intel's GPUs that the ICD files of an unpacked root name, in the order of
+// the files; an empty root means this machine. Fails with Code::bad_argument if `root` is no folder
+// or cannot be passed on, and with Code::no_device if it has no driver that runs here.
 Result<std::vector<NeoDriver>> find_neo_drivers(const std::filesystem::path &root);
 
-// The GPU of that name with its driver, which is the first of `drivers` that knows it. The driver
-// reads once in a process which GPU to be, and needs its own libraries, so each job is a `kiln
-// build` of one variant in that environment. Fails with Code::no_device where no driver knows it,
-// and where the driver dies or reports another number of devices than one.
+// Returns the GPU of that name, with the first of `drivers` that knows it. The driver reads only
+// once in a process which GPU to be, and needs its own libraries, so each job is a `kiln build` of
+// one variant in that environment. Fails with Code::no_device if no driver knows the GPU, or if the
+// driver dies or does not report exactly one device.
 Result<DeviceInfo> neo_device(const std::vector<NeoDriver> &drivers, const std::string &product);
 
-// A folder with what makes one driver the only one of a process. Immutable.
+// A folder with the files that make one driver the only one of a process. Immutable.
 class NeoPlace {
  public:
-  // Fails with Code::failed.
+  // Makes the folder. Fails with Code::failed.
   static Result<NeoPlace> make(const NeoDriver &driver);
 
-  // This program with the driver as that product.
+  // Returns a request for this program with the driver as that product.
   ProcessRequest request(const std::string &product, std::vector<std::string> arguments) const;
 
  private:
@@ -54,7 +54,7 @@ class NeoPlace {
   TemporaryFolder folder_;
 };
 
-// The version of a C library, 2031 for 2.31, by the text that is in the file; 0 if there is none.
+// Returns the version of a C library from the text in its file, 2031 for 2.31; 0 if there is none.
 // Pure.
 unsigned glibc_version(std::string_view file);
 

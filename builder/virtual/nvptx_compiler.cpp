@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs clang to LLVM IR, reads the metadata in it, runs clang again to PTX, reads the directives in
-// that line by line, and runs ptxas.
+// Runs clang to LLVM IR and reads the metadata there, runs clang again to PTX and reads the
+// directives there line by line, and runs ptxas.
 #include "builder/virtual/nvptx_compiler.hpp"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::string_view cut_line(std::string_view *text) {
   return line;
 }
 
-// "!7 = ..." of what a line refers to as "!kind !7"; empty where it does not.
+// Returns the node "!7 = ..." that a line refers to as "!kind !7"; empty if there is no such
+// reference.
 std::string_view metadata(std::string_view ir, std::string_view line, std::string_view kind) {
   const std::string reference = fmt::format(" !{} !", kind);
   const std::size_t at = line.find(reference);
@@ -59,7 +60,7 @@ void each_kernel(std::string_view ir, Visit visit) {
   }
 }
 
-// The quoted words of a metadata node.
+// Returns the quoted words of a metadata node.
 std::vector<std::string_view> words_of(std::string_view node) {
   std::vector<std::string_view> words;
   for (std::size_t open = node.find('"'); open != std::string_view::npos;) {
@@ -71,7 +72,7 @@ std::vector<std::string_view> words_of(std::string_view node) {
   return words;
 }
 
-// The numbers of "!9 = !{i32 16, i32 16, i32 1}".
+// Returns the numbers of "!9 = !{i32 16, i32 16, i32 1}".
 std::optional<std::array<std::uint32_t, 3>> size_of(std::string_view node) {
   std::array<std::uint32_t, 3> size{};
   for (std::uint32_t &one : size) {
@@ -113,9 +114,9 @@ bool is_ignored(std::string_view option) {
 
 using runtime::Field;
 
-constexpr int kOldestClang = 14;  // the first whose PTX has what later GPUs need
+constexpr int kOldestClang = 14;  // the first whose PTX suits later GPUs
 
-// The architecture to give to clang, whose PTX ptxas compiles for that one or any later one.
+// Returns the architecture for clang, whose PTX ptxas compiles for that one or any later one.
 std::string clang_architecture(int clang_major, const std::string &architecture) {
   const std::string newest = clang_major >= 16 ? "sm_90" : "sm_86";
   const auto asked = parse_architecture(architecture);
@@ -132,7 +133,7 @@ std::vector<std::string> ir_arguments(const NvptxTools &tools, const std::string
        {"-Xclang", "-finclude-default-header", "-Xclang", "-nostdsysteminc", "-Werror=date-time",
         "-Qunused-arguments", "-fno-color-diagnostics", "-Wno-ignored-pragmas",
         "-Wno-linker-warnings",
-        // As NVIDIA's compiler has it: no half precision, inline PTX, and these macros.
+        // As in NVIDIA's compiler: no half precision, inline PTX, and these macros.
         "-Xclang", "-cl-ext=-cl_khr_fp16", "-fgnu-keywords", "-D__NV_CL_C_VERSION=120",
         "-D__OPENCL_VERSION__=300", "-D__IMAGE_SUPPORT__=1"}) {
     arguments.emplace_back(argument);
@@ -180,7 +181,7 @@ class NvptxCompiler final : public VirtualDevice {
   }
 
  private:
-  // Of a tool that is to have written `output`.
+  // Returns the status of a tool that should have written `output`.
   static Status outcome(const char *tool, const ProcessResult &result, std::string_view output) {
     const std::string message = compiler_message(result);
     if (result.ok() && !output.empty()) return {};
@@ -190,7 +191,7 @@ class NvptxCompiler final : public VirtualDevice {
                               result.ok() || !message.empty() ? "" : output)};
   }
 
-  // The passes over the IR are done.
+  // Compiles IR to PTX without running the passes again.
   Result<std::string> make_ptx(const std::string &clang_name, const std::string &ir,
                                const CallLimits &limits) const {
     std::vector<std::string> arguments = {"-x", "ir"};
@@ -226,7 +227,7 @@ class NvptxCompiler final : public VirtualDevice {
   std::string name_;
 };
 
-// What is known of any GPU with that compute capability.
+// Returns the identity of any GPU with that compute capability.
 runtime::Identity nvidia_identity(std::uint32_t compute_capability) {
   runtime::Identity identity;
   identity.set(Field::platform_name, "NVIDIA CUDA");
@@ -238,7 +239,7 @@ runtime::Identity nvidia_identity(std::uint32_t compute_capability) {
   return identity;
 }
 
-// Of what such a GPU can do, what clang and libclc make code for.
+// Returns the capabilities of such a GPU for which clang and libclc can make code.
 runtime::Capabilities nvidia_capabilities(std::uint32_t compute_capability) {
   runtime::Capabilities can;
   can.profile = "nvidia";
@@ -348,7 +349,7 @@ Status check_cubin(const packs::Variant &variant, std::string_view cubin) {
 }
 
 std::vector<std::string> nvptx_arguments(const std::string &architecture) {
-  // Without a CUDA toolkit clang takes a version of PTX that lacks instructions.
+  // Without a CUDA toolkit clang chooses a version of PTX that lacks instructions.
   return {"-target",
           "nvptx64-nvidia-nvcl",
           "-march=" + architecture,

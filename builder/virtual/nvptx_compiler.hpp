@@ -21,35 +21,36 @@
 
 namespace kiln::builder {
 
-// What clang and ptxas need to know of a variant's build options.
+// A variant's build options, for clang and ptxas.
 struct NvptxOptions {
   std::vector<std::string> clang;
   std::vector<std::string> ptxas;
 };
-// Options of OpenCL go to clang, NVIDIA's own to ptxas or nowhere. Fails with Code::bad_input as
-// host_options() does, and with Code::requirement for an option of another vendor, which NVIDIA's
-// driver refuses, too.
+// Sorts build options: OpenCL's go to clang, NVIDIA's own to ptxas or nowhere. Fails with
+// Code::bad_input as host_options() does, and with Code::requirement for an option of another
+// vendor, which NVIDIA's driver refuses, too.
 Result<NvptxOptions> nvptx_options(std::string_view options);
 
-// Whether such LLVM IR can become a right binary of the variant: it has its kernels with as many
-// arguments, none takes an image or a sampler, and nothing that is called is undefined. Fails with
-// Code::requirement or, where kernels are missing, Code::bad_input.
+// Checks that LLVM IR can become a correct binary of the variant: it has the variant's kernels with
+// as many arguments, no kernel takes an image or a sampler, and no called function is undefined.
+// Fails with Code::bad_input if a kernel is missing or has other arguments, else with
+// Code::requirement.
 Status check_nvptx_ir(const packs::Variant &variant, std::string_view ir);
 
 // Kernels with a required work-group size, which clang 15 leaves out of the PTX.
 using RequiredSizes = std::vector<std::pair<std::string, std::array<std::uint32_t, 3>>>;
 RequiredSizes required_sizes(std::string_view ir);
-// PTX with these sizes as .reqntid. Fails with Code::failed where the PTX has no such kernel.
+// Adds these sizes to the PTX as .reqntid. Fails with Code::failed if the PTX lacks such a kernel.
 Status add_required_sizes(const RequiredSizes &sizes, std::string *ptx);
 
-// Whether it is an ELF file of CUDA's machine with code for each kernel of the variant. Fails with
-// Code::process.
+// Fails with Code::process unless `cubin` is an ELF file of CUDA's machine with code for each
+// kernel of the variant.
 Status check_cubin(const packs::Variant &variant, std::string_view cubin);
 
-// 1000 of "sm_100": 100 times the major version and the minor one, whose digit is the last.
+// Parses "sm_100" as 1000: 100 times the major version plus the minor one, which is the last digit.
 std::optional<std::uint32_t> parse_architecture(std::string_view text);
 
-// By path or as a name in PATH; what is empty is searched for.
+// Paths of tools, or names in PATH; a tool without one is searched for.
 struct NvptxRequest {
   std::string clang;
   std::string libclc;  // nvptx64--nvidiacl.bc
@@ -62,27 +63,29 @@ struct NvptxTools {
   std::filesystem::path ptxas;
   std::string ptxas_version;               // "13.0.88"
   std::vector<std::string> architectures;  // that this ptxas makes code for: "sm_75", ...
-  std::string driver;  // the oldest that takes its code, by NVIDIA's rule for versions of CUDA
-  std::string recipe;  // as VirtualDevice has it
-  std::shared_ptr<const ToolFolder> folder;  // holds:
-  std::string built_ins;                     // bitcode of nvidia_built_ins.cl
+  std::string driver;  // oldest driver that takes its code, by NVIDIA's rule for CUDA versions
+  std::string recipe;  // as in VirtualDevice
+  std::shared_ptr<const ToolFolder> folder;  // holds `built_ins`
+  std::string built_ins;                     // path of the bitcode of nvidia_built_ins.cl
 };
 
-// Fails with Code::not_found; the message names what is missing, where it was searched for, the
-// package that has it and the option that names it. Fails with Code::process where clang does not
-// compile Kiln's own built-ins.
+// Finds the tools. Fails with Code::not_found and a message that names the missing file, the places
+// searched, the package that has it and the option that names it. Fails with Code::process if clang
+// cannot compile Kiln's own built-ins.
 Result<NvptxTools> find_nvptx_tools(const NvptxRequest &request);
 
-// What every run of clang for such an architecture is given.
+// Returns the arguments for every run of clang for such an architecture.
 std::vector<std::string> nvptx_arguments(const std::string &architecture);
 
-// "13.0.88" of what `ptxas --version` prints; empty if it is not there.
+// Returns "13.0.88" from the output of `ptxas --version`; empty if there is no version.
 std::string ptxas_version_of(std::string_view text);
-// The oldest driver that takes code of that version's ptxas; empty for a version not known.
+// Returns the oldest driver that takes code from that version of ptxas; empty for an unknown
+// version.
 std::string oldest_driver_of(std::string_view ptxas_version);
 
-// Any GPU of that architecture, "sm_90", with its compiler. Fails with Code::bad_argument where the
-// name is none, or ptxas does not make code for it; the message lists what it does make.
+// Returns any GPU of that architecture, "sm_90", with its compiler. Fails with Code::bad_argument
+// if there is no such architecture, or ptxas makes no code for it; the message lists the
+// architectures of this ptxas.
 Result<DeviceInfo> nvptx_device(std::shared_ptr<const NvptxTools> tools,
                                 const std::string &architecture);
 

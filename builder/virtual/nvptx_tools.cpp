@@ -26,7 +26,7 @@ Status missing(const std::string &what, const std::vector<std::string> &tried,
           fmt::format("no {}; tried {}; {}", what, fmt::join(tried, ", "), install)};
 }
 
-// Where ptxas may be: the name alone is searched for in PATH.
+// Returns where ptxas may be: the name alone is searched for in PATH.
 std::vector<std::string> ptxas_places() {
   std::vector<std::string> places = {"ptxas"};
   for (const char *variable : {"CUDA_PATH", "CUDA_HOME"}) {
@@ -69,8 +69,8 @@ Result<std::filesystem::path> find_libclc(const std::string &named, int clang_ma
       fmt::format("install a package such as libclc-{}; --libclc names the file", clang_major));
 }
 
-// "sm_75", ... of what `ptxas --help` prints; not those with a letter, whose code runs on one GPU
-// in a way that OpenCL does not tell.
+// Returns "sm_75", ... from the output of `ptxas --help`. Leaves out names with a letter, whose
+// code is specific to one GPU in a way that OpenCL does not tell.
 std::vector<std::string> architectures_of(std::string_view help) {
   std::set<std::pair<std::size_t, std::string>> found;  // by length, since sm_100 follows sm_90
   for (std::size_t at = help.find("'sm_"); at != std::string_view::npos;

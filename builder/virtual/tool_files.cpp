@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and reads whole files, and says what is wrong with those of a tool.
+// Writes and reads whole files, and reports faults of a tool's files.
 #include "builder/virtual/tool_files.hpp"
 
 #include <fstream>

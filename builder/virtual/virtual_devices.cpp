@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the user's words apart, and opens the backend of each.
+// Parses the user's requests, and opens the backend of each.
 #include "builder/virtual/virtual_devices.hpp"
 
 #include <algorithm>
@@ -41,7 +41,8 @@ class Finder {
     return std::make_shared<const NvptxTools>(*std::move(tools));
   }
 
-  // One that ships with Kiln is known by its name alone, unless there is a file of that name here.
+  // Returns the path of a description. A name alone means the description shipped with Kiln, unless
+  // there is a file of that name here.
   std::filesystem::path description(const std::filesystem::path &named) const {
     std::error_code error;
     if (named.has_parent_path() || std::filesystem::exists(named, error)) return named;

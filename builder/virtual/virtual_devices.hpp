@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices that are not there, of what the user asks for.
+// The virtual devices that the user asks for.
 #pragma once
 
 #include <filesystem>
@@ -11,32 +11,32 @@
 
 namespace kiln::builder {
 
-// "nvidia:sm_75,sm_90", "amd.toml:gfx900" or "mali.toml" taken apart.
+// A parsed "nvidia:sm_75,sm_90", "amd.toml:gfx900" or "mali.toml".
 struct VirtualSpec {
   std::string backend;              // "neo", "nvidia", or the path of a description
-  std::vector<std::string> models;  // none is empty; there are none for a description's one device
+  std::vector<std::string> models;  // not empty strings; no models for a description's one device
 };
-// Fails with Code::bad_argument unless it is BACKEND:MODEL,... with a known backend, or the name of
-// a description, and where Intel has no product of a model's name.
+// Fails with Code::bad_argument unless the text is BACKEND:MODEL,... with a known backend, or the
+// name of a description, and if a model of "neo" is no product of Intel's.
 Result<VirtualSpec> parse_virtual_spec(const std::string &text);
 
-// Paths of tools, or names in PATH; what is empty is searched for.
+// Paths of tools, or names in PATH; a tool without one is searched for.
 struct VirtualTools {
   std::string clang{};
   std::string libclc{};
   std::string ptxas{};
-  std::string root{};                    // of Intel's driver, as find_neo_drivers() takes it
-  std::filesystem::path descriptions{};  // folder with those that ship with Kiln
+  std::string root{};                    // of Intel's driver, as in find_neo_drivers()
+  std::filesystem::path descriptions{};  // folder of the descriptions shipped with Kiln
 };
 
 struct VirtualDevices {
   std::vector<DeviceInfo> devices;  // in the order of the specs
-  std::vector<Status> failures;     // of what is not among them; each message names it
-  std::vector<std::string> notes;   // what was named twice, and devices that another one's binaries
+  std::vector<Status> failures;     // of devices that were not found; each message names the device
+  std::vector<std::string> notes;   // names given twice, and devices that another device's binaries
                                     // serve, since their binary keys are equal
 };
-// Starts the compilers for their versions, and drivers to ask what they are. `present` are the
-// devices of this machine that are built for as well.
+// Finds the devices. Runs the compilers for their versions, and drivers to identify their devices.
+// `present` are the devices of this machine that the build is for as well.
 VirtualDevices find_virtual_devices(const std::vector<VirtualSpec> &specs,
                                     const VirtualTools &tools,
                                     const std::vector<DeviceInfo> &present = {});

@@ -29,7 +29,7 @@ nlohmann::json delta_json(const std::string &output, const packs::DeltaFacts &fa
           {"new", {{"size", facts.new_size}, {"name", packs::hex(facts.new_name)}}}};
 }
 
-// The pack alone: a delta reads only the sections that it needs.
+// Opens only the pack, because a delta reads only the sections that it needs.
 Result<std::shared_ptr<const packs::Pack>> open_alone(const std::string &path) {
   std::shared_ptr<const packs::Pack> pack;
   const Status status = packs::Pack::open_file(path.c_str(), &pack);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln extract: the parts of a pack as files.
+// kiln extract: writes the parts of a pack as files.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ class Files {
  public:
   explicit Files(std::string folder) : folder_(std::move(folder)) {}
 
-  // The file's name for the index; null if there is no blob.
+  // Returns the file's name for the index; null if there is no blob.
   nlohmann::json write(const std::string &name, const std::optional<packs::BlobSource> &blob) {
     if (!blob || !status_.ok()) return nullptr;
     packs::Bytes bytes;
@@ -79,7 +79,8 @@ nlohmann::json extract_variant(const packs::Program &program, const packs::Varia
   return row;
 }
 
-// A pack may come from anywhere: its names must not lead out of the folder.
+// Whether the name stays in the folder: a pack may come from anywhere, and its names must not lead
+// out.
 bool is_file_name(const std::string &name) {
   return name != "." && name != ".." && name.find('/') == std::string::npos;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln inspect: look into a pack or a spool.
+// kiln inspect: shows the contents of a pack or a spool.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace kiln::cli {
 namespace {
 
-// "  scalar           -cl-std=CL1.2, needs images"
+// Returns a line such as "  scalar           -cl-std=CL1.2, needs images".
 std::string variant_text(const packs::Variant &variant) {
   std::string facts = variant.options;
   for (const std::string &requirement : variant.requirements) {
@@ -63,7 +63,7 @@ std::string programs_text(const packs::Contents &contents) {
   return text;
 }
 
-// A fault of the signatures is none of the pack.
+// Returns the signatures as text, or their fault, which is not a fault of the pack.
 std::string signatures_text(const packs::Pack &pack) {
   std::vector<packs::Signature> signatures;
   if (Status s = packs::read_signatures(pack, &signatures); !s.ok()) return s.message + "\n";

@@ -24,7 +24,7 @@ Result<packs::Contents> read_checked(const std::string &path) {
   return std::move(pack->contents);
 }
 
-// Adds each pack to `merged`, and what was chosen to `report`.
+// Adds each pack to `merged`, and the choices that were made to `report`.
 Status merge_inputs(const MergeArguments &options, packs::Contents *merged,
                     builder::MergeReport *report) {
   for (const std::string &path : options.inputs) {
@@ -52,7 +52,7 @@ int run(const MergeArguments &options) {
     if (Status s = read_checked(options.base).move_to(&merged); !s.ok()) return fail(s);
   }
   builder::MergeReport report;
-  builder::allow_many_files();  // each input is open until the output is written
+  builder::allow_many_files();  // each input stays open until the output is written
   if (Status s = merge_inputs(options, &merged, &report); !s.ok()) return fail(s);
   if (Status s = write_output(merged, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {

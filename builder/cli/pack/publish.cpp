@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln publish and kiln fetch: a pack into an OCI image layout, and one device's pack from there.
+// kiln publish and kiln fetch: put a pack into an OCI image layout, and get one device's pack from
+// there.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -25,7 +26,7 @@ struct FetchArguments {
   bool json = false;
 };
 
-// The folder of "oci:DIR".
+// Returns the folder in "oci:DIR".
 Result<std::string> layout_folder(const std::string &word) {
   const std::string folder = word.starts_with("oci:") ? word.substr(4) : std::string();
   if (!folder.empty() && folder.find(':') == std::string::npos) return folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln sign: a signature by minisign in a pack, or beside it.
+// kiln sign: puts a signature by minisign into a pack, or beside it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ struct SignArguments {
 constexpr std::string_view kStatement = ".statement";
 constexpr std::string_view kSignature = ".minisig";
 
-// The statement of a detached signature, where -o names it, its signature or what both begin with.
+// Returns the path of a detached statement. -o may name the statement, its signature, or the common
+// beginning of both names.
 std::string statement_path(std::string output) {
   if (output.ends_with(std::string(kStatement) + std::string(kSignature))) {
     output.resize(output.size() - kSignature.size());
@@ -41,7 +42,8 @@ Status with_path(const std::string &path, const Status &status) {
           fmt::format("{}: {} [{}]", path, status.message, packs::code_name(status.code))};
 }
 
-// The pack's signatures; with --detached, the one beside it as well, where there is one of it.
+// Returns the pack's signatures and, with --detached, the signature beside the pack if there is
+// one.
 Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
                                                        const SignArguments &options) {
   std::vector<packs::Signature> signatures;
@@ -55,7 +57,8 @@ Result<std::vector<packs::Signature>> known_signatures(const packs::Pack &pack,
   return signatures;
 }
 
-// Has minisign sign the pack, as its highest revision unless the command line names another.
+// Has minisign sign the pack, with the highest revision of its signatures unless the command line
+// gives another.
 Result<packs::Detached> sign_statement(const packs::Pack &pack, const SignArguments &options,
                                        const std::vector<packs::Signature> &signatures) {
   std::uint64_t revision = 1;
@@ -68,7 +71,7 @@ Result<packs::Detached> sign_statement(const packs::Pack &pack, const SignArgume
 }
 
 Status write_detached(const packs::Detached &texts, const std::string &path) {
-  // The statement first: a signature without its statement would be of nothing.
+  // The statement first: a signature without its statement is useless.
   Status s = builder::write_whole_file(path, texts.statement);
   if (s.ok()) s = builder::write_whole_file(signature_path(path), texts.signature);
   return as_failed(s);

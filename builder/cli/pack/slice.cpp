@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln slice: a pack of chosen targets and programs. kiln prune: without the targets that no device
-// of a fleet takes.
+// kiln slice: makes a pack of chosen targets and programs. kiln prune: removes the targets that no
+// device of a fleet uses.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"

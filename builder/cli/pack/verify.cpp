@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln verify: check every byte of a pack. kiln diff: what differs between two packs.
+// kiln verify: checks every byte of a pack. kiln diff: shows the differences between two packs.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,16 +18,16 @@ namespace {
 struct VerifyArguments {
   std::string path;
   std::vector<std::string> keys;
-  std::string signature;       // a file of a detached one; empty: none
-  std::uint64_t revision = 0;  // the smallest
+  std::string signature;       // file of a detached signature; empty: none
+  std::uint64_t revision = 0;  // smallest accepted
   bool deep = false;
   bool json = false;
 };
 
-// What became of the signatures.
+// The result of checking the signatures.
 struct Vouched {
   std::size_t signatures = 0;  // in the pack
-  bool asked = false;          // for a key's
+  bool asked = false;          // --key was given
   std::optional<packs::Signature> by{};
 
   std::string text() const {
@@ -48,7 +48,8 @@ struct Vouched {
   }
 };
 
-// Damaged ones have been told by the layout's check.
+// Looks for a signature of the keys. Damaged signatures were already reported by the check of the
+// layout.
 Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options,
                          const packs::Demand &demand, builder::PackCheck *check, Vouched *out) {
   std::vector<packs::Signature> signatures;
@@ -76,7 +77,7 @@ Status verify_signatures(const packs::Pack &pack, const VerifyArguments &options
   return {};
 }
 
-// How many of the binaries leave nothing to compile at their first launch.
+// Returns how many binaries compile nothing at their first launch.
 std::string binaries_text(const builder::PackCheck &check) {
   if (check.binaries == 0) return {};
   const std::size_t others = check.binaries - check.final - check.not_final;
@@ -86,7 +87,7 @@ std::string binaries_text(const builder::PackCheck &check) {
   return text;
 }
 
-// Whether the lines can be launched, for kernels that the variant has.
+// Checks that the lines are valid launches of kernels that the variant has.
 Status check_launch_lines(const packs::Variant &variant, std::string_view lines) {
   const auto launches = builder::parse_launches(lines);
   if (!launches.ok()) return launches.status();
@@ -113,7 +114,7 @@ nlohmann::json verify_json(const builder::PackCheck &check) {
           {"faults", std::move(faults)}};
 }
 
-// Tells those from the `*told`th on.
+// Prints the faults from number `*told` on.
 void tell_faults(const std::string &path, const builder::PackCheck &check, std::size_t *told) {
   for (; *told < check.faults.size(); ++*told) {
     const builder::Finding &fault = check.faults[*told];
@@ -158,7 +159,7 @@ int verify(const VerifyArguments &options) {
     print(shown);
     return sound ? kDone : kBadPack;
   }
-  // Results, not faults.
+  // Notes are results, not faults.
   for (const auto &note : deep.notes) {
     print("note: " + builder::printable_line(note.what + ": " + note.text) + "\n");
   }
