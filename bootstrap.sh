@@ -13,7 +13,7 @@ usage: ./bootstrap.sh build | demo | test | check
   demo   build; make packs for the drivers of this system, run the case studies from
          them on a photograph, show what a start costs
   test   build, the preset dev too; bring the laboratory (drivers of other Debian suites, about
-         600 MB once, kept in ~/.cache/kiln), run every test, and print a table of what ran
+         700 MB once, kept in ~/.cache/kiln), run every test, and print a table of what ran
   check  build; clang-tidy, every variant on older drivers and by Intel's, the runtime by Clang and
          under the sanitizers, and libFuzzer for a while
 

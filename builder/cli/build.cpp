@@ -224,22 +224,22 @@ void add_build(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("-o,--output", options->output,
-                  "Pack to write; a pack that stands there keeps its binaries and targets")
+                  "Pack to write; if it exists, its binaries and targets are kept")
       ->required();
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
       ->check(CLI::Range(std::size_t{1}, kMaxJobs));
   sub->add_option("--memory", options->memory,
-                  "Memory that a process of a job may hold, such as 512M or 8G; 0: any")
+                  "Memory limit of each job's process, such as 512M or 8G; 0: none")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->default_str("4G");
   add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
   sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
-                "Compile everything again, whatever the output or the store has; --fresh=failed: "
-                "only what failed before")
+                "Reuse nothing from the output or the store; --fresh=failed: reuse all but "
+                "recorded failures")
       ->check(CLI::IsMember({kAll, kFailed}).description(""));
   add_store_option(*sub, &options->store);
   add_write_options(*sub, &options->write);

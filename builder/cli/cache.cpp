@@ -274,7 +274,7 @@ void add_harvest(CLI::App &app, Command *command) {
   add_learning_options(*sub, &options->cache);
   add_device_option(*sub, &options->selector);
   sub->add_option("-o,--output", options->output,
-                  "Pack to write; a pack that stands there keeps its binaries and targets")
+                  "Pack to write; if it exists, its binaries and targets are kept")
       ->required();
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one proof may take");
   add_json_flag(*sub, &options->json);

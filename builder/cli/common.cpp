@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the output (a failed write), and functions that many subcommands use on packs.
+// Output and its first failure, progress on the terminal, events, and functions that many
+// subcommands use on packs.
 #include "builder/cli/common.hpp"
 
 #include <cerrno>
@@ -317,7 +318,7 @@ Result<builder::Spool> open_spool(const std::string &path) {
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
   command.add_option("--references", options->folder,
                      "Folder with the files and libraries that references name");
-  command.add_flag("--no-check", options->no_check, "Do not compare with the reference");
+  command.add_flag("--no-check", options->no_check, "Do not compare results");
 }
 
 Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selector) {
@@ -385,7 +386,8 @@ void add_purpose_option(CLI::App &command, packs::WriteOptions *options) {
             options->purpose = kPurposes.at(purpose);
             options->train = packs::train_dictionary;
           },
-          "Store all blobs anew: decoded fast, small and fit to be cut, or smallest")
+          "Store all blobs anew. startup: fast to decode; fleet: small, and targets can be cut "
+          "out; archive: smallest")
       ->type_name("PURPOSE")
       ->check(CLI::IsMember(kPurposes));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the subcommands share: output, progress, exit codes, reading and writing packs.
+// Code that the subcommands share: their declarations, output, progress, exit codes, devices, host
+// tools, reading and writing packs.
 #pragma once
 
 #include <cstdio>

@@ -102,9 +102,8 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
       "--preferred", choice->preferred,
       "Only one variant of each program, the first one in `prefer` that the device can "
       "run; binaries of others are kept");
-  command.add_flag(
-      "--no-finish", choice->no_finish,
-      "Leave the drivers' binaries as they are, whatever a first launch then compiles");
+  command.add_flag("--no-finish", choice->no_finish,
+                   "Pack the drivers' binaries unfinished; first launches may then compile");
   add_reference_options(command, &choice->references);
   command
       .add_flag("--require-proof", choice->require_proof,
@@ -132,8 +131,7 @@ void add_shard_option(CLI::App &command, builder::Shard *shard) {
   };
   command
       .add_option_function<std::string>(
-          "--shard", set,
-          "Only the I-th of N parts of all jobs; the packs of all parts merge to the whole")
+          "--shard", set, "Run part I of N of the jobs; 'kiln merge' joins the N packs")
       ->type_name("I/N");
 }
 
@@ -251,8 +249,8 @@ void add_virtual_options(CLI::App &command, VirtualOptions *options) {
       command
           .add_option("--virtual", options->specs,
                       "Make binaries for devices that are not here, such as neo:skl,tgllp or "
-                      "nvidia:sm_80,sm_90 or ocloc.toml:dg2 or mali.toml; without --device for "
-                      "these alone; may be repeated")
+                      "nvidia:sm_80,sm_90 or ocloc.toml:dg2 or mali.toml; devices that are here "
+                      "only with --device; may be repeated")
           ->expected(1)
           ->take_all()
           ->check(as_validator(check_spec, "SPEC"));

@@ -103,7 +103,7 @@ void make_store_folder(const std::string &file);
 
 // Adds --store; `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,
-                      const char *what = "Database of finished jobs, or none");
+                      const char *what = "Database of finished jobs, or the word none");
 
 struct VirtualOptions {
   std::vector<std::string> specs;

@@ -129,7 +129,7 @@ void add_record(CLI::App &app, Command *command) {
 void add_serve(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
   CLI::App *sub = app.add_subcommand(
-      "serve", "Run an application with programs from packs, without compiling them");
+      "serve", "Run an application with binaries from packs in place of compiled source");
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--overlay", arguments->overlay,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln: one executable, with one file for each subcommand.
+// kiln: one executable, with the list of its subcommands.
 #include <string_view>
 
 #ifdef __linux__

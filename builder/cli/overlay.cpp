@@ -112,7 +112,8 @@ int clear(const OverlayArguments &options) {
 
 void add_overlay(CLI::App &app, Command *command) {
   auto options = std::make_shared<OverlayArguments>();
-  CLI::App *sub = app.add_subcommand("overlay", "Look at or clear what a device compiled itself");
+  CLI::App *sub =
+      app.add_subcommand("overlay", "Show, export or clear what a device compiled itself");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const OverlayArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);

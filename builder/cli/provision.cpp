@@ -204,7 +204,7 @@ int run(const WarmArguments &options) {
 void add_provision(CLI::App &app, Command *command) {
   auto options = std::make_shared<ProvisionArguments>();
   CLI::App *sub = app.add_subcommand(
-      "provision", "Put a pack's final code for rusticl where Mesa's shader cache is");
+      "provision", "Install a pack's final code for rusticl beside Mesa's shader cache");
   auto *pack = sub->add_option("--pack", options->pack, "Pack that was built on such a device");
   sub->add_option("--folder", options->folder,
                   "Folder of the cache; default: Mesa's own for this user");
@@ -214,7 +214,9 @@ void add_provision(CLI::App &app, Command *command) {
       sub->add_option("--key", options->keys,
                       "Public key (file or text) that must have signed the pack; may be repeated");
   key->allow_extra_args(false)->type_name("KEY")->excludes(remove);
-  sub->add_option("--revision", options->revision, "Minimum revision")->needs(key)->type_name("N");
+  sub->add_option("--revision", options->revision, "With --key: smallest revision that is accepted")
+      ->needs(key)
+      ->type_name("N");
   pack->excludes(remove);
   add_json_flag(*sub, &options->json);
   sub->callback([=] {

@@ -173,7 +173,8 @@ int export_store(const StoreArguments &options) {
 
 void add_store(CLI::App &app, Command *command) {
   auto options = std::make_shared<StoreArguments>();
-  CLI::App *sub = app.add_subcommand("store", "Look at or clear up the database of finished jobs");
+  CLI::App *sub =
+      app.add_subcommand("store", "Show, export or clean the database of finished jobs");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const StoreArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The on-device build: jobs run in child processes, and binaries are proven before they are kept.
+// Blobs of results wait on disk, and failures that are alike are grouped.
 #pragma once
 
 #include <chrono>

@@ -146,8 +146,6 @@ JobState state_of(const json &answer) {
   return died ? JobState::failed : JobState::done;
 }
 
-using nlohmann::json;
-
 bool serves(const StoreOptions &options, JobState state, std::int64_t deaths) {
   if (options.fresh) return false;
   switch (state) {

@@ -19,23 +19,22 @@ struct Shard {
   std::uint32_t count = 1;
 };
 
-// Parses "2/3" as the second of three. Both numbers have decimal digits alone, and the first is
-// from 1 to the second. Else fails with Code::bad_argument.
+// Parses "2/3" as the second of three. Fails with Code::bad_argument unless both numbers are
+// decimal, and the first is from 1 to the second.
 Result<Shard> parse_shard(const std::string &text);
 
-// Returns whether that shard has the jobs of the target with this binary key and of the variant
-// with this hash. Exactly one of `count` shards does, the same one on every machine and in every
-// version, whatever else is in the plan.
+// Returns whether the shard has the job of this variant for this binary key. Exactly one of `count`
+// shards has it, the same one on every machine and in every version, whatever else is in the plan.
 bool has_job(const Shard &shard, const std::string &key, const packs::Digest &variant);
 
 enum class Need {
   compile,      // there is no binary yet
   reuse,        // an earlier pack has it
-  skip,         // the device cannot run the variant
+  skip,         // the device cannot run the variant, or another variant serves in its place
   other_shard,  // another build does it
 };
 
-// program x variant x options x target.
+// One variant of one program, for one device.
 struct Job {
   std::size_t device = 0;   // place in the list of devices given to make_plan
   std::size_t program = 0;  // places in the base contents
@@ -45,7 +44,7 @@ struct Job {
 };
 
 struct PlanOptions {
-  bool finish = true;                    // compile again binaries that could be final and are not
+  bool finish = true;                    // recompile binaries that are not final but could be
   std::vector<packs::Tuning> tunings{};  // measured work-group sizes, of any device
   std::vector<std::uint32_t> also{};     // as in BuildOptions
   bool preferred = false;                // only preferred_variant() of each program
@@ -53,9 +52,9 @@ struct PlanOptions {
   bool require_proof = false;            // compile again binaries without a proof
 };
 
-// Returns one job for each device and variant, in the order of devices, then programs and variants
-// as they stand in `base`. Devices with the same binary key get their jobs once. `earlier` holds
-// the targets of a pack that was built before; may be empty.
+// Returns one job for each distinct binary key and variant, in the order of `devices`, then of
+// programs and variants in `base`; of several devices with one key, the first gets the jobs.
+// `earlier` holds the targets of a pack that was built before; may be empty.
 std::vector<Job> make_plan(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                            const std::vector<packs::Target> &earlier,
                            const PlanOptions &options = {});
@@ -70,8 +69,8 @@ PlanCounts count_jobs(const std::vector<Job> &plan);
 std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> &devices,
                      const Job &job);
 
-// Returns the device for which NVIDIA's linker on `here` makes code of another compute capability,
-// 1000 for 10.0. Its identity has only facts that hold for every such device.
+// Describes an NVIDIA device of another compute capability (1000 is 10.0), for which the linker of
+// `here` makes code. Its identity has only facts that hold for every such device.
 DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability);
 
 }  // namespace kiln::builder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a driver in a child process that has loaded no driver before, so that a crash costs nothing.
-// POSIX.
+// Runs a driver in a child process that has loaded no driver before, so that a crash costs nothing;
+// and temporary folders that outlive no process. POSIX.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs host tools: an argument vector, bytes in, bytes out, never a shell. POSIX.
+// Runs programs: an argument vector, never a shell. A tool gets bytes and gives bytes within
+// limits; an attached program shares the terminal. POSIX.
 #pragma once
 
 #include <chrono>

@@ -34,8 +34,6 @@ bool has_times(const TunedLaunch &tuned) {
   return tuned.end == LaunchEnd::better || tuned.end == LaunchEnd::as_good;
 }
 
-using nlohmann::json;
-
 json to_json(const TunedSize &tuned) {
   json variants = json::array();
   for (const TunedVariant &variant : tuned.variants) variants.push_back(to_json(variant));
@@ -183,8 +181,6 @@ std::vector<packs::Tuning> launch_rows(const std::vector<TunedLaunch> &all,
 }
 
 }  // namespace
-
-using nlohmann::json;
 
 std::int64_t whole(double nanoseconds) { return std::llround(nanoseconds); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the forms that a purpose allows, and keeps frames from other packs. Finds similar blobs by
+// Tries the forms that a purpose allows, and copies frames from other packs. Finds similar blobs by
 // the hashes of runs of 16 bytes; a run is sampled by its content, wherever it lies.
 #include "packs/write/encoder.hpp"
 

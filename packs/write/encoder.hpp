@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stored form of each blob in a pack: FORMAT.md, "Writing".
+// The stored form of each blob in a pack (FORMAT.md, "Writing"), and the search for similar blobs.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the root, the sections and their blob entries; checks the hashes of variants, and that only
-// zeros lie between the parts.
+// zeros lie between the parts. It only reads, but no application needs it: so it is not in read/.
 #include "kiln/packs/layout.hpp"
 
 #include <algorithm>

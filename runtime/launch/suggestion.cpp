@@ -5,7 +5,6 @@
 #include <algorithm>
 
 namespace kiln::runtime {
-namespace {}  // namespace
 
 SuggestLocalSize suggest_function(const Device &device) {
   if (device.description.finishing == Finishing::launches ||

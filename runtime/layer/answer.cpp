@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps answers about a program for some devices to all devices of the application's program.
+// Maps answers about a program for some devices to all devices of the application's program, and
+// answers for a device that the program was not built for.
 #include "runtime/layer/answer.hpp"
 
 #include <algorithm>
-
-#include "runtime/layer/answer.hpp"
 
 namespace kiln::layer {
 

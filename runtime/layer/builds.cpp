@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether a twin serves a build or the driver does it, and notes the driver's builds.
+// Decides whether a twin serves a build or the driver does it, and notes the driver's builds. An
+// application's own binaries are loaded and built behind the overlay's markers.
 #include "runtime/layer/builds.hpp"
 
 #include <algorithm>

@@ -28,7 +28,6 @@ bool better(TuningRef a, TuningRef b) {
 
 using packs::concat;
 using packs::SizeClass;
-using packs::TuningRef;
 using packs::VariantRef;
 
 // Returns how far `size_class` is from `wanted`: smaller classes are nearer than larger ones.

@@ -78,8 +78,8 @@ int run_apply(const DeltaArguments &options) {
 
 void add_delta(CLI::App &app, Command *command) {
   auto options = std::make_shared<DeltaArguments>();
-  CLI::App *sub =
-      app.add_subcommand("delta", "Write what one pack has and another lacks, for 'kiln apply'");
+  CLI::App *sub = app.add_subcommand(
+      "delta", "Write what a new pack has and an old one lacks, for 'kiln apply'");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
   sub->add_option("new", options->other, "Pack to make of it")->required();
   sub->add_option("-o,--output", options->output, "Delta to write")->required();

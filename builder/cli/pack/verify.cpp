@@ -194,8 +194,8 @@ int diff(const DiffArguments &options) {
 
 void add_verify(CLI::App &app, Command *command) {
   auto options = std::make_shared<VerifyArguments>();
-  CLI::App *sub =
-      app.add_subcommand("verify", "Check every hash of a pack, and that it holds nothing else");
+  CLI::App *sub = app.add_subcommand(
+      "verify", "Check a pack's layout and every hash, and that only zeros lie between its parts");
   sub->add_option("pack", options->path, "Pack to check")->required();
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
@@ -203,10 +203,12 @@ void add_verify(CLI::App &app, Command *command) {
                   "Public key (file or text) that must have signed the pack; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY");
-  sub->add_option("--signature", options->signature,
-                  "Detached signature, PACK.statement.minisig, instead of the pack's own")
+  sub->add_option(
+         "--signature", options->signature,
+         "With --key: detached signature (PACK.statement.minisig) instead of the pack's own")
       ->type_name("FILE");
-  sub->add_option("--revision", options->revision, "Minimum revision")->type_name("N");
+  sub->add_option("--revision", options->revision, "With --key: smallest revision that is accepted")
+      ->type_name("N");
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
 }
@@ -214,7 +216,7 @@ void add_verify(CLI::App &app, Command *command) {
 void add_diff(CLI::App &app, Command *command) {
   auto options = std::make_shared<DiffArguments>();
   CLI::App *sub =
-      app.add_subcommand("diff", "Compare what two packs hold; exit 1 if it is not the same");
+      app.add_subcommand("diff", "Compare what two packs hold; exit code 1 if they differ");
   sub->add_option("a", options->a, "Pack")->required();
   sub->add_option("b", options->b, "Pack to compare it with")->required();
   add_json_flag(*sub, &options->json);

@@ -16,11 +16,13 @@
  *     kiln_launch(queue, kernel, &range, NULL, 0, NULL, NULL, NULL);
  *     kiln_queue_finish(queue, NULL);
  *
- * An application with OpenCL code of its own calls kiln_program_cl() and needs nothing else.
- * launch.h has kernels, queues and memory; overlay.h stores what this device compiled;
- * loader_options.h has notices and hints; prefetch.h loads many programs at once; trust.h requires
- * signatures; driver.h unloads compilers, sets performance levels and reads clocks; import.h
- * imports memory; provision.h fills Mesa's shader cache; listing.h lists a pack.
+ * An application with its own OpenCL code takes the program from kiln_program_cl() and skips the
+ * calls after it. launch.h has kernels, queues and memory; overlay.h stores what this device
+ * compiled; loader_options.h has notices and hints; prefetch.h loads many programs at once; trust.h
+ * requires signatures, and signed.h checks them; driver.h unloads compilers, sets performance
+ * levels and reads clocks; import.h imports memory; provision.h fills Mesa's shader cache;
+ * listing.h lists a pack; recorded.h names recorded programs. The table "Words" of docs/design.md
+ * explains pack, variant, target, rung, overlay and final.
  *
  * Conventions for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
@@ -35,15 +37,14 @@
  *     was called with, and lives as long as the handle. NULL means absent, which is not "". A
  *     function copies a string argument before it returns if it needs the string for longer.
  *  6. Sizes are in bytes, times in nanoseconds, unless a name says otherwise.
- *  7. Any thread may call any function at any time with any handle, with two exceptions: a
- *     kiln_kernel, a kiln_sequence, an event that is being reused and the mapping of one buffer or
- *     image are each for one thread at a time; and no thread may use a handle while or after it is
- *     released.
+ *  7. Any thread may call any function at any time with any handle, with two exceptions. Only one
+ *     thread at a time may use a kiln_kernel, a kiln_sequence, an event that is being reused, or
+ *     the mapping of a buffer or image. No thread may use a handle during or after its release.
  *  8. A required handle or pointer argument that is NULL gives #KILN_ERROR_ARGUMENT; a function
  *     that returns a value returns NULL, 0 or the value that it documents for NULL. No function
- *     prints, throws, reads environment variables, or unloads an OpenCL library. Only an exhausted
- *     heap ends the process. Nothing is written to disk except in an overlay folder that the
- *     application named.
+ *     prints, throws, or unloads an OpenCL library, and only an exhausted heap ends the process (a
+ *     driver may crash). Kiln reads no environment variables and writes only to the overlay folder
+ *     that the application named, unless provision.h or recorded.h says otherwise.
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against OpenCL. Any
  *     function that calls OpenCL may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error.
  *  10. A struct with a member `size` may gain members at its end. A struct without `size` that the
@@ -143,11 +144,12 @@ enum {
    * together give #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
   KILN_LOAD_FOR_MEDIUM = 128, /**< Choose for fewer than 1,048,576 elements. */
-  KILN_LOAD_UNPROVEN = 256    /**< Load a named variant that requires a proof even without one. */
+  /** Load a variant that the caller names even if it requires a proof that the pack lacks. */
+  KILN_LOAD_UNPROVEN = 256
 };
 
-/** Creates a loader with a context, and opens the overlay. The callbacks in the options may be
- * called until the loader is released.
+/** Creates a loader, with a context unless the options name one, and opens the overlay. The
+ * callbacks in the options may be called until the loader is released.
  * @param device the device to load for.
  * @param pack the pack to load from.
  * @param options NULL: all defaults. The options are copied.
@@ -162,11 +164,12 @@ KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
 KILN_API void kiln_loader_release(kiln_loader *loader);
 /** Returns the context; it is not retained for the caller. */
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
-/** Makes the programs final that this device had to compile, and stores them in the overlay, so
- * that the next start compiles nothing, not even at a first launch. Each program that did not come
- * from a final binary is finished once: NVIDIA's PTX becomes a cubin (about 150 ms); PoCL's binary
- * is taken again with the code of all work-group sizes that were launched; the binaries of other
- * drivers were stored when they were loaded.
+/** Makes the programs final, where possible, that this device had to compile, and stores them in
+ * the overlay, so that the next start has nothing left to compile, not even at a first launch. Each
+ * program that did not come from a final binary is finished once: NVIDIA's PTX becomes a cubin
+ * (about 150 ms); PoCL's program is built again, so that its binary holds the code of all
+ * work-group sizes that were launched; the binaries of other drivers were stored when they were
+ * loaded.
  *
  * Call it when the first results are there, from any thread but not from a callback; it does not
  * wait for enqueued commands. If it is not called, releasing the loader does the same. If the
@@ -178,12 +181,15 @@ KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
 /** Loads a variant, on the calling thread. An error code from the driver fails that rung, not the
- * load. The same variant with the same flags is loaded once, whichever threads ask; all share one
- * report; only its `choice` differs. The next call tries a failed load again.
+ * load. The same variant with the same flags (but for #KILN_LOAD_FOR_SMALL and
+ * #KILN_LOAD_FOR_MEDIUM) is loaded once, whichever threads ask; all share one report; only its
+ * `choice` differs. The next call tries a failed load again.
  * @param loader the loader, with its pack and device.
  * @param program the program's name.
- * @param variant NULL chooses among the variants that the device can run: the one measured fastest,
- * else the first that the pack prefers, else the first by name; see docs/loading.md.
+ * @param variant NULL chooses among the variants that the device can run: the fastest by the pack's
+ * measurements (of those within 3%, the first that the pack prefers), else the first that the pack
+ * prefers, else the first by name. It leaves out variants that require a proof that the pack lacks;
+ * see docs/loading.md.
  * @param flags KILN_LOAD_* bits.
  * @param out the program.
  * @param report may be NULL; else it is written whenever the arguments were valid, also on failure.
