@@ -140,7 +140,7 @@ struct Directives {
 Directives directives_in(const std::string &text) {
   Directives found;
   std::set<std::string> defined{"defined"};
-  const source::ScannedText scanned = source::scan(text, source::CodeOf::directives);
+  const source::ScannedText scanned = source::scan(text);
   for (const source::LogicalLine &line : scanned.lines) {
     const source::Directive directive = source::directive_of(line);
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
@@ -169,7 +169,8 @@ struct Reading {
 
 struct Preprocessed {
   std::string text;
-  Strings diagnostics;  // without file names and line numbers
+  Strings diagnostics;  // without file names and line numbers, up to a missing file
+  bool is_cut = false;  // a file is missing
   // The first error that is neither an #error nor a missing file.
   std::string grave;
 };
@@ -185,7 +186,7 @@ void read_errors(std::string_view text, Preprocessed *read) {
     const bool is_error =
         at == 0 || line.substr(0, at).ends_with(": ") || line.substr(0, at).ends_with(": fatal ");
     if (at == line.npos || !is_error) continue;
-    read->diagnostics.emplace_back(line.substr(at + kError.size()));
+    std::string_view message = line.substr(at + kError.size());
     std::string_view source = text.substr(0, text.find('\n'));
     const auto skip = [&source](char c) {
       const bool has = source.starts_with(c);
@@ -195,7 +196,12 @@ void read_errors(std::string_view text, Preprocessed *read) {
     };
     (void)skip(' ');
     const bool is_directive = skip('#') && source.starts_with("error");
+    constexpr std::string_view kMissing = source::kMissingFile;
     const bool is_missing = line.ends_with("' file not found");
+    if (is_missing) message = kMissing.substr(sizeof("#error ") - 1);
+    if (!read->is_cut) read->diagnostics.emplace_back(message);
+    // Behind a missing file clang reports no more errors, but it does behind the #error for one.
+    read->is_cut = read->is_cut || kMissing.ends_with(message);
     if (!is_directive && !is_missing && read->grave.empty()) read->grave = line;
   }
 }
@@ -217,7 +223,6 @@ class Prover {
 
   Status prove() {
     const std::vector<MacroSet> sets = macro_sets();
-    std::map<std::string, std::size_t> left;  // by #include: with how many sets clang reaches it
     std::string grave;
     bool is_proven = false;
     for (const MacroSet &set : sets) {
@@ -228,7 +233,7 @@ class Prover {
         if (Status s = preprocess(*original_, set, &original); !s.ok()) return s;
         if (Status s = compare(set, original, flattened); !s.ok()) return s;
       }
-      if (Status s = check_includes(set, flattened, sets.size(), &left); !s.ok()) return s;
+      if (Status s = check_includes(set, flattened); !s.ok()) return s;
       is_proven = is_proven || flattened.grave.empty();
       if (grave.empty()) grave = flattened.grave;
     }
@@ -294,12 +299,10 @@ class Prover {
   }
 
   // Fails if clang would read files beyond the text.
-  Status check_includes(const MacroSet &set, const Preprocessed &flattened, std::size_t set_count,
-                        std::map<std::string, std::size_t> *left) const {
+  Status check_includes(const MacroSet &set, const Preprocessed &flattened) const {
     TokenReader text(flattened.text);
     while (!text.next().text.empty()) {
     }
-    std::set<std::string> here;
     for (const PlacedToken &include : text.includes()) {
       const std::string name(include.text);
       if (directives_.includes.count(name) == 0) {
@@ -307,7 +310,7 @@ class Prover {
                                         "sees no #include",
                                         name, include.place()));
       }
-      if (is_recorded && here.insert(name).second && ++(*left)[name] == set_count) {
+      if (is_recorded) {
         return {Code::failed, fmt::format("it includes {} at {}, a file that Kiln does not know",
                                           name, include.place())};
       }
@@ -368,7 +371,7 @@ Status prove_recorded_in(const std::string &folder, const fs::path &clang,
                          const source::WholeProgram &program) {
   std::optional<Reading> original;
   Reading flattened;
-  if (!program.files.empty()) {
+  if (!program.own_source.empty()) {
     if (Status s = lay_out(folder, program, &original.emplace()); !s.ok()) return s;
   }
   const std::string main = original ? original->main : std::string("/") + kMain;

@@ -34,48 +34,46 @@ struct Pending {
   Notify notify;
   void *user;
   Devices devices;
-  Given given;
+  WholePointer whole;
 };
 
 // Watches the launches of `program`, which stands for the application's `own`, if the file stores
 // launches. A program for several devices has a file for each of them, and a launch belongs to one
 // of these files, so its launches are not watched.
-void watch(cl_program program, cl_program own, const KeptFile &file, const Given &given) {
+void watch(cl_program program, cl_program own, const KeptFile &file, WholePointer whole) {
   if (file.path.empty() || only_device(own) == nullptr) return;
-  launches().set_program(program, file.path, file.lines, std::make_shared<Given>(given));
+  launches().set_program(program, file.path, file.lines, std::move(whole));
 }
 
-Status note_unchanged(cl_program built, const Devices &devices, const Given &given) {
-  const Status status = check_unchanged(given.whole, given.source, given.options);
-  if (!status.ok()) {
-    complain_once("a program is not noted: " + status.message);
-    return status;
-  }
+// Notes the driver's build, which may stand for the application's `own`.
+Status note_and_watch(cl_program built, cl_program own, const Devices &devices,
+                      const WholePointer &whole) {
   KeptFile file;
-  const Status noted = note_built(built, devices, given.whole, &file);
-  if (noted.ok()) watch(built, built, file, given);
+  const Status noted = note_built(built, devices, *whole, &file);
+  if (noted.ok()) watch(built, own, file, whole);
   return noted;
 }
 
 void CL_CALLBACK when_built(cl_program program, void *user) {
   const std::unique_ptr<Pending> pending(static_cast<Pending *>(user));
-  (void)note_unchanged(program, pending->devices, pending->given);
+  (void)note_and_watch(program, program, pending->devices, pending->whole);
   pending->notify(program, pending->user);
 }
 
-// Lets the driver build, and notes the result. Sets `*reason` to the outcome, or to the expected
-// outcome if the driver will build later.
+// Lets the driver build what the application gave, and notes the result. Sets `*reason` to the
+// outcome, or to the expected outcome if the driver will build later.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
-                      const Devices &devices, const WholeProgram &whole, std::string *reason) {
-  const Given given{program->source, arguments.options_text(), whole};
+                      const Devices &devices, const WholePointer &whole, std::string *reason) {
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
-    if (code == CL_SUCCESS) *reason = noted(note_unchanged(program->handle, devices, given));
+    if (code == CL_SUCCESS) {
+      *reason = noted(note_and_watch(program->handle, program->handle, devices, whole));
+    }
     return code;
   }
   // Leaks if a driver refuses the call and never calls back. Some drivers refuse and call back, so
   // it cannot be freed here.
-  auto *pending = new Pending{arguments.notify, arguments.user, devices, given};
+  auto *pending = new Pending{arguments.notify, arguments.user, devices, whole};
   BuildArguments noting = arguments;
   noting.notify = when_built;
   noting.user = pending;
@@ -84,46 +82,80 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   return code;
 }
 
-// Finds a program for `devices`, and adds the devices in `all` for which the same program was built
-// before; or returns no program and the reason.
-Served serve(const ProgramPointer &program, const std::string &options,
-             const packs::Result<WholeProgram> &whole, const Devices &all, Devices *devices) {
-  Served served;
-  if (!whole.ok()) {
-    served.reason = whole.status().message;
-    return served;
+// Has the driver build the text that was named, so that the binary is of this text and of no file.
+// Returns null if the driver fails.
+cl_program build_named(cl_context context, const WholeProgram &whole, const Options &options,
+                       const Devices &devices) {
+  const cl_program made = create_named(context, whole);
+  if (made == nullptr) return made;
+  launches().set_program(made, "");  // the driver may reuse a handle
+  if (next.clBuildProgram(made, static_cast<cl_uint>(devices.size()), devices.data(),
+                          options.or_null(whole.options), nullptr, nullptr) == CL_SUCCESS) {
+    return made;
   }
+  next.clReleaseProgram(made);
+  return nullptr;
+}
+
+// Builds the text that was named, notes it, and has it stand for the application's program. Returns
+// false if the driver does not build it.
+bool stand_and_note(const ProgramPointer &program, const Options &options, const Devices &devices,
+                    const WholePointer &whole, std::string *reason) {
+  const cl_program made = build_named(program->context, *whole, options, devices);
+  if (made == nullptr) return false;
+  auto twin = std::make_shared<Twin>(made, *whole, options, devices,
+                                     std::vector<std::string>(devices.size()), TunedProgram());
+  next.clRetainProgram(made);
+  twin->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
+  twin->asked = true;
+  objects().set_twin(program, twin);
+  *reason = noted(note_and_watch(made, program->handle, devices, whole));
+  return true;
+}
+
+// Notes what the driver makes of the text that was named, after it has built what the application
+// gave: a driver that does not find the files must not be given a text that has them.
+std::string note_apart(const ProgramPointer &program, const Options &options,
+                       const Devices &devices, const WholePointer &whole) {
+  const cl_program made = build_named(program->context, *whole, options, devices);
+  if (made == nullptr) return kOnlyWithFiles;
+  KeptFile file;
+  const Status noted_status = note_built(made, devices, *whole, &file);
+  if (noted_status.ok()) watch(program->handle, program->handle, file, whole);
+  launches().set_program(made, "");
+  next.clReleaseProgram(made);
+  return noted(noted_status);
+}
+
+// Returns the devices that a program which stands for the application's must be built for: those
+// in `asked`, and those for which it stands already. Fails with the reason if none can stand.
+packs::Result<Devices> devices_to_stand_for(const ProgramPointer &program,
+                                            const std::string &options, const WholeProgram &whole,
+                                            const Devices &all, const Devices &asked) {
   if (program->native) {  // kernels unknown to the layer may be attached
-    served.is_unknown = !can_serve(whole->name, *devices);
-    served.reason = "the driver built it before";
-    return served;
+    return Status::error(Code::failed, "the driver built it before");
   }
   const TwinPointer twin = objects().twin_of(program->handle);
-  if (twin != nullptr && !twin->is_compiled && !contains_all(*devices, twin->devices)) {
-    if (twin->whole.name != whole->name || twin->options.text != options) {
-      served.is_unknown = !can_serve(whole->name, *devices);
-      served.reason = "it was built otherwise for other devices before";
-      return served;
-    }
-    const Devices asked = std::move(*devices);
-    devices->clear();
-    for (const cl_device_id device : all) {
-      const bool is_one = contains(asked, device) || contains(twin->devices, device);
-      if (is_one) devices->push_back(device);
-    }
+  if (twin == nullptr || twin->is_compiled || contains_all(asked, twin->devices)) return asked;
+  if (twin->whole.name != whole.name || twin->options.text != options) {
+    return Status::error(Code::failed, "it was built otherwise for other devices before");
   }
-  return serve_program(whole->name, program->context, *devices);
+  Devices both;
+  for (const cl_device_id device : all) {
+    if (contains(asked, device) || contains(twin->devices, device)) both.push_back(device);
+  }
+  return both;
 }
 
 // Has a twin serve the build from here on; fills in the report.
-void take_twin(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
+void take_twin(const ProgramPointer &program, const WholePointer &whole, const Options &options,
                const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
-  objects().set_twin(program, std::make_shared<Twin>(served.program, whole, options, devices,
+  objects().set_twin(program, std::make_shared<Twin>(served.program, *whole, options, devices,
                                                      served.logs, served.tuned));
-  watch(served.program, program->handle, served.kept, {program->source, options.text, whole});
+  watch(served.program, program->handle, served.kept, whole);
 }
 
 // Has the driver build the program for the twin's devices, unless `devices` includes them all, so
@@ -243,14 +275,6 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
   return asked;
 }
 
-cl_program create_named(cl_context context, const WholeProgram &whole) {
-  const char *text = whole.source.data();
-  const std::size_t size = whole.source.size();
-  cl_int code = CL_SUCCESS;
-  return whole.is_il ? next.clCreateProgramWithIL(context, text, size, &code)
-                     : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
-}
-
 cl_program built_from_text(Twin *twin) {
   const std::lock_guard<std::mutex> lock(twin->asking);
   if (twin->asked) return twin->of_text.get();
@@ -291,37 +315,51 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     objects().set_compilation(program, nullptr);
     launches().set_program(program->handle, "");
     Built built;
-    const std::string options = arguments.options_text();
-    const auto whole = whole_of(*program, options);
-    built.program = whole.ok() ? whole->name : program_name(program->source, options);
+    const Options options = arguments.given_options();
+    const auto made = whole_of(*program, options.text);
+    built.program = made.ok() ? made->name : program_name(program->source, options.text);
     const Devices all = devices_of(program->handle);
     const auto asked = devices_asked(arguments, all);
     const Devices devices = asked.ok() ? *asked : all;
-    const bool records = whole.ok() && settings().record;
+    const bool records = settings().record;
+    const WholePointer whole = made.ok() ? std::make_shared<WholeProgram>(*made) : nullptr;
+    const bool is_given = whole != nullptr && is_as_given(*whole, *program, options.text);
+    packs::Result<Devices> stands = asked.ok() ? made.status() : asked.status();
+    if (asked.ok() && made.ok()) {
+      stands = devices_to_stand_for(program, options.text, *whole, all, devices);
+    }
     Served served;
-    Devices to_serve = devices;
-    if (!asked.ok()) {
-      served.reason = asked.status().message;
+    if (!stands.ok()) {
+      served.reason = stands.status().message;
+      served.is_unknown = is_given && !records && !can_serve(whole->name, devices);
     } else if (!records) {
-      served = serve(program, options, whole, all, &to_serve);
+      served = serve_program(whole->name, program->context, *stands);
     }
-    const bool is_served = served.program != nullptr;
     built.reason = served.reason;
-    if (is_served) {
-      take_twin(program, *whole, arguments.given_options(), to_serve, served, &built);
-    }
-    const bool keeps = served.is_unknown && !settings().overlay.empty();
-    cl_int code = CL_SUCCESS;
-    if (records || keeps) built.reason = kRefused;  // replaced unless the driver refuses
-    if (!is_served) {
-      build_others(program, devices);
-      code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
-        return records || keeps ? build_and_note(program, arguments, devices, *whole, &built.reason)
-                                : by_driver(program, arguments);
-      });
+    if (served.program != nullptr) {
+      take_twin(program, whole, options, *stands, served, &built);
+    } else {
+      const bool keeps = served.is_unknown && !settings().overlay.empty();
+      const bool notes = whole != nullptr && (is_given || stands.ok()) && (records || keeps);
+      if (notes) built.reason = kRefused;  // replaced unless the driver refuses
+      const bool may_stand = notes && !is_given && !whole->may_be_missing;
+      const bool is_standing =
+          may_stand && stand_and_note(program, options, *stands, whole, &built.reason);
+      if (!is_standing) {
+        build_others(program, devices);
+        const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
+          return notes && is_given
+                     ? build_and_note(program, arguments, devices, whole, &built.reason)
+                     : by_driver(program, arguments);
+        });
+        if (notes && !is_given && code == CL_SUCCESS) {
+          built.reason = may_stand ? kOnlyWithFiles : note_apart(program, options, *stands, whole);
+        }
+        append_report(built);
+        return code;
+      }
     }
     append_report(built);
-    if (!is_served) return code;
   }
   if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
   return CL_SUCCESS;

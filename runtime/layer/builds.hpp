@@ -33,10 +33,6 @@ packs::Result<Devices> devices_asked(const BuildArguments &arguments, const Devi
 packs::Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
                          KeptFile *file);
 
-// Creates a program from the text that was named, since included files may have changed. Returns
-// null if the driver fails.
-cl_program create_named(cl_context context, const WholeProgram &whole);
-
 // Returns the twin's program as the driver builds it from the text that was named. Builds it once;
 // the twin owns it. Returns null if the driver fails.
 cl_program built_from_text(Twin *twin);

@@ -2,7 +2,6 @@
 // Defers compilations that a link may not need, and names links of several programs.
 #include "runtime/layer/links.hpp"
 
-#include <filesystem>
 #include <vector>
 
 #include "runtime/layer/answer.hpp"
@@ -32,10 +31,7 @@ std::optional<Headers> headers_of(const CompileArguments &arguments) {
   for (cl_uint i = 0; i < arguments.header_count; ++i) {
     const ProgramPointer header = objects().find(arguments.headers[i], Program::Kind::from_source);
     if (header == nullptr || arguments.names[i] == nullptr) return {};
-    const std::string name = arguments.names[i];
-    // The lookup would not find a name in another spelling.
-    if (std::filesystem::path(name).lexically_normal().generic_string() != name) return {};
-    if (!found.emplace(name, header->source).second) return {};
+    if (!found.emplace(arguments.names[i], header->source).second) return {};
   }
   return found;
 }
@@ -52,7 +48,6 @@ std::shared_ptr<Compilation> follow(const ProgramPointer &program,
   auto made = std::make_shared<Compilation>();
   made->whole = *std::move(whole);
   made->options = arguments.build.given_options();
-  made->headers = *std::move(headers);
   made->devices = *std::move(devices);
   return made;
 }
@@ -162,6 +157,31 @@ cl_program link_by_driver(const LinkArguments &arguments, cl_int *code) {
       arguments.programs == nullptr ? nullptr : programs.data(), build.notify, build.user, code);
 }
 
+// Has the driver compile the text that was named, in a twin, so that no file or header that changed
+// since is in the program. Returns the driver's code.
+cl_int compile_named(const ProgramPointer &program, const Compilation &compilation,
+                     bool keeps_failed) {
+  const cl_program made = create_named(program->context, compilation.whole);
+  if (made == nullptr) return CL_OUT_OF_HOST_MEMORY;
+  launches().set_program(made, "");  // the driver may reuse a handle
+  const Devices &devices = compilation.devices;
+  const cl_int code =
+      next.clCompileProgram(made, static_cast<cl_uint>(devices.size()), devices.data(),
+                            compilation.options.or_null(compilation.whole.options), 0, nullptr,
+                            nullptr, nullptr, nullptr);
+  if (code != CL_SUCCESS && !keeps_failed) {
+    next.clReleaseProgram(made);
+    return code;
+  }
+  const std::vector<std::string> own_logs(devices.size());
+  objects().set_twin(program, std::make_shared<Twin>(made, compilation.whole, compilation.options,
+                                                     devices, own_logs, TunedProgram(), true));
+  auto compiled = std::make_shared<Compilation>(compilation);
+  compiled->is_deferred = false;
+  objects().set_compilation(program, compiled);
+  return code;
+}
+
 }  // namespace
 
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments) {
@@ -178,39 +198,31 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
     return CL_SUCCESS;
   }
   objects().set_compilation(program, nullptr);
+  const bool is_given = compilation != nullptr &&
+                        is_as_given(compilation->whole, *program, compilation->options.text);
+  const bool may_stand =
+      compilation != nullptr && !is_given && !program->native && !compilation->whole.may_be_missing;
+  if (may_stand && compile_named(program, *compilation, /*keeps_failed=*/false) == CL_SUCCESS) {
+    return CL_SUCCESS;
+  }
   const BuildArguments &build = arguments.build;
   const cl_int code = leave_to_driver(program, &lock, build.notify != nullptr, [&] {
     return next.clCompileProgram(program->handle, build.device_count, build.devices, build.options,
                                  arguments.header_count, arguments.headers, arguments.names,
                                  build.notify, build.user);
   });
-  const bool known = code == CL_SUCCESS && compilation != nullptr &&
-                     check_unchanged(compilation->whole, program->source, compilation->options.text,
-                                     compilation->headers)
-                         .ok();
-  if (known) objects().set_compilation(program, compilation);
+  if (code == CL_SUCCESS && is_given) objects().set_compilation(program, compilation);
   return code;
 }
 
-// Does not use the application's program, whose files and headers may have changed since the call.
 void compile_deferred(cl_program handle) {
   const ProgramPointer program = objects().find(handle);
   const CompilationPointer seen = objects().compilation_of(handle);
   if (program == nullptr || seen == nullptr || !seen->is_deferred) return;
   const std::lock_guard<std::mutex> lock(program->building);
   if (objects().compilation_of(handle) != seen) return;  // another thread was faster
-  const cl_program made = create_named(program->context, seen->whole);
-  if (made == nullptr) return objects().set_compilation(program, nullptr);
-  (void)next.clCompileProgram(made, static_cast<cl_uint>(seen->devices.size()),
-                              seen->devices.data(), seen->options.or_null(seen->whole.options), 0,
-                              nullptr, nullptr, nullptr, nullptr);
-  const std::vector<std::string> own_logs(seen->devices.size());
-  objects().set_twin(
-      program, std::make_shared<Twin>(made, seen->whole, seen->options, seen->devices, own_logs,
-                                      TunedProgram(), true));
-  auto compiled = std::make_shared<Compilation>(*seen);
-  compiled->is_deferred = false;
-  objects().set_compilation(program, compiled);
+  (void)compile_named(program, *seen, /*keeps_failed=*/true);
+  if (objects().compilation_of(handle) == seen) objects().set_compilation(program, nullptr);
 }
 
 std::optional<cl_int> deferred_build_info(cl_program program, cl_device_id device,

@@ -2,6 +2,9 @@
 // Counts references as the application does, and finds the twin of a program.
 #include "runtime/layer/objects.hpp"
 
+#include <unistd.h>
+
+#include "runtime/source/driver_variables.hpp"
 #include "runtime/spool/launches.hpp"
 
 namespace kiln::layer {
@@ -13,8 +16,28 @@ Twin::~Twin() {
   next.clReleaseProgram(program);
 }
 
+namespace {
+
+// Fails if a variable changes what one of the program's drivers compiles.
+packs::Status check_variables(const Program &program) {
+  for (const cl_device_id id : devices_of(program.handle)) {
+    kiln_device *device = nullptr;
+    const bool is_known = find_device(id, &device, nullptr) == KILN_OK;
+    const char *profile = is_known ? device->device->description.profile : "";
+    const std::string_view found = source::changing_variable(profile, environ);
+    if (!found.empty()) {
+      return packs::Status::error(packs::Code::failed,
+                                  {found, " is set, which may change what the driver compiles"});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
                                      const Headers &headers) {
+  if (packs::Status s = check_variables(program); !s.ok()) return s;
   if (!program.is_il) return whole_program(program.source, options, headers);
   if (program.specialised) {
     return packs::Status::error(packs::Code::failed, "its specialisation constants were set");

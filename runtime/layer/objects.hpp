@@ -16,7 +16,6 @@
 
 namespace kiln::layer {
 
-using source::check_unchanged;
 using source::Headers;
 using source::program_name;
 using source::whole_module;
@@ -32,8 +31,8 @@ struct Options {
   const char *or_null(const std::string &same) const { return is_null ? nullptr : same.c_str(); }
 };
 
-// A built or compiled program that stands for one of the application's. Every user holds a
-// reference.
+// A built or compiled program that stands for one of the application's: from a binary, or from the
+// text that was named. Every user holds a reference.
 struct Twin {
   Twin(cl_program made, WholeProgram its_whole, Options its_options, Devices its_devices,
        std::vector<std::string> its_logs, TunedProgram its_sizes, bool its_is_compiled = false)
@@ -62,7 +61,8 @@ struct Twin {
     return logs[static_cast<std::size_t>(at)];
   }
 
-  // The same program built from its text, for queries that binaries cannot answer.
+  // The same program built from its text, for queries that binaries cannot answer; `program` itself
+  // if that is.
   std::mutex asking;
   bool asked = false;                        // guarded by `asking`, like `of_text`
   runtime::Handle<cl_program> of_text = {};  // null if the build failed
@@ -73,7 +73,6 @@ using TwinPointer = std::shared_ptr<Twin>;
 struct Compilation {
   WholeProgram whole;
   Options options;  // as the application gave them
-  Headers headers;
   Devices devices;
   // Whether the driver was not called yet, since a pack has the result.
   bool is_deferred = false;
@@ -96,7 +95,8 @@ struct Program {
   std::string source;  // or the bytes of a module; for a linked program, the link options
   bool is_il = false;
   std::mutex building;  // held while it is built or compiled
-  bool native = false;  // guarded by `building`: the driver did that, for the application
+  // Guarded by `building`: the driver did that with this handle, for the application.
+  bool native = false;
   std::atomic<bool> specialised{false};  // a module's constant was set
   // Whether the driver counts a kernel as a reference to its program, as some do.
   std::atomic<bool> counts_kernels{true};
@@ -110,8 +110,15 @@ struct Program {
 };
 using ProgramPointer = std::shared_ptr<Program>;
 
-// Returns the whole program for these options. Fails as whole_program() and whole_module() do, and
-// for a module whose constants were set.
+// Returns whether the application gave the text and options that were named, and not others with
+// the same meaning.
+inline bool is_as_given(const WholeProgram &whole, const Program &program,
+                        const std::string &options) {
+  return whole.source == program.source && whole.options == options;
+}
+
+// Returns the whole program for these options. Fails as whole_program() and whole_module() do, for
+// a module whose constants were set, and if a variable changes what the driver compiles.
 packs::Result<WholeProgram> whole_of(const Program &program, std::string_view options,
                                      const Headers &headers = {});
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits options into words, finds macros and header folders among them, and refuses options that
-// may name a file in another way.
+// it does not know.
 #include "runtime/source/build_options.hpp"
 
 #include <algorithm>
@@ -17,29 +17,70 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 // Quotes, escapes and response files, for which drivers have different rules.
 constexpr std::string_view kHard = "'\\@\t\n\r\v\f";
 
-// Prefixes of options that never name a file.
-constexpr std::string_view kPlain[] = {"-cl-", "-W", "-O", "-g", "-x", "-spir-std=", "-qcom-"};
+// Options that name no file and do not change how a text is divided into tokens and files.
+constexpr std::string_view kKnown[] = {"-w",
+                                       "-Werror",
+                                       "-Wall",
+                                       "-Wextra",
+                                       "-pedantic",
+                                       "-g",
+                                       "-O",
+                                       "-O0",
+                                       "-O1",
+                                       "-O2",
+                                       "-O3",
+                                       "-Os",
+                                       "-ffast-math",
+                                       "-fno-math-errno",
+                                       "-funsafe-math-optimizations",
+                                       "-ffinite-math-only",
+                                       "-funroll-loops",
+                                       "-create-library",
+                                       "-enable-link-options"};
+// Beginnings of such options, of OpenCL and of vendors. Letters, digits and "=.,+_-" may follow.
+constexpr std::string_view kFamilies[] = {"-cl-std=",
+                                          "-cl-single-precision-constant",
+                                          "-cl-denorms-are-zero",
+                                          "-cl-fp32-correctly-rounded-divide-sqrt",
+                                          "-cl-opt-disable",
+                                          "-cl-strict-aliasing",
+                                          "-cl-mad-enable",
+                                          "-cl-no-signed-zeros",
+                                          "-cl-unsafe-math-optimizations",
+                                          "-cl-finite-math-only",
+                                          "-cl-fast-relaxed-math",
+                                          "-cl-kernel-arg-info",
+                                          "-cl-uniform-work-group-size",
+                                          "-cl-no-subgroup-ifp",
+                                          "-spir-std=",
+                                          "-cl-nv-",
+                                          "-cl-intel-",
+                                          "-cl-amd-",
+                                          "-cl-arm-",
+                                          "-qcom-",
+                                          "-Wno-"};
+// The languages of -x.
+constexpr std::string_view kLanguages[] = {"cl", "clc++", "spir"};
 
 // Characters at the start of a folder's name that compilers replace, or read as another option.
 constexpr std::string_view kFolderMarks = "-=$";
 
-bool is_lower_word(std::string_view text) {
+template <std::size_t kCount>
+bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("=.,+_-").find(c) != std::string_view::npos;
   });
 }
 
-bool names_no_file(std::string_view option) {
-  if (option == "-w") return true;
-  if (option.find('/') != std::string_view::npos) return false;
-  if (option.starts_with("-W") && option.find(',') != std::string_view::npos) return false;  // -Wp,
-  // Switches such as -ffast-math, which have no operand.
-  const bool is_switch = option.starts_with("-f") || option.starts_with("-m");
-  if (is_switch && option != "-mllvm" && option != "-mlink-builtin-bitcode") {
-    return is_lower_word(option.substr(2));
-  }
-  return std::any_of(std::begin(kPlain), std::end(kPlain),
-                     [option](std::string_view plain) { return option.starts_with(plain); });
+bool is_understood(std::string_view option) {
+  const auto begins = [option](std::string_view family) { return option.starts_with(family); };
+  return is_among(option, kKnown) ||
+         (is_plain(option) && std::any_of(std::begin(kFamilies), std::end(kFamilies), begins));
 }
 
 Status refused(std::string_view what) { return Status::error(Code::bad_input, {what}); }
@@ -120,18 +161,13 @@ Result<IncludeOptions> include_options(std::string_view options) {
   for (std::size_t i = 0; i < words->size(); ++i) {
     const OptionWord &word = (*words)[i];
     const std::string kind = word.text.substr(0, 2);
-    if (word.text == "-x") {  // a language follows
-      if (++i == words->size()) return refused("its options: -x without a language");
-      continue;
+    if (word.text == "-x") {
+      if (++i < words->size() && is_among((*words)[i].text, kLanguages)) continue;
+      return refused("its option -x, without a language that is known");
     }
     if (kind != "-D" && kind != "-U" && kind != "-I") {
-      // With these options a byte may end a file, and the folders of all including files are
-      // searched.
-      if (word.text.starts_with("-fms-")) {
-        return refused("its option " + word.text + ", which compilers may read in another way");
-      }
-      if (names_no_file(word.text)) continue;
-      return refused("its option " + word.text + ", which may name a file");
+      if (is_understood(word.text)) continue;
+      return refused("its option " + word.text + ", which is not known");
     }
     const auto operand = operand_of(*words, &i);
     if (!operand) return refused("its options: " + kind + " without an operand");

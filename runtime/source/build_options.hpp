@@ -35,7 +35,7 @@ struct IncludeOptions {
   packs::Status doubt;
 };
 
-// Fails with the reason if the options may name a file other than by -I, if -D, -U or -I has no
+// Fails with the reason if an option is not of a list of known ones, if -D, -U or -I has no
 // operand, or if a driver that splits them differently would find another -I.
 packs::Result<IncludeOptions> include_options(std::string_view options);
 

@@ -36,7 +36,6 @@ struct File {
   std::string guard;  // macro of its include guard
   // The line with the first #pragma once that is under no condition; null: there is none.
   const LogicalLine *once = nullptr;
-  bool was_in_text = false;
   bool complete = false;  // has `once`, and the text already has it under no condition
   std::size_t number = 0;
 };
@@ -45,30 +44,6 @@ bool is_pragma_once(const LogicalLine &line) {
   const Directive directive = directive_of(line);
   return directive.name == "pragma" &&
          first_word(std::string_view(line.code).substr(directive.operands)) == "once";
-}
-
-// Returns whether the pragma means, or may mean, something else if several files are one text.
-bool is_odd_pragma(std::string_view operands) {
-  constexpr std::string_view kOdd[] = {"push_macro", "pop_macro", "include_alias", "system_header"};
-  constexpr std::string_view kCompilers[] = {"GCC", "clang"};
-  constexpr std::string_view kTheirs[] = {"unroll", "loop", "diagnostic", "fp", "optimize"};
-  const auto is_among = [](std::string_view word, const auto &words) {
-    return std::find(std::begin(words), std::end(words), word) != std::end(words);
-  };
-  const std::string_view word = first_word(operands);
-  if (word == "once") return operands.find_first_not_of(kBlanks, 4) != std::string_view::npos;
-  if (!is_among(word, kCompilers)) return is_among(word, kOdd);
-  operands.remove_prefix(word.size());
-  operands.remove_prefix(std::min(operands.find_first_not_of(kBlanks), operands.size()));
-  return !is_among(first_word(operands), kTheirs);
-}
-
-// Returns whether the directive means the same in one text as in several; #include is replaced.
-bool is_plain_directive(std::string_view name) {
-  constexpr std::string_view kSame[] = {"if",    "ifdef",   "ifndef", "elif",
-                                        "else",  "endif",   "define", "undef",
-                                        "error", "warning", "pragma", "include"};
-  return std::find(std::begin(kSame), std::end(kSame), name) != std::end(kSame);
 }
 
 bool is_if(std::string_view name) { return name == "if" || name == "ifdef" || name == "ifndef"; }
@@ -92,9 +67,7 @@ std::string line_directive(std::size_t line, std::string_view name) {
 class Flattener {
  public:
   explicit Flattener(const FlattenRequest &request) : request_(request) {
-    if (!request.as_compiled) return;
-    macros_ = request.as_compiled->macros;
-    conditions_ = request.as_compiled->conditions;
+    if (request.as_compiled) macros_ = request.as_compiled->macros;
   }
 
   Result<Flattened> run() {
@@ -141,7 +114,6 @@ class Flattener {
     }
     if (!chain_.empty() && listed_.insert(path.native()).second) {
       result_.files.push_back({path.generic_string(), opened.text, opened.identity});
-      result_.state += opened.identity + '\n';
     }
     const auto [place, is_new] = files_.try_emplace(opened.identity);
     if (is_new) {
@@ -162,9 +134,8 @@ class Flattener {
     file->place = opened.place;
     if (file->text.starts_with("\xEF\xBB\xBF")) file->text.erase(0, 3);
     file->number = files_.size();
-    auto doubt = odd_bytes(file->text);
-    ScannedText scanned = scan(file->text, CodeOf::directives);
-    if (!doubt) doubt = std::move(scanned.doubt);
+    ScannedText scanned = scan(file->text);
+    auto doubt = std::move(scanned.doubt);
     file->lines = std::move(scanned.lines);
     file->guard = include_guard(file->lines);
     if (!doubt) doubt = check_lines(file);
@@ -202,11 +173,7 @@ class Flattener {
       }
       const std::string_view operands = std::string_view(line.code).substr(directive.operands);
       if (directive.name == "undef") undefined_.emplace(first_word(operands));
-      if (directive.name == "pragma" && is_odd_pragma(operands)) {
-        note_odd(*file, line, "a pragma that is not certain where files are included");
-      }
-      const bool is_null = operands.empty() && directive.name.empty();
-      if (directive.is_one && !is_null && !is_plain_directive(directive.name)) {
+      if (!is_listed(line)) {
         note_odd(*file, line,
                  concat({"#", directive.name, ", which is not certain where files are included"}));
       }
@@ -230,7 +197,6 @@ class Flattener {
     const std::string_view operands = std::string_view(line.code).substr(directive.operands);
     if (directive.name == "define") macros_.define(operands);
     if (directive.name == "undef") macros_.undefine(operands);
-    conditions_.meet(line, directive);
   }
 
   struct Name {
@@ -253,12 +219,21 @@ class Flattener {
     const std::filesystem::path folder = from.path.parent_path();
     if (path.is_absolute()) return open(path);
     if (name.in_quotes) {
+      if (chain_.size() == 1 && is_found_first(path)) return ambiguous(path);
       auto file = open(folder / path);
       if (!file.ok()) return file;
       if (*file != nullptr) return is_header_too(folder, path) ? ambiguous(path) : file;
     }
     if (!request_.as_compiled) return search_dirs(request_.include_dirs, name);
-    return search_as_compiled(folder, name);
+    return search_as_compiled(name);
+  }
+
+  // Returns whether some compiler would take another file for what the source itself includes.
+  bool is_found_first(const std::filesystem::path &name) {
+    if (!request_.as_compiled) return false;
+    const auto &dirs = request_.as_compiled->first_dirs;
+    return std::any_of(dirs.begin(), dirs.end(),
+                       [&](const auto &dir) { return !is_absent(dir / name); });
   }
 
   // Returns whether a file outside clCompileProgram's headers has the name of one of them.
@@ -279,9 +254,9 @@ class Flattener {
     return {};
   }
 
-  // Drivers search the current folder before or after the others, or not at all; some search system
-  // folders; and they read quotes in options in two ways.
-  Result<File *> search_as_compiled(const std::filesystem::path &folder, const Name &name) {
+  // Drivers search the current folder before or after the others, or not at all, and they read
+  // quotes in options in two ways.
+  Result<File *> search_as_compiled(const Name &name) {
     const AsCompiled &other = *request_.as_compiled;
     const std::string quoted = first_identity(other.other_include_dirs, name.text);
     if (!quoted.empty() && quoted != first_identity(request_.include_dirs, name.text)) {
@@ -300,19 +275,6 @@ class Flattener {
                             here.identity != read(dir / name.text).identity;
       return is_other ? ambiguous(name.text) : open(dir / name.text);
     }
-    if (conditions_.is_skipped()) return static_cast<File *>(nullptr);
-    if (!is_absent(name.text)) return ambiguous(name.text);
-    std::vector<std::filesystem::path> dirs = other.other_dirs;
-    for (const auto &dir : dirs) {
-      if (!is_absent(dir / name.text)) return ambiguous(dir / name.text);
-    }
-    // A compiler that reads the path differently may find a file with the path's last name.
-    dirs.insert(dirs.end(), request_.include_dirs.begin(), request_.include_dirs.end());
-    dirs.insert(dirs.end(), {folder, "", other.headers_dir});
-    const std::filesystem::path last = std::filesystem::path(name.text).filename();
-    for (const auto &dir : dirs) {
-      if (!is_absent(dir / last)) return ambiguous(dir / last);
-    }
     return static_cast<File *>(nullptr);
   }
 
@@ -328,10 +290,6 @@ class Flattener {
       const std::string macro = concat({kOnce, decimal(file.number), "\n"});
       result_.text += concat({"#ifndef ", macro, "#define ", macro});
     }
-    // A compiler may skip the file the second time.
-    const bool is_again = wrapped && file.was_in_text;
-    if (is_again) conditions_.begin_unknown();
-    file.was_in_text = true;
     chain_.push_back({&file, 0});
     result_.text += line_directive(1, request_.name(file.path));
     // For each #if around the line, whether an include in one of its groups was replaced: if the
@@ -362,7 +320,6 @@ class Flattener {
     if (!result_.text.ends_with('\n')) result_.text += '\n';
     if (wrapped) result_.text += "#endif\n";
     if (wrapped && certain) file.complete = true;
-    if (is_again) conditions_.end();
     chain_.pop_back();
     return {};
   }
@@ -379,6 +336,7 @@ class Flattener {
   // Returns whether the line was replaced by a file, or left out.
   Result<bool> inline_line(File &file, const LogicalLine &line, const Directive &directive,
                            bool certain) {
+    result_.has_includes = true;
     std::string operand(std::string_view(line.code).substr(directive.operands));
     chain_.back().at =
         directive.operands < line.at.size() ? line.at[directive.operands] : line.begin;
@@ -401,12 +359,12 @@ class Flattener {
     }
     const auto included = search(file, name);
     if (!included.ok()) return included.status();
-    if (*included == nullptr && !is_made && (request_.as_compiled || !name.in_quotes)) {
-      if (!conditions_.is_skipped()) {
-        result_.left_includes = true;
-        conditions_.forget();
-      }
+    if (*included == nullptr && !is_made && !request_.as_compiled && !name.in_quotes) {
       copy(file, line);
+      return false;
+    }
+    if (*included == nullptr && !is_made && request_.as_compiled && !certain) {
+      result_.text += kMissingFile + std::string(line.line_count, '\n');
       return false;
     }
     if (*included == nullptr) {
@@ -487,7 +445,6 @@ class Flattener {
 
   const FlattenRequest &request_;
   IncludeMacros macros_;
-  Conditions conditions_;
   std::map<std::string, OpenedFile> read_;              // by path
   std::map<std::string, std::unique_ptr<File>> files_;  // by identity
   std::set<std::string> listed_;                        // paths in the result
@@ -501,7 +458,7 @@ class Flattener {
 
 std::string number(std::uint64_t value) { return packs::hex64(value); }
 
-// Identifies the file or folder; state_of() also covers the state of its contents.
+// Identifies the file or folder; state_of() also covers the state of the contents.
 std::string identity_of(const struct stat &info) {
   return number(info.st_dev) + ":" + number(info.st_ino);
 }

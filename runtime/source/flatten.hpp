@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kiln/packs/status.hpp"
-#include "runtime/source/directives.hpp"
+#include "runtime/source/include_macros.hpp"
 
 namespace kiln::source {
 
@@ -48,18 +48,22 @@ NameFile names_below(const std::filesystem::path &manifest_folder);
 NameFile names_as_opened();
 
 // Rules for a program that some compiler accepted, and a driver whose rules are not known exactly.
-// An #include without a file stays, as under a false condition. Fails if only some compilers may
-// find the file, unless every compiler skips the line.
+// An #include under a condition whose file is not found becomes kMissingFile. Fails if only some
+// compilers may find another file for a name.
 struct AsCompiled {
   IncludeMacros macros;               // from the options; names of files may use them
-  Conditions conditions;              // with the macros of the options
   std::filesystem::path headers_dir;  // clCompileProgram's headers; empty if there are none
-  // Folders that some compilers search and others do not: fails if they have the file.
-  std::vector<std::filesystem::path> other_dirs;
+  // Folders in which some compiler looks for names in quotes before all others: fails if they have
+  // the file of the source's own #include.
+  std::vector<std::filesystem::path> first_dirs;
   // The include folders as another driver reads the options, if it reads them differently: fails if
   // another file is found there.
   std::vector<std::filesystem::path> other_include_dirs;
 };
+
+// Stands for an #include whose file is not found. A compiler that does not skip the line fails, and
+// cannot make a program of a file that the text does not hold.
+inline constexpr char kMissingFile[] = "#error Kiln found no file for this #include";
 
 struct FlattenRequest {
   std::filesystem::path source;
@@ -79,8 +83,7 @@ struct IncludedFile {
 struct Flattened {
   std::string text;
   std::vector<IncludedFile> files;  // without the source: each path once, in reading order
-  std::string state;                // the files' identities: differs if a file does
-  bool left_includes = false;       // of files that were not found
+  bool has_includes = false;        // has an #include, whether or not there is a file
 };
 
 // Replaces `#include "x"` by the text of x, between `#line` directives, and `#include <x>` if an
@@ -94,8 +97,8 @@ struct Flattened {
 // brackets, or from macros that are not certain; one file by two names; doubts of odd_bytes() and
 // scan(); conditionals that a file does not close itself; `#pragma once` under a condition; a file
 // that includes itself, directly or through others, with neither `#pragma once` before nor an
-// include guard that stays defined; `#line`, `#include_next` and other directives and pragmas that
-// mean something else in one text; more than 64 levels; a text of more than 16 MiB. The message is
+// include guard that stays defined; in several files, directives and pragmas that are not listed
+// (is_listed()); more than 64 levels; a text of more than 16 MiB. The message is
 // complete and ready to print: file:line:column with the path as opened, the line, a caret, the
 // expected text; then the chain of files that led there.
 Result<Flattened> flatten(const FlattenRequest &request);

@@ -9,39 +9,24 @@ namespace {
 
 bool is_space_in_line(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
-// Returns whether a byte of code is only code, whatever is next to it.
-bool is_plain(char c) {
-  return c != '\\' && c != '\n' && c != '\r' && c != '/' && c != '"' && c != '\'';
+bool names_file(std::string_view directive) {
+  return directive == "include" || directive == "line";
 }
+
+bool is_comment_mark(char c) { return c == '/' || c == '*'; }
 
 // Walks the text once; every byte is either code, comment, splice or line end.
 class Scanner {
  public:
-  Scanner(std::string_view text, bool all_code) : text_(text), all_code_(all_code) {}
+  Scanner(std::string_view text, const TakeWord &take_word) : text_(text), take_word_(take_word) {}
 
-  bool done() const { return at_ >= text_.size(); }
-  std::optional<Doubt> take_doubt() { return std::move(doubt_); }
-
-  LogicalLine next() {
-    LogicalLine line;
-    line.begin = at_;
-    line.first_line = line_;
-    state_ = State::code;
-    may_be_directive_ = true;
-    is_directive_ = false;
-    do {
-      if (state_ == State::code) keep_plain(line);
-    } while (!done() && step(line));
-    if (is_literal() && literal_has_comment_) doubt("a literal that does not end, with a comment");
-    if (done() && state_ == State::block_comment) doubt("a comment that does not end");
-    if (!is_directive_) line.at.clear();
-    line.end = at_;
-    line.line_count = std::max<std::size_t>(1, line_ - line.first_line);
-    return line;
+  ScannedText run() {
+    while (!done()) found_.lines.push_back(next());
+    return std::move(found_);
   }
 
  private:
-  enum class State { code, line_comment, block_comment, string, character };
+  bool done() const { return at_ >= text_.size(); }
 
   char peek(std::size_t ahead) const {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
@@ -53,140 +38,200 @@ class Scanner {
     return peek(ahead) == '\r' && peek(ahead + 1) == '\n' ? 2 : 0;
   }
 
-  static bool is_comment_mark(char c) { return c == '/' || c == '*'; }
-
-  // Returns the byte before this position, without the splices in between.
-  char before_splices() const {
-    std::string_view before = text_.substr(0, at_);
-    for (const std::string_view splice : {"\\\n", "\\\r\n"}) {
-      while (before.ends_with(splice)) before.remove_suffix(splice.size());
-    }
-    return before.empty() ? '\0' : before.back();
-  }
-
-  void keep(LogicalLine &line, char c) {
-    if (!may_be_directive_ && !all_code_) return;
-    line.code += c;
-    if (!may_be_directive_) return;
-    line.at.push_back(at_);
-    if (is_space_in_line(c) || is_directive_) return;
-    is_directive_ = c == '#';
-    may_be_directive_ = is_directive_;
-  }
-
-  // Takes all plain bytes at once: most of a text.
-  void keep_plain(LogicalLine &line) {
-    for (; may_be_directive_ && !done() && is_plain(text_[at_]); ++at_) keep(line, text_[at_]);
-    const std::size_t begin = at_;
-    while (!done() && is_plain(text_[at_])) ++at_;
-    if (all_code_) line.code += text_.substr(begin, at_ - begin);
-  }
-
-  // Takes one byte, or a pair that belongs together. Returns false after the line's end.
-  bool step(LogicalLine &line) {
-    if (peek(0) == '\\' && line_end(1) > 0) {
-      const char before = before_splices();
-      at_ += 1 + line_end(1);
+  LogicalLine next() {
+    LogicalLine line;
+    line.begin = at_;
+    line.first_line = line_;
+    line_of_ = &line;
+    is_directive_ = false;
+    last_ = '\n';
+    while (!done() && line_end(0) == 0) step();
+    if (!done()) {
+      at_ += line_end(0);
       ++line_;
-      if (done()) doubt("a backslash at the end of the file");
-      if (is_comment_mark(before) && is_comment_mark(peek(0))) doubt("a comment mark in two lines");
-      return true;
     }
-    if (const std::size_t size = line_end(0)) {
-      at_ += size;
-      ++line_;
-      return state_ == State::block_comment;
-    }
-    if (state_ == State::block_comment) {
-      if (peek(0) == '*' && peek(1) == '/') {
-        state_ = State::code;
-        ++at_;
-      }
-    } else if (state_ != State::line_comment) {
-      step_code(line);
-    }
-    ++at_;
-    return true;
+    line.end = at_;
+    line.line_count = std::max<std::size_t>(1, line_ - line.first_line);
+    return line;
   }
 
-  bool is_literal() const { return state_ == State::string || state_ == State::character; }
-
-  bool begins_comment() const { return peek(0) == '/' && (peek(1) == '/' || peek(1) == '*'); }
-
-  void step_code(LogicalLine &line) {
+  // Takes a word, a comment, a literal, a splice or one other byte.
+  void step() {
     const char c = peek(0);
-    if (state_ == State::code && begins_comment()) {
-      check_comment(line);
-      state_ = peek(1) == '/' ? State::line_comment : State::block_comment;
-      keep(line, ' ');
+    if (is_word_character(c)) return word();
+    if (c == '\\') return splice();
+    if (c == '/' && (peek(1) == '/' || peek(1) == '*')) return comment();
+    if (c == '"' || c == '\'') return literal(c);
+    if (c == '\f' && last_ == '\n' && (line_end(1) > 0 || peek(1) == '/')) {  // a new page
       ++at_;
       return;
     }
-    keep(line, c);
-    const char quote = state_ == State::string ? '"' : '\'';
-    if (state_ == State::code) {
-      if (c == '"' || c == '\'') begin_literal(c);
-    } else if (c == quote) {
-      // A string may hold a URL.
-      const bool is_odd = literal_has_comment_ && state_ == State::character;
-      if (literal_has_block_ || is_odd) doubt("a comment within a literal");
-      state_ = State::code;
-    } else if (begins_comment()) {
-      literal_has_comment_ = true;
-      literal_has_block_ = literal_has_block_ || peek(1) == '*';
-    } else if (c == '\\' && at_ + 1 == text_.size()) {
-      doubt("a backslash at the end of the file");
-    } else if (c == '\\' && line_end(1) == 0) {
-      if (peek(1) == '\\' && line_end(2) > 0) doubt("a backslash before a splice in a literal");
-      ++at_;
-      keep(line, peek(0));
-    }
-    if (state_ == State::code && c == '\\' && (peek(1) == 'u' || peek(1) == 'U')) {
-      doubt("a universal character name");
-    }
-    if (state_ == State::code && c == '\\' && at_ + 1 == text_.size()) {
-      doubt("a backslash at the end of the file");
-    }
+    if (c < ' ' ? c != '\t' : c > '~' || c == '$') doubt("a character that is not known in code");
+    if (c == '%' && peek(1) == ':') doubt("%:");
+    if (c == '.') dot();
+    keep(1);
   }
 
-  // R"(...)" is a raw string in C++ for OpenCL.
-  void begin_literal(char quote) {
-    state_ = quote == '"' ? State::string : State::character;
-    literal_has_comment_ = literal_has_block_ = false;
-    if (quote == '"' && before_splices() == 'R') doubt("a raw string");
+  // Keeps the next bytes, if they are code of a directive.
+  void keep(std::size_t size) {
+    const char c = peek(0);
+    if (line_of_->is_blank && !is_space_in_line(c)) {
+      line_of_->is_blank = false;
+      is_directive_ = c == '#';
+    }
+    for (std::size_t i = 0; is_directive_ && i < size; ++i) {
+      line_of_->code += text_[at_ + i];
+      line_of_->at.push_back(at_ + i);
+    }
+    at_ += size;
+    last_ = text_[at_ - 1];
+  }
+
+  void word() {
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && is_word_character(text_[end])) ++end;
+    const std::string_view found = text_.substr(at_, end - at_);
+    if (take_word_ && (found[0] < '0' || found[0] > '9')) take_word_(found);
+    keep(found.size());
+  }
+
+  // A backslash continues the line, and does nothing else outside literals. Compilers must not
+  // join words or comment marks of two lines.
+  void splice() {
+    const std::size_t size = line_end(1);
+    if (size == 0) {
+      doubt("a backslash that does not end its line");
+      return keep(1);
+    }
+    skip_splice(size);
+    if (done()) doubt("a backslash at the end of the file");
+    if (is_word_character(last_) && is_word_character(peek(0))) doubt("a word in two lines");
+    if (is_comment_mark(last_) && is_comment_mark(peek(0))) doubt("a comment mark in two lines");
+    if (last_ == '%' && peek(0) == ':') doubt("%:");
+    if (last_ == 'R' && peek(0) == '"') doubt("a raw string");
+  }
+
+  void skip_splice(std::size_t line_end_size) {
+    at_ += 1 + line_end_size;
+    ++line_;
+  }
+
+  // Takes the comment, but not the line end behind a line comment.
+  void comment() {
+    check_comment();
+    const bool is_block = peek(1) == '*';
+    if (is_directive_) {
+      line_of_->code += ' ';
+      line_of_->at.push_back(at_);
+    }
+    last_ = ' ';
+    bool follows_splice = false;
+    char before = '\0';
+    for (at_ += 2; !done(); ++at_) {
+      const std::size_t size = line_end(0);
+      if (peek(0) == '\\' && line_end(1) > 0) {
+        skip_splice(line_end(1));
+        if (done()) doubt("a backslash at the end of the file");
+        --at_;
+        follows_splice = true;
+        continue;
+      }
+      if (size > 0 && !is_block) return;
+      if (size > 0) ++line_;
+      if (is_block && before == '*' && peek(0) == '/') {
+        if (follows_splice) doubt("a comment mark in two lines");
+        ++at_;
+        return;
+      }
+      before = peek(0);
+      follows_splice = false;
+      if (size == 2) ++at_;
+    }
+    if (is_block) doubt("a comment that does not end");
   }
 
   // Compilers do not look for comments in the message of #error, nor in <...>.
-  void check_comment(const LogicalLine &line) {
+  void check_comment() {
     if (!is_directive_) return;
-    const Directive directive = directive_of(line);
+    const Directive directive = directive_of(*line_of_);
     const bool is_message = directive.name == "error" || directive.name == "warning";
     if (is_message && peek(1) == '*') doubt("a comment in #error or #warning");
-    const std::string_view operands = std::string_view(line.code).substr(directive.operands);
+    const std::string_view operands = std::string_view(line_of_->code).substr(directive.operands);
     if (operands.starts_with('<') && operands.find('>') == std::string_view::npos) {
       doubt("a comment within <...>");
     }
   }
 
+  // 1'000 is a number in C++, and don't may stand in #error or a skipped group: a compiler may or
+  // may not see a literal, which must make no difference for the rest of the line.
+  void check_apostrophe() {
+    const std::string_view line = text_.substr(at_, text_.find('\n', at_) - at_);
+    const bool is_plain = line.find_first_of("\"\\") == std::string_view::npos &&
+                          line.find("//") == std::string_view::npos &&
+                          line.find("/*") == std::string_view::npos;
+    if (!is_plain) doubt("a quote behind a word");
+  }
+
+  // A literal that does not end is text in a skipped group, such as an apostrophe. R"(...)" is a
+  // raw string in C++ for OpenCL.
+  void literal(char quote) {
+    if (quote == '"' && last_ == 'R') doubt("a raw string");
+    if (quote == '\'' && is_word_character(last_)) check_apostrophe();
+    // Neither a character nor a file's name becomes a directive of an assembler.
+    const bool is_name =
+        quote == '\'' || (is_directive_ && names_file(directive_of(*line_of_).name));
+    bool has_comment = false, has_block = false;
+    keep(1);
+    while (!done() && line_end(0) == 0 && peek(0) != quote) {
+      if (peek(0) == '/' && (peek(1) == '/' || peek(1) == '*')) {
+        has_comment = true;
+        has_block = has_block || peek(1) == '*';
+      }
+      if (peek(0) == '.' && !is_name) dot();
+      if (peek(0) != '\\') {
+        keep(1);
+        continue;
+      }
+      const std::size_t behind = peek(1) == '\\' ? 2 : 1;  // a splice comes before an escape
+      if (line_end(behind) > 0 || at_ + behind >= text_.size()) {
+        doubt("a literal in two lines");
+        return keep(1);
+      }
+      keep(2);
+      last_ = '\\';
+    }
+    if (peek(0) != quote) {
+      if (has_comment) doubt("a literal that does not end, with a comment");
+      return;
+    }
+    // A string may hold a URL.
+    if (has_block || (has_comment && quote == '\'')) doubt("a comment within a literal");
+    keep(1);
+  }
+
+  // Notes a dot that an assembler may take for the beginning of a directive's name: one that is not
+  // behind a word, and is neither of a number nor of "...".
+  void dot() {
+    const bool is_ellipsis = peek(1) == '.' && peek(2) == '.';
+    const bool is_number = peek(1) >= '0' && peek(1) <= '9';
+    const bool is_joined = is_word_character(last_) || last_ == ')' || last_ == ']';
+    if (is_ellipsis) keep(2);
+    if (!is_ellipsis && !is_number && !is_joined) found_.has_bare_dot = true;
+  }
+
   void doubt(const char *what) {
-    if (!doubt_) doubt_ = Doubt{std::min(at_, text_.size()), what};
+    if (!found_.doubt) found_.doubt = Doubt{std::min(at_, text_.size()), what};
   }
 
   std::string_view text_;
+  const TakeWord &take_word_;
+  ScannedText found_;
+  LogicalLine *line_of_ = nullptr;  // the line at hand
   std::size_t at_ = 0;
   std::size_t line_ = 1;
-  State state_ = State::code;
-  bool may_be_directive_ = true;  // only spaces or # so far
   bool is_directive_ = false;
-  bool all_code_;
-  bool literal_has_comment_ = false;  // the beginning of a comment
-  bool literal_has_block_ = false;    // in particular /*
-  std::optional<Doubt> doubt_;
+  char last_ = '\n';  // the byte before, without splices; a blank for a comment
 };
-
-bool is_blank(const LogicalLine &line) {
-  return std::all_of(line.code.begin(), line.code.end(), is_space_in_line);
-}
 
 std::string_view operand_word(const LogicalLine &line, const Directive &directive) {
   return first_word(std::string_view(line.code).substr(directive.operands));
@@ -228,9 +273,6 @@ std::optional<Doubt> odd_bytes(std::string_view text) {
       return Doubt{at, "a trigraph"};
     }
   }
-  for (std::size_t at = 0; (at = text.find('%', at)) != std::string_view::npos; ++at) {
-    if (next(at) == ':') return Doubt{at, "%:"};
-  }
   for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
     const std::size_t end = std::min(text.find_first_not_of(" \t\v\f", at + 1), text.size());
     const bool ends_line = end == text.size() || text[end] == '\n' || text[end] == '\r';
@@ -239,25 +281,44 @@ std::optional<Doubt> odd_bytes(std::string_view text) {
   return std::nullopt;
 }
 
-ScannedText scan(std::string_view text, CodeOf code) {
-  ScannedText scanned;
-  Scanner scanner(text, code == CodeOf::all_lines);
-  while (!scanner.done()) scanned.lines.push_back(scanner.next());
-  scanned.doubt = scanner.take_doubt();
+ScannedText scan(std::string_view text, const TakeWord &take_word) {
+  ScannedText scanned = Scanner(text, take_word).run();
+  if (auto odd = odd_bytes(text)) scanned.doubt = std::move(odd);
   return scanned;
 }
 
 Directive directive_of(const LogicalLine &line) {
   const std::string &code = line.code;
+  if (code.empty()) return {{}, 0, false};
   const auto skip_spaces = [&code](std::size_t at) {
     while (at < code.size() && is_space_in_line(code[at])) ++at;
     return at;
   };
-  const std::size_t hash = skip_spaces(0);
-  if (hash == code.size() || code[hash] != '#') return {{}, code.size(), false};
-  const std::size_t begin = skip_spaces(hash + 1);
+  const std::size_t begin = skip_spaces(1);
   const std::string_view name = first_word(std::string_view(code).substr(begin));
   return {name, skip_spaces(begin + name.size()), true};
+}
+
+bool is_listed(const LogicalLine &line) {
+  constexpr std::string_view kNames[] = {"if",     "ifdef", "ifndef", "elif",    "else",   "endif",
+                                         "define", "undef", "error",  "warning", "include"};
+  constexpr std::string_view kPragmas[] = {
+      "OPENCL", "OPENCL_EXTENSION",     "unroll", "nounroll", "omp",
+      "ivdep",  "promote_to_registers", "pack"};
+  constexpr std::string_view kTheirs[] = {"unroll", "nounroll", "loop", "diagnostic", "ivdep"};
+  const auto is_among = [](std::string_view word, const auto &words) {
+    return std::find(std::begin(words), std::end(words), word) != std::end(words);
+  };
+  const Directive directive = directive_of(line);
+  if (!directive.is_one || is_among(directive.name, kNames)) return true;
+  std::string_view operands = trimmed(std::string_view(line.code).substr(directive.operands));
+  if (directive.name.empty()) return operands.empty();
+  if (directive.name != "pragma") return false;
+  const std::string_view word = first_word(operands);
+  operands = trimmed(operands.substr(word.size()));
+  if (word == "once") return operands.empty();
+  if (word == "GCC" || word == "clang") return is_among(first_word(operands), kTheirs);
+  return is_among(word, kPragmas);
 }
 
 std::string_view include_guard(const std::vector<LogicalLine> &lines) {
@@ -265,7 +326,7 @@ std::string_view include_guard(const std::vector<LogicalLine> &lines) {
   std::size_t directives = 0, depth = 0;
   bool closed = false;
   for (const LogicalLine &line : lines) {
-    if (is_blank(line)) continue;
+    if (line.is_blank) continue;
     const Directive directive = directive_of(line);
     const std::string_view name = directive.name;
     if (closed || (directives < 2 && name.empty())) return {};

@@ -2,11 +2,14 @@
 // Logical lines of OpenCL C: what a preprocessor sees after lines are spliced and comments are
 // removed. Pure functions; thread-safe.
 //
-// The functions accept a strict subset: a text that compilers may divide into lines, comments and
-// literals in different ways has a Doubt, and the caller refuses it.
+// The functions accept what they know: outside comments and literals printable ASCII, blanks, tabs,
+// line ends, and a form feed before a line end or comment at the begin of a line. Anything else, or
+// what compilers may divide into lines, comments and literals in different ways, is a Doubt, and
+// the caller refuses the text.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,14 +24,12 @@ struct LogicalLine {
   std::size_t end = 0;         // offset past the last byte, which is the line end if there is one
   std::size_t first_line = 1;  // counted from 1
   std::size_t line_count = 1;
-  std::string code;             // without line ends and splices; a space for each comment
-  std::vector<std::size_t> at;  // for a directive: the offset in the text of each byte of `code`
+  bool is_blank = true;  // has only blanks and comments
+  // Of a directive, from its # on: without line ends and splices; a space for each comment. Empty
+  // if the line is no directive.
+  std::string code;
+  std::vector<std::size_t> at;  // offset in the text of each byte of `code`
 };
-
-// The lines whose code scan() returns. Directives are few, and most of the time goes to the code of
-// other lines. With `directives`, the code of other lines ends after its first character that is no
-// space.
-enum class CodeOf { directives, all_lines };
 
 // The first place in a text that compilers may read in different ways.
 struct Doubt {
@@ -36,19 +37,27 @@ struct Doubt {
   std::string what;    // a noun phrase: "a trigraph"
 };
 
-// Finds bytes to which compilers give different meanings: NUL, Ctrl-Z, a carriage return without a
-// line feed, trigraphs, "%:", and a backslash with blanks before the end of its line.
+// Finds bytes to which compilers give different meanings, wherever they stand: NUL, Ctrl-Z, a
+// carriage return without a line feed, trigraphs, and a backslash with blanks before the end of its
+// line.
 std::optional<Doubt> odd_bytes(std::string_view text);
 
 // `lines` are the lines of the text, in order, without gaps. Line ends are "\n" or "\r\n". `doubt`
-// is for comments and literals that may end elsewhere for another compiler: comment marks within a
-// literal, #error, #warning or <...>; raw strings; universal character names; a comment or a splice
-// that the end of the text cuts off.
+// is for odd_bytes(), for unknown characters in code, and for comments and literals that may end
+// elsewhere for another compiler: words, comment marks or literals in two lines; comment marks
+// within a literal, #error, #warning or <...>; raw strings; a quote behind a word, as in 1'000; a
+// comment or a splice that the end of the text cuts off.
 struct ScannedText {
   std::vector<LogicalLine> lines;
   std::optional<Doubt> doubt;
+  // Code or a literal has a dot with which inline assembly may begin a directive, such as .incbin.
+  bool has_bare_dot = false;
 };
-ScannedText scan(std::string_view text, CodeOf code);
+
+// Called with each word of the code that does not begin with a digit; the words are in the text.
+using TakeWord = std::function<void(std::string_view)>;
+
+ScannedText scan(std::string_view text, const TakeWord &take_word = nullptr);
 
 bool is_word_character(char c);  // a letter, a digit or '_'
 
@@ -57,7 +66,7 @@ std::string_view trimmed(std::string_view text);  // without blanks at both ends
 std::string_view first_word(std::string_view text);  // at the beginning of `text`; may be empty
 
 // Blanks within a line of code.
-inline constexpr std::string_view kBlanks = " \t\v\f\r";
+inline constexpr std::string_view kBlanks = " \t";
 
 // A preprocessor directive: its name and the place of its operands in `code`.
 struct Directive {
@@ -66,6 +75,10 @@ struct Directive {
   bool is_one = false;       // the line begins with #
 };
 Directive directive_of(const LogicalLine &line);
+
+// Returns whether the line is no directive, or one of a list that every compiler understands alike,
+// whether the text is one file or several; also of pragmas.
+bool is_listed(const LogicalLine &line);
 
 // Returns the macro of an include guard that spans the whole file, or nothing: the first directive
 // is `#ifndef M`, the second is `#define M`, the last is the `#endif` of the first, and no code

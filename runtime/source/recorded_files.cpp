@@ -73,7 +73,7 @@ packs::Status read_recorded_files(std::string_view bytes, WholeProgram *program)
             take("text", &bytes, &file.text);
   }
   std::string end;
-  if (whole && take("end", &bytes, &end) && bytes.empty() && !program->files.empty()) return {};
+  if (whole && take("end", &bytes, &end) && bytes.empty()) return {};
   return packs::Status::error(Code::bad_input, "damaged: it is not a file of recorded includes");
 }
 

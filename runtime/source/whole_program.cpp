@@ -11,14 +11,17 @@
 #include <unordered_set>
 
 #include "kiln/packs/contents.hpp"
+#include "kiln/packs/text.hpp"
 #include "runtime/source/build_options.hpp"
 #include "runtime/source/flatten.hpp"
 #include "runtime/source/logical_lines.hpp"
+#include "runtime/source/source_error.hpp"
 
 namespace kiln::source {
 namespace {
 
 namespace fs = std::filesystem;
+using packs::concat;
 
 constexpr std::size_t kModuleHeader = 20;
 constexpr std::size_t kDigits = 32;
@@ -26,93 +29,36 @@ constexpr char kRoot[] = "<program>";
 // The flattener's text of kRoot begins with this line.
 constexpr std::string_view kMark = "#line 1 \"<program>\"\n";
 
-// Directives that include files by other rules, and words that ask for files or the time.
-constexpr std::string_view kDirectives[] = {"include_next", "import", "embed"};
+// Words that ask for files, for the time, or for any pragma.
 constexpr std::string_view kWords[] = {"__has_include", "__has_include_next", "__has_embed",
-                                       "__DATE__",      "__TIME__",           "__TIMESTAMP__"};
-// Words that differ between a file and the text that includes it. _Pragma may be any pragma.
+                                       "__DATE__",      "__TIME__",           "__TIMESTAMP__",
+                                       "_Pragma"};
+// Words that differ between a file and the text that includes it.
 constexpr std::string_view kPlaces[] = {"__FILE__",       "__BASE_FILE__",
                                         "__FILE_NAME__",  "__INCLUDE_LEVEL__",
-                                        "__builtin_FILE", "__builtin_source_location",
-                                        "_Pragma"};
-// Words after a # that includes files; a comment may go on in the next line.
-constexpr std::string_view kLineTraces[] = {"include", "import", "embed"};
-// Folders in which some drivers look for headers, such as rusticl and Intel's.
+                                        "__builtin_FILE", "__builtin_source_location"};
+// Words that begin inline assembly.
+constexpr std::string_view kAssembly[] = {"asm", "__asm", "__asm__"};
+// Folders in which some drivers look for headers, such as rusticl's and Intel's.
 constexpr const char *kSystemDirs[] = {"/usr/local/include", "/usr/include"};
+// Headers that compilers include unasked, also from the current folder and the folders of -I.
+constexpr const char *kUnasked[] = {"opencl-c.h", "opencl-c-base.h"};
 
-// Environment variables with which drivers extend the application's options.
-constexpr const char *kOptionVariables[] = {"POCL_EXTRA_BUILD_FLAGS", "AMD_OCL_BUILD_OPTIONS",
-                                            "AMD_OCL_BUILD_OPTIONS_APPEND"};
 // Environment variables that name header folders for some compilers.
 constexpr const char *kFolderVariables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"};
 
-template <std::size_t kCount>
-bool has_any(std::string_view text, const std::string_view (&traces)[kCount]) {
-  return std::any_of(std::begin(traces), std::end(traces), [text](std::string_view trace) {
-    return text.find(trace) != std::string_view::npos;
-  });
-}
-
-// Returns whether a backslash continues a line; `within_words`: in the middle of a word.
-bool has_splice(std::string_view text, bool within_words) {
-  for (std::size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos; ++at) {
-    const std::size_t end = text.find_first_not_of('\r', at + 1);
-    if (end == std::string_view::npos) return false;
-    if (text[end] != '\n') continue;
-    const bool begins = at > 0 && is_word_character(text[at - 1]);
-    // A word may go on after several splices, too.
-    const bool goes_on =
-        end + 1 < text.size() && (is_word_character(text[end + 1]) || text[end + 1] == '\\');
-    if (!within_words || (begins && goes_on)) return true;
-  }
-  return false;
-}
-
-// Returns whether the text may have kWords or include directives; most texts have neither.
-bool has_traces(std::string_view text) {
-  for (std::size_t at = 0; (at = text.find('#', at)) != std::string_view::npos; ++at) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    if (has_any(line, kLineTraces) || line.find("/*") != std::string_view::npos) return true;
-  }
-  // Looks for DATE__, TIME__, TIMESTAMP__.
-  for (std::size_t at = 0; (at = text.find("__", at)) != std::string_view::npos; ++at) {
-    if (at > 0 && (text[at - 1] == 'E' || text[at - 1] == 'P')) return true;
-  }
-  // A # and its word may be in two lines.
-  const bool is_split = has_any(text, kLineTraces) && has_splice(text, /*within_words=*/false);
-  return is_split || has_splice(text, /*within_words=*/true);
-}
-
 using Words = std::vector<std::string_view>;
 
-// Returns the words that a program must not have, all of which begin with '_'.
+template <std::size_t kCount>
+bool is_among(std::string_view word, const std::string_view (&words)[kCount]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+// Returns the words that a program must not have.
 Words odd_words(bool has_files) {
   Words words(std::begin(kWords), std::end(kWords));
   if (has_files) words.insert(words.end(), std::begin(kPlaces), std::end(kPlaces));
   return words;
-}
-
-// Calls `take` with each word of the text that begins with '_', until it returns true.
-template <typename Take>
-void each_underscore(std::string_view text, const Take &take) {
-  for (std::size_t at = 0; (at = text.find('_', at)) != std::string_view::npos; ++at) {
-    if (at > 0 && is_word_character(text[at - 1])) continue;
-    const std::string_view word = first_word(text.substr(at));
-    if (take(word)) return;
-    at += word.size() - 1;
-  }
-}
-
-// Returns the first of `words` in the text; empty if there is none.
-std::string_view find_word(std::string_view text, const Words &words) {
-  std::string_view found;
-  each_underscore(text, [&](std::string_view word) {
-    const auto place = std::find(words.begin(), words.end(), word);
-    if (place != words.end()) found = *place;
-    return !found.empty();
-  });
-  return found;
 }
 
 using Pieces = std::unordered_set<std::string_view>;
@@ -130,12 +76,14 @@ bool is_made_of(std::string_view word, const Pieces &pieces) {
   return reached[word.size()];
 }
 
-// Returns all shorter words from which ## could make one of odd_words(). Never destroyed, since an
-// application's statics may build programs.
+// Returns all shorter words from which ## could make an odd word or one of kAssembly. Never
+// destroyed, since an application's statics may build programs.
 const Pieces &all_parts() {
   static const Pieces &parts = *[] {
     auto *made = new Pieces;
-    for (const std::string_view word : odd_words(/*has_files=*/true)) {
+    Words words = odd_words(/*has_files=*/true);
+    words.insert(words.end(), std::begin(kAssembly), std::end(kAssembly));
+    for (const std::string_view word : words) {
       for (std::size_t begin = 0; begin < word.size(); ++begin) {
         const std::size_t longest = word.size() - (begin == 0 ? 1 : begin);
         for (std::size_t size = 1; size <= longest; ++size) made->insert(word.substr(begin, size));
@@ -146,40 +94,76 @@ const Pieces &all_parts() {
   return parts;
 }
 
-// Returns the first of `words` that ## may make in a program of these texts, whichever macro has
-// the ##: a driver's headers may have one. Empty if there is none.
-std::string_view word_by_pasting(std::initializer_list<std::string_view> texts,
-                                 const Words &words) {
-  bool begins = false;
-  for (const std::string_view text : texts) {
-    each_underscore(text, [&](std::string_view piece) {
-      begins = std::any_of(words.begin(), words.end(), [piece](std::string_view word) {
-        return piece.size() < word.size() && word.starts_with(piece);
-      });
-      return begins;
-    });
-    if (begins) break;
+// Calls `take` with each word of the options, within quotes, too.
+void each_word(std::string_view options, const TakeWord &take) {
+  for (std::size_t at = 0; at < options.size(); ++at) {
+    if (!is_word_character(options[at])) continue;
+    const std::string_view word = first_word(options.substr(at));
+    take(word);
+    at += word.size();
   }
-  if (!begins) return {};
-  const Pieces &parts = all_parts();
-  Pieces pieces;
-  for (const std::string_view text : texts) {
-    const ScannedText scanned = scan(text, CodeOf::all_lines);  // leaves out words in comments
-    for (const LogicalLine &line : scanned.lines) {
-      const std::string_view code = line.code;
-      for (std::size_t at = 0; at < code.size(); ++at) {
-        if (!is_word_character(code[at])) continue;
-        const std::string_view word = first_word(code.substr(at));
-        if (const auto part = parts.find(word); part != parts.end()) pieces.insert(*part);
-        at += word.size();
-      }
+}
+
+bool has_bare_dot(std::string_view options) {
+  for (std::size_t at = 0; (at = options.find('.', at)) != std::string_view::npos; ++at) {
+    if (at == 0 || !is_word_character(options[at - 1])) return true;
+  }
+  return false;
+}
+
+// Finds words by which a program depends on more than its text. `text` and `options` must stay.
+class WordCheck {
+ public:
+  WordCheck(std::string_view text, std::string_view options, bool has_files)
+      : text_(text), options_(options), words_(odd_words(has_files)) {}
+
+  ScannedText run() {
+    const TakeWord see = [this](std::string_view word) { take(word); };
+    ScannedText scanned = scan(text_, see);
+    each_word(options_, see);
+    const bool has_dot = scanned.has_bare_dot || has_bare_dot(options_);
+    if (begins_ || has_dot) take_pieces();
+    if (found_.empty() && has_dot && has_assembly_) found_ = "asm";
+    return scanned;
+  }
+
+  // Returns the first word that the program must not have, which ## may make; empty if there is
+  // none.
+  std::string_view found() const { return found_; }
+
+ private:
+  void take(std::string_view word) {
+    has_assembly_ =
+        has_assembly_ || ((word[0] == '_' || word[0] == 'a') && is_among(word, kAssembly));
+    if (word[0] != '_') return;
+    for (const std::string_view odd : words_) {
+      if (word == odd && found_.empty()) found_ = odd;
+      begins_ = begins_ || (word.size() < odd.size() && odd.starts_with(word));
     }
   }
-  const auto found = std::find_if(words.begin(), words.end(), [&pieces](std::string_view word) {
-    return is_made_of(word, pieces);
-  });
-  return found == words.end() ? std::string_view() : *found;
-}
+
+  // Whichever macro has the ##: a driver's headers may have one.
+  void take_pieces() {
+    const Pieces &parts = all_parts();
+    Pieces pieces;
+    const TakeWord see = [&](std::string_view word) {
+      if (const auto part = parts.find(word); part != parts.end()) pieces.insert(*part);
+    };
+    (void)scan(text_, see);
+    each_word(options_, see);
+    const auto is_made = [&pieces](std::string_view word) { return is_made_of(word, pieces); };
+    const auto odd = std::find_if(words_.begin(), words_.end(), is_made);
+    if (found_.empty() && odd != words_.end()) found_ = *odd;
+    const bool has_pasting = text_.find("##") != text_.npos || options_.find("##") != text_.npos;
+    has_assembly_ = has_assembly_ || (has_pasting && std::any_of(std::begin(kAssembly),
+                                                                 std::end(kAssembly), is_made));
+  }
+
+  std::string_view text_, options_, found_;
+  Words words_;
+  bool begins_ = false;  // a word with which one of words_ begins
+  bool has_assembly_ = false;
+};
 
 // Fails with the first line of `what`.
 Status depends_on(std::string_view what) {
@@ -187,45 +171,38 @@ Status depends_on(std::string_view what) {
   return Status::error(Code::bad_input, {"it may depend on more than its text: ", what});
 }
 
-// Returns whether the options change no result.
-bool are_harmless(std::string_view options) {
-  const auto words = option_words(options);
-  return words && std::all_of(words->begin(), words->end(), [](const OptionWord &word) {
-           return word.text == "-cl-opt-disable" || word.text == "-w" || word.text == "-g";
-         });
-}
-
-template <std::size_t kCount>
-Status check_variables(const char *const (&variables)[kCount]) {
-  for (const char *variable : variables) {
-    const char *value = std::getenv(variable);
-    if (value != nullptr && !are_harmless(value)) {
-      return depends_on(std::string(variable) + " is set");
-    }
+// Fails if a variable names folders that a compiler searches.
+Status check_folder_variables() {
+  for (const char *variable : kFolderVariables) {
+    if (std::getenv(variable) != nullptr) return depends_on(std::string(variable) + " is set");
   }
   return {};
 }
 
-// Checks a text that has traces, and has its includes in place.
-Status check_source(std::string_view text, bool has_files) {
-  const Words words = odd_words(has_files);
-  const ScannedText scanned = scan(text, CodeOf::all_lines);
+// Fails if the text may depend on more than itself and the options, apart from its includes.
+// Returns whether it has any. `is_flattened`: the text has its files in it.
+Result<bool> check_text(std::string_view text, std::string_view options, bool is_flattened) {
+  WordCheck check(text, options, is_flattened);
+  const ScannedText scanned = check.run();
   if (scanned.doubt) return depends_on(scanned.doubt->what);
+  if (!check.found().empty()) return depends_on(check.found());
+  bool has_includes = false;
   for (const LogicalLine &line : scanned.lines) {
-    const std::string_view directive = directive_of(line).name;
-    for (const std::string_view name : kDirectives) {
-      if (directive == name) return depends_on(name);
-    }
-    if (const std::string_view word = find_word(line.code, words); !word.empty()) {
-      return depends_on(word);
-    }
+    if (line.code.empty() || is_flattened) continue;
+    const std::string_view name = directive_of(line).name;
+    // flatten() refuses #line if there is more than one file.
+    if (name != "line" && !is_listed(line)) return depends_on(line.code);
+    has_includes = has_includes || name == "include";
   }
-  return {};
+  return has_includes;
 }
 
 Status check_options(std::string_view options) {
   if (const auto doubt = odd_bytes(options)) return depends_on(doubt->what + " in its options");
-  return {};
+  const bool is_plain = std::all_of(options.begin(), options.end(), [](char c) {
+    return (c >= ' ' && c <= '~' && c != '$') || c == '\t' || c == '\n' || c == '\r';
+  });
+  return is_plain ? Status() : depends_on("a character in its options that is not known");
 }
 
 // Reads the source, the headers of clCompileProgram and the disk. Compilers look for the source's
@@ -246,11 +223,18 @@ ReadFile reader(std::string_view text, const Headers &headers) {
   };
 }
 
-// Fails for -I with a file or a system folder, which compilers search at different times.
+// Fails for -I with a file or a system folder, which compilers search at different times, and if a
+// folder has a header that compilers include unasked.
 Status check_folders(const std::vector<fs::path> &folders) {
+  std::error_code error;
+  for (const char *header : kUnasked) {
+    if (fs::exists(header, error)) return depends_on(header);
+  }
   for (const fs::path &folder : folders) {
-    std::error_code error;
     if (fs::is_regular_file(folder, error)) return depends_on("-I with a file");
+    for (const char *header : kUnasked) {
+      if (fs::exists(folder / header, error)) return depends_on((folder / header).native());
+    }
     for (const char *system : kSystemDirs) {
       if (fs::equivalent(folder, system, error))
         return depends_on("-I with a folder of the system");
@@ -259,9 +243,25 @@ Status check_folders(const std::vector<fs::path> &folders) {
   return {};
 }
 
+// Returns the folders in which PoCL keeps the source while it compiles it, and looks first for the
+// names in quotes that the source includes.
+std::vector<fs::path> pocl_folders() {
+  const auto value = [](const char *variable) {
+    const char *found = std::getenv(variable);
+    return fs::path(found == nullptr ? "" : found);
+  };
+  if (const fs::path cache = value("POCL_CACHE_DIR"); !cache.empty()) return {cache};
+  const fs::path home = value("HOME"), cache = value("XDG_CACHE_HOME");
+  return {(cache.empty() ? home / ".cache" : cache) / "pocl" / "kcache"};
+}
+
+// Some applications count the zero that ends their text.
+std::string_view without_zeros(std::string_view text) {
+  return text.substr(0, text.find_last_not_of('\0') + 1);
+}
+
 Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &options,
                                  const Headers &headers) {
-  if (Status s = check_folders(options.folders); !s.ok()) return s;
   FlattenRequest request;
   request.source = kRoot;
   request.include_dirs = options.folders;
@@ -270,11 +270,10 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   request.name = [](const fs::path &path) { return path.filename().string(); };
   AsCompiled &as = request.as_compiled.emplace();
   if (!headers.empty()) as.headers_dir = kHeadersFolder;
-  as.other_dirs.assign(std::begin(kSystemDirs), std::end(kSystemDirs));
+  as.first_dirs = pocl_folders();
   as.other_include_dirs = options.quoted_folders;
   for (const std::string &definition : options.definitions) {
     as.macros.define_option(definition);
-    if (options.uncertain.empty()) as.conditions.define_option(definition);
   }
   for (const std::string &name : options.uncertain) as.macros.undefine(name);
   auto flat = flatten(request);
@@ -282,29 +281,25 @@ Result<Flattened> flatten_source(std::string_view text, const IncludeOptions &op
   return flat;
 }
 
-// Fills in the source and the files.
-Status take_files(std::string_view text, const IncludeOptions &options, const Headers &headers,
-                  WholeProgram *whole) {
+// Replaces the source by one with its files in it.
+Status take_files(const IncludeOptions &options, const Headers &headers, WholeProgram *whole) {
+  if (!options.doubt.ok()) return depends_on(options.doubt.message);
+  if (Status s = check_folder_variables(); !s.ok()) return s;
+  whole->own_source = whole->source;
+  const std::string_view text = without_zeros(whole->own_source);
   auto flat = flatten_source(text, options, headers);
   if (!flat.ok()) return flat.status();
-  const bool has_files = !flat->files.empty();
-  whole->includes = has_files || flat->left_includes;
-  if (whole->includes) {
-    if (!options.doubt.ok()) return depends_on(options.doubt.message);
-    if (Status s = check_variables(kFolderVariables); !s.ok()) return s;
-  }
-  if (Status s = check_source(flat->text, has_files); !s.ok()) return s;
-  if (has_files) {
-    whole->source = std::move(flat->text);
-    std::error_code error;
-    whole->folder = fs::current_path(error).generic_string();
-  }
+  whole->source = std::move(flat->text);
+  const auto checked = check_text(whole->source, whole->options, /*is_flattened=*/true);
+  if (!checked.ok()) return checked.status();
+  std::error_code error;
+  whole->folder = fs::current_path(error).generic_string();
   for (IncludedFile &file : flat->files) {
     const bool is_header = *fs::path(file.path).begin() == kHeadersFolder;
     if (!file.path.starts_with('/') && !is_header) file.path.insert(0, whole->folder + "/");
   }
   whole->files = std::move(flat->files);
-  whole->state = std::move(flat->state);
+  whole->may_be_missing = !options.quoted_folders.empty();
   return {};
 }
 
@@ -331,30 +326,24 @@ bool is_program_name(std::string_view name) {
 
 Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                    const Headers &headers) {
-  if (Status s = check_variables(kOptionVariables); !s.ok()) return s;
   const auto parts = include_options(options);
   if (!parts.ok()) return depends_on(parts.status().message);
   if (Status s = check_options(parts->others); !s.ok()) return s;
-  // Some applications count the zero that ends their text.
-  const std::string_view text = source.substr(0, source.find_last_not_of('\0') + 1);
-  if (const auto doubt = odd_bytes(text)) return depends_on(doubt->what);
-  WholeProgram whole{"", std::string(source), parts->others};
-  if (has_traces(text)) {
-    const bool may_include =
-        text.find("include") != std::string_view::npos || has_splice(text, /*within_words=*/true);
-    Status s = may_include ? take_files(text, *parts, headers, &whole)
-                           : check_source(text, /*has_files=*/false);
-    if (!s.ok()) return s;
+  if (Status s = check_folders(parts->folders); !s.ok()) return s;
+  for (const auto &[name, text] : headers) {
+    const fs::path path(name);
+    const bool is_plain = path.is_relative() && path.has_filename() && *path.begin() != ".." &&
+                          path.lexically_normal().generic_string() == name;
+    if (!is_plain) return depends_on(concat({"a header called ", in_quotes(name)}));
   }
-  const Words words = odd_words(!whole.files.empty());
-  std::string_view word = find_word(whole.options, words);
-  if (word.empty()) word = word_by_pasting({whole.source, whole.options}, words);
-  if (!word.empty()) return depends_on(word);
-  whole.name = program_name(whole.source, whole.options);
-  if (!whole.files.empty()) {
-    whole.own_source = source;
+  WholeProgram whole{"", std::string(source), parts->others};
+  const auto includes = check_text(without_zeros(source), whole.options, /*is_flattened=*/false);
+  if (!includes.ok()) return includes.status();
+  if (*includes) {
+    if (Status s = take_files(*parts, headers, &whole); !s.ok()) return s;
     whole.own_options = options;
   }
+  whole.name = program_name(whole.source, whole.options);
   return whole;
 }
 
@@ -374,14 +363,6 @@ WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view 
   whole.source += "\n";
   whole.name = program_name(whole.source, options);
   return whole;
-}
-
-Status check_unchanged(const WholeProgram &program, std::string_view source,
-                       std::string_view options, const Headers &headers) {
-  if (!program.includes) return {};
-  const auto now = whole_program(source, options, headers);
-  if (now.ok() && now->name == program.name && now->state == program.state) return {};
-  return Status::error(Code::failed, "a file that it includes was changed while it was built");
 }
 
 }  // namespace kiln::source

@@ -12,17 +12,17 @@
 
 namespace kiln::source {
 
-// A source that includes only the compilers' own files, with options without -I; or SPIR-V.
+// A source that includes no file, with options without -I; or SPIR-V.
 struct WholeProgram {
   std::string name;    // program_name()
   std::string source;  // or the module's bytes
   std::string options;
   bool is_il = false;
-  bool includes = false;   // has #include directives, whether or not the files exist
-  std::string state = {};  // Flattened::state
-  // The parts of the source, if it includes files, so that a compiler can be asked whether both
-  // mean the same. Paths are absolute, but not cleaned; paths of clCompileProgram's headers begin
-  // with kHeadersFolder.
+  // Some drivers may not find the files: they read quotes in -I as part of the name.
+  bool may_be_missing = false;
+  // What the source was made from, if it had an #include, so that a compiler can be asked whether
+  // both mean the same; else empty. Paths are absolute, but not cleaned; paths of
+  // clCompileProgram's headers begin with kHeadersFolder.
   std::string own_source = {};
   std::string own_options = {};
   std::string folder = {};  // the current folder
@@ -46,10 +46,11 @@ using Headers = std::map<std::string, std::string>;
 // Takes the included files into the source: from `headers`, the folders of -I, the current folder,
 // and absolute paths; macros may form the names. Pure apart from these files; thread-safe.
 //
-// The name covers every byte of the program that a compiler reads, and the source means the same as
-// the files. Fails with the reason if compilers may read the text, the options or the names of
-// files in different ways (flatten(), include_options()), or if the text asks for the time or for
-// files, also by pasted words.
+// The name covers every byte that a compiler of the source reads, and the source means the same as
+// the application's text with its files: a compiler that reads another file for one of them fails.
+// Fails with the reason if compilers may read the text, the options or the names of files in
+// different ways (flatten(), scan(), is_listed(), include_options()), or if the text asks for the
+// time or for files, also by pasted words or inline assembly.
 packs::Result<WholeProgram> whole_program(std::string_view source, std::string_view options,
                                           const Headers &headers = {});
 
@@ -61,10 +62,5 @@ packs::Result<WholeProgram> whole_module(std::string_view module, std::string_vi
 // compiler makes a link from one text: the source is a text that names the parts and never
 // compiles.
 WholeProgram whole_link(const std::vector<std::string> &parts, std::string_view options);
-
-// Fails if an included file has changed since, or was changed and restored, so that a reader in the
-// meantime may have seen another text.
-packs::Status check_unchanged(const WholeProgram &program, std::string_view source,
-                              std::string_view options, const Headers &headers = {});
 
 }  // namespace kiln::source

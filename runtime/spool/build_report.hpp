@@ -21,6 +21,8 @@ struct Built {
 // Reasons for the report: the outcome of note_built(), and a refusal by the driver.
 std::string noted(const packs::Status &status);
 inline constexpr char kRefused[] = "the driver does not build it";
+inline constexpr char kOnlyWithFiles[] =
+    "the driver does not build the text that has its files in it";
 
 // Returns whether a program from this rung was compiled.
 bool is_compiled(const std::string &rung);

@@ -184,27 +184,17 @@ Progress progress_of(cl_event event) {
 // The lines of one program's completed launches.
 struct Launched {
   std::string lines;
-  GivenPointer given;
+  WholePointer whole;
 };
 
-bool is_unchanged(const Given &given) {
-  return source::check_unchanged(given.whole, given.source, given.options).ok();
-}
-
 // Builds the program again: PoCL's binary of a program stays as it was when first requested, but a
-// new program's binary holds the code of all launches so far. Uses the text and options that the
-// application gave, since PoCL's cache stores other texts and options under another name. Returns
-// null if the driver fails.
-cl_program build_again(cl_program program, const Given &given) {
-  const char *text = given.source.data();
-  const std::size_t size = given.source.size();
-  const cl_context context = context_of(program);
-  cl_int code = CL_SUCCESS;
-  const cl_program made = given.whole.is_il
-                              ? next.clCreateProgramWithIL(context, text, size, &code)
-                              : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
+// new program's binary holds the code of all launches so far. The text and options are those of the
+// first build, since PoCL's cache stores others under another name. Returns null if the driver
+// fails.
+cl_program build_again(cl_program program, const WholeProgram &whole) {
+  const cl_program made = create_named(context_of(program), whole);
   if (made == nullptr) return made;
-  if (next.clBuildProgram(made, 0, nullptr, given.options.c_str(), nullptr, nullptr) ==
+  if (next.clBuildProgram(made, 0, nullptr, whole.options.c_str(), nullptr, nullptr) ==
       CL_SUCCESS) {
     return made;
   }
@@ -236,13 +226,9 @@ Status keep_launched(cl_program built, const std::string &name, const std::strin
 
 void keep_again(cl_program program, const Launched &launched) {
   const auto lines = launches().unite(program, launched.lines);
-  const Given &given = *launched.given;
-  const bool builds = lines && is_unchanged(given);
-  const cl_program again = builds ? build_again(program, given) : nullptr;
+  const cl_program again = lines ? build_again(program, *launched.whole) : nullptr;
   if (again == nullptr) return;
-  // The compiler read the files again, perhaps after somebody changed them.
-  const packs::Status s =
-      is_unchanged(given) ? keep_launched(again, given.whole.name, *lines) : packs::Status();
+  const Status s = keep_launched(again, launched.whole->name, *lines);
   if (!s.ok()) complain_once("not kept: " + s.message);
   next.clReleaseProgram(again);
 }
@@ -251,6 +237,14 @@ void keep_again(cl_program program, const Launched &launched) {
 
 bool is_kept(const std::string &name, const kiln_device &device) {
   return static_cast<bool>(open_file(name, device));
+}
+
+cl_program create_named(cl_context context, const WholeProgram &whole) {
+  const char *text = whole.source.data();
+  const std::size_t size = whole.source.size();
+  cl_int code = CL_SUCCESS;
+  return whole.is_il ? next.clCreateProgramWithIL(context, text, size, &code)
+                     : next.clCreateProgramWithSource(context, 1, &text, &size, &code);
 }
 
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
@@ -334,7 +328,7 @@ void KeptLaunches::settle() {
     const Progress progress = progress_of(waiting.event);
     if (progress == Progress::done) {
       Launched &launched = over[waiting.launch.program];
-      launched.given = waiting.launch.given;
+      launched.whole = waiting.launch.whole;
       launched.lines += waiting.launch.text + "\n";
     }
     if (progress == Progress::failed) launches().forget(waiting.launch);

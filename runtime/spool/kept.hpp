@@ -19,6 +19,9 @@ namespace kiln::layer {
 
 using source::WholeProgram;
 
+// Creates a program from the text that was named. Returns null if the driver fails.
+cl_program create_named(cl_context context, const WholeProgram &whole);
+
 // A file in the overlay, and the launches after which its binary was taken.
 struct KeptFile {
   std::string path;  // empty: launches do not matter, since the driver does not compile at them

@@ -169,12 +169,12 @@ bool has_kind(const std::string &text, const std::string &kind) {
 }
 
 void Launches::set_program(cl_program program, const std::string &file, const std::string &lines,
-                           GivenPointer given) {
+                           WholePointer whole) {
   const Lock lock(mutex_);
   if (file.empty()) {
     programs_.erase(program);
   } else {
-    programs_[program] = {file, lines, std::move(given)};
+    programs_[program] = {file, lines, std::move(whole)};
     has_files_ = true;
   }
 }
@@ -270,7 +270,7 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
     if (known == programs_.end()) return std::nullopt;
     fresh = {
         watched.program,    known->second.file, watched.name, launch_kind(watched.name, range), "",
-        known->second.given};
+        known->second.whole};
     if (has_kind(known->second.lines, fresh.kind) ||
         !seen_.insert(fresh.file + fresh.kind).second) {
       return std::nullopt;

@@ -40,13 +40,7 @@ std::string kernel_name(cl_kernel kernel);
 // Returns whether a line of `text` begins with `kind`.
 bool has_kind(const std::string &text, const std::string &kind);
 
-// An application's source and options, and the whole program that they meant at the time.
-struct Given {
-  std::string source;  // or a module's bytes
-  std::string options;
-  source::WholeProgram whole;
-};
-using GivenPointer = std::shared_ptr<const Given>;
+using WholePointer = std::shared_ptr<const source::WholeProgram>;
 
 // Watches the launches of programs with a file. Thread-safe.
 class Launches {
@@ -58,13 +52,13 @@ class Launches {
     std::string kernel;
     std::string kind;
     std::string text;
-    GivenPointer given;
+    WholePointer whole;
   };
 
-  // Registers a program that the file holds with these launches, and that was made from `given`. If
+  // Registers a program that the file holds with these launches, and that was made from `whole`. If
   // `file` is empty, the handle is a new program that no file holds.
   void set_program(cl_program program, const std::string &file, const std::string &lines = "",
-                   GivenPointer given = nullptr);
+                   WholePointer whole = nullptr);
   // Returns whether no program has had a file yet.
   bool is_idle() const { return !has_files_; }
   // Returns the program's launches united with `lines`, unless the program has as many as it may
@@ -89,7 +83,7 @@ class Launches {
   struct Known {
     std::string file;
     std::string lines;
-    GivenPointer given;
+    WholePointer whole;
   };
 
   struct Watched {

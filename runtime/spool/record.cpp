@@ -225,7 +225,7 @@ packs::Status record_program(cl_program built, const Devices &devices, const Who
   launches().set_program(built, path);
   (void)mkdir(folder.c_str(), 0777);
   note_start(folder, program.name);
-  const bool includes = !program.files.empty();
+  const bool includes = !program.own_source.empty();
   const std::string files = includes ? folder + "/" + source::recorded_files_name(program) : "";
   if (is_there(path) && (!includes || is_there(files))) return {};
   const auto contents = contents_of_all(built, devices, program);

@@ -4,15 +4,23 @@
  *     steps STEP...
  *
  *     sh:COMMAND          the shell runs it, as an editor that changes a file meanwhile
+ *     cd:FOLDER           this is the current folder from here on
+ *     source:FILE         the file's text is the program from here on, in place of those below
  *     build[:OPTIONS]     builds a program that includes "steps.h", or with NULL for options
  *     compile[:OPTIONS]   compiles a program with a kernel, and one that includes "steps.h"
  *     link, turned        links these two, in this order or the other one
  *     launch:SIZE         launches the kernel of what was built or linked last, in groups of that
  *                         size, and prints its result, which is VALUE of the header
  *     arguments           prints what is told of its argument
+ *     tried[:OPTIONS]     builds, and prints whether the driver does
+ *     header:NAME         compiles with "steps.h" as a header of this name, and links
+ *     value               prints the work-group size that the kernel requires, if there is a
+ * program log                 prints what the last build's log says of files called *.h, without
+ * folders
  *
  * Exit codes: 0, 1 a call failed, 2 wrong words, 77 no device. */
 #include <string.h>
+#include <unistd.h>
 
 #include "first_device.h"
 
@@ -27,6 +35,9 @@ static const char caller[] =
 static const char called[] =
     "#include \"steps.h\"\n"
     "int value(void) { return VALUE; }\n";
+
+static char file_text[1 << 16];
+static const char *own = whole;
 
 static cl_context context;
 static cl_device_id device;
@@ -56,9 +67,76 @@ static void take(cl_program made) {
   program = made;
 }
 
+static void read_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  size_t size;
+  if (file == NULL) {
+    exit(2);
+  }
+  size = fread(file_text, 1, sizeof(file_text) - 1, file);
+  file_text[size] = 0;
+  fclose(file);
+}
+
 static void build(const char *options) {
-  take(created(whole));
+  take(created(own));
   must("clBuildProgram", clBuildProgram(program, 1, &device, options, NULL, NULL));
+}
+
+static void try_build(const char *options) {
+  cl_int code;
+  take(created(own));
+  code = clBuildProgram(program, 1, &device, options, NULL, NULL);
+  printf("%s\n", code == CL_SUCCESS ? "built" : "refused");
+  if (code != CL_SUCCESS) {
+    take(NULL);
+  }
+}
+
+static void compile_with(const char *name) {
+  cl_program header, object = created(own);
+  cl_int code = CL_SUCCESS;
+  char *kept = strdup(own);
+  read_file("steps.h");
+  header = created(file_text);
+  strcpy(file_text, kept);
+  free(kept);
+  code = clCompileProgram(object, 1, &device, "", 1, &header, &name, NULL, NULL);
+  printf("%s\n", code == CL_SUCCESS ? "compiled" : "refused");
+  take(code == CL_SUCCESS ? clLinkProgram(context, 1, &device, NULL, 1, &object, NULL, NULL, &code)
+                          : NULL);
+  clReleaseProgram(header);
+  clReleaseProgram(object);
+}
+
+static void print_value(void) {
+  size_t size[3] = {0, 0, 0};
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = program == NULL ? NULL : clCreateKernel(program, "k", &code);
+  if (kernel == NULL) {
+    printf("no kernel: %d\n", code);
+    return;
+  }
+  must("clGetKernelWorkGroupInfo",
+       clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(size),
+                                size, NULL));
+  printf("value %lu\n", (unsigned long)size[0]);
+  clReleaseKernel(kernel);
+}
+
+/* Drivers name the application's own text in many ways. */
+static void print_log(void) {
+  static char log[1 << 16];
+  char *line, *rest, *at, *name;
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof(log) - 1, log, NULL);
+  for (line = strtok_r(log, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+    if ((at = strstr(line, ".h:")) == NULL) {
+      continue;
+    }
+    for (name = at; name > line && name[-1] != '/' && name[-1] != ' '; --name) {
+    }
+    printf("%s\n", name);
+  }
 }
 
 static void compile(const char *options) {
@@ -123,6 +201,19 @@ static void take_step(const char *step) {
   const char *rest = colon == NULL ? NULL : colon + 1;
   if (begins(step, "sh:")) {
     must(step, system(rest));
+  } else if (begins(step, "cd:")) {
+    must(step, chdir(rest));
+  } else if (begins(step, "source:")) {
+    read_file(rest);
+    own = file_text;
+  } else if (begins(step, "tried")) {
+    try_build(rest);
+  } else if (begins(step, "header:")) {
+    compile_with(rest);
+  } else if (begins(step, "value")) {
+    print_value();
+  } else if (begins(step, "log")) {
+    print_log();
   } else if (begins(step, "build")) {
     build(rest);
   } else if (begins(step, "compile")) {

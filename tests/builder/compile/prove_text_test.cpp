@@ -157,7 +157,13 @@ TEST_CASE("an include that the flattener does not see, or that it left, is refus
   CHECK(refusal(clang, recorded("#include \"a.h\"\n#include <b.h>\n", files, "#include <b.h>\n"))
             .starts_with("it includes <b.h> at"));
   const std::string hidden = "#ifdef __VENDOR__\n#include <vendor.h>\n#endif\n";
-  CHECK(refusal(clang, recorded("#include \"a.h\"\n" + hidden, files, hidden)).empty());
+  const std::string own = "#include \"a.h\"\n" + hidden;
+  CHECK(refusal(clang, recorded(own, files, hidden)).starts_with("it includes <vendor.h> at"));
+  const std::string missing = std::string(kiln::source::kMissingFile) + "\n";
+  CHECK(refusal(clang, recorded(own, files, "#ifdef __VENDOR__\n" + missing + "#endif\n")).empty());
+  CHECK(
+      refusal(clang, recorded(own, files, "#ifdef __VENDOR__\n\n#endif\n")).find("errors differ") !=
+      std::string::npos);
 }
 
 TEST_CASE("a program without files is looked at for includes alone") {

@@ -89,7 +89,7 @@ TEST_CASE("Includes in comments and strings are left alone") {
       "// #include \"x\"\n"
       "// carried on \\\n#include \"x\"\n"
       "/* #include \"x\"\n#include \"x\"\n*/\n"
-      "constant char b[] = \"\\\"\\\n#include \";\n"
+      "constant char b[] = \"\\\"#include \";\n"
       "constant char c = '\"'; // \"\n"
       "int d; # include \"x\"\n"
       "#include <opencl-c.h>\n"
@@ -131,11 +131,12 @@ TEST_CASE("In a program that was compiled before, names are absolute or made of 
         "#line 1 \"/i/c.clh\"\nint c;\n#line 5 \"k/a.cl\"\n");
 }
 
-TEST_CASE("In a program that was compiled before, what is not found stays") {
+TEST_CASE("In a program that was compiled before, a file that is not found is an error line") {
   const Files files = {{"k/a.cl", "#ifdef HOST\n#include \"host.h\"\n#endif\n"}};
   FlattenRequest request = request_of(files);
   request.as_compiled.emplace();
-  CHECK(flattened(request).text == "#line 1 \"k/a.cl\"\n" + files.at("k/a.cl"));
+  CHECK(flattened(request).text ==
+        "#line 1 \"k/a.cl\"\n#ifdef HOST\n" + std::string(kMissingFile) + "\n#endif\n");
 }
 
 TEST_CASE("A name made of macros that are not certain is an error") {
@@ -151,7 +152,7 @@ TEST_CASE("A name made of macros that are not certain is an error") {
 }
 
 TEST_CASE("Includes behind comments and over spliced lines are found") {
-  CHECK(text_of({{"k/a.cl", "/* a\n */ # /* b */ inc\\\nlude /* c */ \"b.clh\" /* d\n */\nlast\n"},
+  CHECK(text_of({{"k/a.cl", "/* a\n */ # /* b */ include \\\n /* c */ \"b.clh\" /* d\n */\nlast\n"},
                  {"k/b.clh", "/* \" */\n"}}) ==
         "#line 1 \"k/a.cl\"\n#line 1 \"k/b.clh\"\n/* \" */\n#line 5 \"k/a.cl\"\nlast\n");
 }
@@ -299,7 +300,7 @@ TEST_CASE("Files are read from the disk, folders are not") {
 
 TEST_CASE("An include guard spans the whole file or is none") {
   const auto guard = [](std::string_view text) {
-    const ScannedText scanned = scan(text, CodeOf::directives);
+    const ScannedText scanned = scan(text);
     return std::string(include_guard(scanned.lines));
   };
   CHECK(guard("#ifndef A\n#define A\n#if B\n#else\n#endif\n#endif\n") == "A");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/source/directives.hpp"
+#include "runtime/source/include_macros.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -44,9 +44,6 @@ TEST_CASE("Files that are cut, longer or changed in their sizes are refused") {
     changed.replace(bytes.find("options 6") + 8, 1, size);
     CHECK_FALSE(read_recorded_files(changed, &read).ok());
   }
-  CHECK_FALSE(
-      read_recorded_files("kiln files 1\noptions 0\n\nfolder 0\n\nsource 0\n\nend 0\n\n", &read)
-          .ok());
 }
 
 TEST_CASE("The name of the files depends on their texts and not on their places") {

@@ -41,19 +41,6 @@ TEST_CASE("a program without files is what the application gave", "[source]") {
   CHECK(made.name == program_name(made.source, made.options));
 }
 
-TEST_CASE("a file that changes while a driver reads it is seen", "[source]") {
-  const TemporaryFolder folder;
-  const std::string options = "-I " + folder.path().string();
-  const std::string source = "#include <value.h>\nkernel void k() {}\n";
-  folder.write("value.h", "int value;\n");
-  const WholeProgram made = whole(source, options);
-  CHECK(check_unchanged(made, source, options).ok());
-  folder.write("value.h", "float value;\n");
-  CHECK(check_unchanged(made, source, options).message ==
-        "a file that it includes was changed while it was built");
-  CHECK(check_unchanged(whole("kernel void k() {}"), "kernel void k() {}", "").ok());
-}
-
 TEST_CASE("a folder that nothing is included from does not change a program", "[source]") {
   CHECK(whole("kernel void k() {}", "-DX -I /nowhere").name ==
         whole("kernel void k() {}", "-DX ").name);
@@ -97,13 +84,17 @@ TEST_CASE("headers of clCompileProgram are taken, unless a file has the name, to
       whole_program("#include \"deep/h.h\"\n", "-I " + folder.path().string(), headers).ok());
 }
 
-TEST_CASE("what is under a condition and is not there stays", "[source]") {
-  const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
-  CHECK(whole(source).source == source);
+TEST_CASE("a file that is not there is an error where a compiler does not skip it", "[source]") {
+  const WholeProgram made = whole("#ifdef HOST\n#include \\\n <nowhere.h>\n#endif\nint a;\n");
+  CHECK(made.source == "#line 1 \"<program>\"\n#ifdef HOST\n" + std::string(kMissingFile) +
+                           "\n\n#endif\nint a;\n");
+  CHECK(made.files.empty());
+  CHECK(made.own_source.starts_with("#ifdef HOST"));
+  CHECK_FALSE(whole_program("#include <nowhere.h>\n", "").ok());
 }
 
-TEST_CASE("what is not there may be found by options that the layer does not know", "[source]") {
-  const std::string source = "#include <nowhere.h>\n";
+TEST_CASE("a text with includes needs options that every driver divides alike", "[source]") {
+  const std::string source = "#ifdef HOST\n#include <nowhere.h>\n#endif\n";
   CHECK_FALSE(whole_program(source, "-DA=\"x y\"").ok());
   CHECK(whole_program("kernel void k() {}", "-DA=\"x y\"").ok());
   CHECK(whole_program(source, "-D A=1 -DB -cl-std=CL1.2 -w -Werror -O2 -g").ok());
@@ -170,52 +161,16 @@ TEST_CASE("a path with .. behind a link is the one that the system opens", "[sou
   folder.write("releases/include/x.h", "#define VALUE 2\n");
   CHECK(whole(source, options).name != first.name);
   std::filesystem::remove(folder.path() / "releases/include/x.h");
-  CHECK(whole(source, options).source == source);
+  CHECK_FALSE(whole_program(source, options).ok());
 }
 
-TEST_CASE("a file that is not found where another of its name is makes a program pass",
-          "[source]") {
+TEST_CASE("the host's headers are no part of a program", "[source]") {
   const Headed headed;
   headed.folder.write("x.h", "int x;\n");
-  CHECK_FALSE(headed.takes("#ifdef A\n#include \"deep/x.h\"\n#endif\n"));
-  CHECK(headed.takes("#ifdef A\n#include \"deep/y.h\"\n#endif\n"));
-  // rusticl and Intel's driver look there.
-  std::string system;
-  for (const auto &entry : std::filesystem::directory_iterator("/usr/include")) {
-    if (entry.is_regular_file()) system = entry.path().filename().string();
+  for (const char *name : {"deep/x.h", "stdio.h", "sys/types.h"}) {
+    CHECK(
+        headed.takes("#ifndef __OPENCL_VERSION__\n#include <" + std::string(name) + ">\n#endif\n"));
   }
-  if (!system.empty()) CHECK_FALSE(headed.takes("#ifdef A\n#include <" + system + ">\n#endif\n"));
-}
-
-TEST_CASE("the host's headers are no part of a program, where every compiler skips them",
-          "[source]") {
-  const Headed headed;
-  headed.folder.write("x.h", "int x;\n");  // so that deep/x.h is in doubt
-  const std::string doubt = "#include <deep/x.h>\n";
-  const auto takes = [&](const std::string &before, const std::string &behind = "#endif\n") {
-    INFO(before);
-    return whole_program(before + doubt + behind, headed.options + " -DDEVICE").ok();
-  };
-  for (const char *before :
-       {"#ifndef __OPENCL_VERSION__\n", "#if 0\n", "#ifdef __OPENCL_VERSION__\n#else\n",
-        "#if !defined(__OPENCL_VERSION__) && !defined A\n", "#ifndef DEVICE\n",
-        "#if A || defined(__OPENCL_C_VERSION__)\n#elif B\n", "#if 0\n#if 1\n#endif\n",
-        "#ifdef __OPENCL_VERSION__\n#define CL\n#elif A\n#define CPU\n#endif\n#ifndef CL\n"}) {
-    CHECK(takes(before));
-  }
-  for (const char *before :
-       {"#ifdef A\n", "#if A\n#else\n", "#if !(y && 0 && z)\n", "#if (0 || 1)\n", "#if 1\n",
-        "#if 0\n#else\n", "#if 0 ? 0 : 1\n", "#if 0 == 0\n", "#if !0\n", "#if !!defined(DEVICE)\n",
-        "#if A\n#define CL\n#endif\n#ifndef CL\n", "#undef DEVICE\n#ifndef DEVICE\n",
-        "#ifdef A\n#undef DEVICE\n#endif\n#ifndef DEVICE\n",
-        "#ifdef A\n#include <other.h>\n#endif\n#ifndef DEVICE\n", "#if 0\n#endif\n#if 1\n"}) {
-    CHECK_FALSE(takes(before));
-  }
-  // A file that a compiler skips the second time.
-  headed.folder.write("once.h", "#pragma once\n#define CL\n");
-  CHECK(takes("#include \"once.h\"\n#ifndef CL\n"));
-  CHECK_FALSE(
-      takes("#include \"once.h\"\n#undef CL\n#if A\n#include \"once.h\"\n#endif\n#ifndef CL\n"));
 }
 
 TEST_CASE("the zero that ends a text may be counted", "[source]") {
@@ -279,6 +234,16 @@ TEST_CASE("texts that compilers divide into lines in different ways are refused"
                                   "int c = 1'0 /* ' */;\n#include \"x.h\"\n"s,
                                   "auto s = R\"(\n#include \"x.h\"\n)\";\n"s,
                                   "\"\\\\\n#include \"x.h\"\n"s,
+                                  "\xC2\xA0#include \"x.h\"\n"s,
+                                  "# \xE2\x80\x83include \"x.h\"\n"s,
+                                  "\xE3\x80\x80\n#include \"x.h\"\n"s,
+                                  "#ifndef A$\n#include \"x.h\"\n#endif\n"s,
+                                  "#ifndef A\xC3\xA9\n#include \"x.h\"\n#endif\n"s,
+                                  "\f#include \"x.h\"\n"s,
+                                  "#include \"x.h\"\n\v\n"s,
+                                  "#\f\n"s,
+                                  "int n = 1'0 + sizeof(\"a'b /*\");\n#include \"x.h\"\n// */\n"s,
+                                  "/\\\n\\\r\n\\\n* \n#include \"x.h\"\n*/\n"s,
                                   "#include \"x.h\"\n/* no end\n"s,
                                   "#ifdef\\u0041\n#include \"x.h\"\n#endif\n"s,
                                   "#include \"x.h\"\\\n"s}) {
@@ -293,7 +258,10 @@ TEST_CASE("texts that compilers divide into lines in different ways are refused"
         "#include \"x.h\" // why\n"s, "constant char u[] = \"http://x\";\n#include \"x.h\"\n"s,
         "#include \"x.h\" /* why\n*/\n"s, "int a = b ? c : d;\n"s,
         "#error don't\n#include \"x.h\"\n"s, "#if 0\nit's\n#include \"x.h\"\n#endif"s,
-        "\xEF\xBB\xBF#include \"x.h\""s, "\f\n#include \"x.h\"\n\v\n"s}) {
+        "#error you can't\n#if 0\nisn't\n#endif\n#include \"x.h\""s,
+        "\f\n#include \"x.h\"\n\f\r\n\f/* page */\n"s,
+        "// \xC2\xA0 \xC3\xA9 $\n#include \"x.h\"\n/* \xE2\x80\x83 */"s,
+        "constant char u[] = \"\xC3\xA9 $\";\n#include \"x.h\"\n"s}) {
     INFO(text);
     CHECK(headed.takes(text));
   }
@@ -427,34 +395,14 @@ TEST_CASE("a folder of -I that compilers take for something else is refused", "[
   CHECK_FALSE(whole_program("#include <x.h>\n", headed.options + "/x.h " + headed.options).ok());
 }
 
-TEST_CASE("a variable that adds options or folders makes programs pass", "[source]") {
+TEST_CASE("a variable that adds folders makes a program with includes pass", "[source]") {
   const Headed headed;
   headed.folder.write("x.h", "int x;\n");
-  setenv("POCL_EXTRA_BUILD_FLAGS", "-DX", 1);
-  CHECK_FALSE(headed.takes("kernel void k() {}"));
-  setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable -w", 1);
-  CHECK(headed.takes("kernel void k() {}"));
-  unsetenv("POCL_EXTRA_BUILD_FLAGS");
   setenv("CPATH", "/x", 1);
   CHECK(headed.takes("kernel void k() {}"));
   CHECK_FALSE(headed.takes("#include <x.h>\n"));
   unsetenv("CPATH");
   CHECK(headed.takes("#include <x.h>\n"));
-}
-
-TEST_CASE("a file that was changed and put back while a driver read it is seen", "[source]") {
-  const Headed headed;
-  headed.folder.write("x.h", "int x;\n");
-  const std::string source = "#include \"x.h\"\n";
-  const WholeProgram made = whole(source, headed.options);
-  headed.folder.write("x.h", "int y;\n");
-  headed.folder.write("x.h", "int x;\n");
-  CHECK(headed.name_of(source) == made.name);
-  CHECK_FALSE(check_unchanged(made, source, headed.options).ok());
-  // A file that was not there, and is now.
-  const WholeProgram without = whole("#include <nowhere.h>\n", headed.options);
-  headed.folder.write("nowhere.h", "int n;\n");
-  CHECK_FALSE(check_unchanged(without, "#include <nowhere.h>\n", headed.options).ok());
 }
 
 TEST_CASE("a link is known by its parts, in their order, and its options", "[source]") {
@@ -464,4 +412,77 @@ TEST_CASE("a link is known by its parts, in their order, and its options", "[sou
   CHECK(one.name == whole_link({"cl-a", "cl-b"}, "").name);
   CHECK(one.name != whole_link({"cl-b", "cl-a"}, "").name);
   CHECK(one.name != whole_link({"cl-a", "cl-b"}, "-cl-denorms-are-zero").name);
+}
+
+TEST_CASE("directives and pragmas that are not listed make a program pass", "[source]") {
+  for (const char *text :
+       {"#pragma GCC dependency \"x.h\"", "#pragma push_macro(\"A\")", "#pragma message(\"a\")",
+        "#pragma clang module import a", "_Pragma(\"GCC dependency \\\"x.h\\\"\")", "#ident \"a\"",
+        "# 7 \"y.h\"", "#elifdef A", "#assert a(b)", "#define ONCE once\n#pragma ONCE", "#pragma",
+        "#unassert a"}) {
+    INFO(text);
+    CHECK_FALSE(whole_program(text, "").ok());
+  }
+  for (const char *text :
+       {"#pragma once", "#pragma unroll 4", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable",
+        "#pragma OPENCL FP_CONTRACT OFF", "#pragma pack(push,1)", "#pragma GCC unroll 4",
+        "#pragma clang loop unroll(full)", "#", "# /* nothing */",
+        "#if A\n#elif B\n#else\n#endif\n#undef A\n#error a\n#warning a", "#line 1 \"y.cl\""}) {
+    INFO(text);
+    CHECK(whole_program(text, "").ok());
+  }
+}
+
+TEST_CASE("inline assembly that may read a file makes a program pass", "[source]") {
+  for (const char *text :
+       {"__asm__(\".incbin \\\"x.bin\\\"\");", "asm(\"nop; .include \\\"x\\\"\");",
+        "asm volatile(\".inc\" \"bin \\\"x\\\"\");", "__asm(\"nop\\n.incbin\");",
+        "asm(\".\" \"incbin\");", "#define S(x) #x\nasm(S(.incbin \"x\"));",
+        "#define P(a, b) a##b\nP(as, m)(\".incbin\");", "asm(\"nop\\n\\t.incbin\");",
+        "#define D .\n#define S(x) #x\nasm(S(D));"}) {
+    INFO(text);
+    CHECK_FALSE(whole_program(text, "").ok());
+  }
+  CHECK_FALSE(whole_program("A(\".incbin\");", "-DA=asm").ok());
+  CHECK_FALSE(whole_program("#define S(x) #x\nasm(S(A));", "-DA=.incbin").ok());
+  for (const char *text :
+       {"asm volatile (\"mad.lo.cc.u32 %0, %1;\" : \"=r\"(a) : \"r\"(b));",
+        "asm(\"V_ADD3_U32 %0, %1\"); float a = .5f + b.x; int f(const char *p, ...);",
+        "asm(\"nop\"); int a = x == '.';", "#line 1 \"./a.cl\"\nasm(\"nop\");",
+        "int a, s, m; float b = .x;", "constant char text[] = \".incbin\";"}) {
+    INFO(text);
+    CHECK(whole_program(text, "").ok());
+  }
+}
+
+TEST_CASE("headers that compilers include unasked make a program pass", "[source]") {
+  const Headed headed;
+  CHECK(headed.takes("kernel void k() {}"));
+  headed.folder.write("opencl-c-base.h", "#define VALUE 1\n");
+  CHECK_FALSE(headed.takes("kernel void k() {}"));
+  CHECK(whole_program("kernel void k() {}", "").ok());
+}
+
+TEST_CASE("a header of clCompileProgram has a plain name", "[source]") {
+  const std::string source = "#include \"a/x.h\"\n";
+  CHECK(whole_program(source, "", {{"a/x.h", "int x;\n"}}).ok());
+  for (const char *name : {"/x.h", "../x.h", "a/../../x.h", "./x.h", "a//x.h", "", "a/"}) {
+    INFO(name);
+    CHECK_FALSE(whole_program(source, "", {{"a/x.h", "int x;\n"}, {name, "int y;\n"}}).ok());
+  }
+}
+
+TEST_CASE("a name that PoCL's cache folder has makes a program pass", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const TemporaryFolder cache;
+  std::filesystem::create_directories(cache.path() / "cache");
+  const char *before = std::getenv("POCL_CACHE_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("POCL_CACHE_DIR", (cache.path() / "cache").c_str(), 1);
+  CHECK(headed.takes("#include \"x.h\"\n"));
+  cache.write("cache/x.h", "int other;\n");
+  CHECK_FALSE(headed.takes("#include \"x.h\"\n"));
+  CHECK(headed.takes("#include <x.h>\n"));
+  kept.empty() ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", kept.c_str(), 1);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts that directives decide without a compiler: which groups of #if every OpenCL C compiler
-// skips, and which file a macro names. Pure; an object belongs to one thread.
+// Which file a macro names. Pure; an object belongs to one thread.
 #pragma once
 
 #include <map>
@@ -9,44 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/source/logical_lines.hpp"
-
 namespace kiln::source {
-
-// Finds skipped groups of #if, as far as the text shows them. Texts for hosts and devices include
-// the host's headers behind #ifndef __OPENCL_VERSION__; no driver reads these headers.
-class Conditions {
- public:
-  Conditions();  // knows the macros that OpenCL C requires
-
-  // Defines the operand of -D.
-  void define_option(std::string_view definition);
-  // Evaluates a directive of the text; call it in the order in which a compiler meets them.
-  void meet(const LogicalLine &line, const Directive &directive);
-  // Begins a text that compilers may or may not read; end() ends it.
-  void begin_unknown() { groups_.push_back({Truth::unknown, Truth::unknown}); }
-  void end();
-  // Forgets all macros, after a file that may define anything.
-  void forget();
-
-  bool is_skipped() const { return now() == Truth::no; }
-
- private:
-  enum class Truth { no, unknown, yes };
-  struct Group {
-    Truth active;
-    Truth taken;  // this group, or one before it in its #if
-  };
-
-  Truth now() const;
-  Truth defined(std::string_view name) const;
-  Truth value_of(std::string_view expression) const;
-  Truth term(std::string_view text) const;
-  void set(std::string_view name, Truth truth);
-
-  std::map<std::string, Truth, std::less<>> macros_;  // unlisted ones are unknown
-  std::vector<Group> groups_;
-};
 
 // Macros that may form the names of included files. No preprocessor library serves (simplecpp,
 // Boost.Wave, mcpp): they decide conditions, but little is certain without the driver's macros,

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The text that was named is the text that is compiled: whatever files, folders and variables do, each
+start with an overlay answers as one without the layer.
+
+    named_test.py KILN LAYER APPLICATION [TEST...]
+
+APPLICATION is steps.c of this folder. OCL_ICD_VENDORS chooses the driver, which need not execute
+anything: the kernel's required work-group size is the value that a header defines.
+
+Exit codes: 0 passed, 1 failed, 77 there is no device.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, lines_of, run
+
+KERNEL = "kernel __attribute__((reqd_work_group_size(VALUE, 1, 1))) void k(global int *out) { *out = 1; }\n"
+INCLUDE = '#include "x.h"\n'
+ASKED = "tried:-I d"
+CLANG_HEADERS = Path("/usr/lib/llvm-15/lib/clang/15.0.6/include")
+
+
+def value(number):
+    """A header."""
+    return f"#define VALUE {number}\n"
+
+
+class Named(unittest.TestCase):
+    """Starts in a folder, in which files change between them."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        if run(APPLICATION).code == 77:
+            print("SKIP: there is no OpenCL device")
+            sys.exit(77)
+
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(prefix="named", dir=FOLDER))
+        self.work = self.place / "work"
+        self.work.mkdir()
+        self.put("d/x.h", value(1))
+
+    def put(self, path, text):
+        """Writes a file of the application's."""
+        (self.work / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.work / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def start(self, *steps, **variables):
+        """The outcomes under the layer, which must print what one alone prints; both are returned."""
+        steps = (f"cd:{self.work}", "source:source.cl", *steps)
+        report = self.place / "report"
+        report.unlink(missing_ok=True)
+        alone = run(APPLICATION, *steps, **variables)
+        self.assertEqual(alone.code, 0, alone.output)
+        under = run(KILN, "serve", "--overlay", self.place / "overlay", "--report", report, "--",
+                    APPLICATION, *steps, **variables)
+        self.assertEqual((under.code, under.output), (0, alone.output), under.error)
+        return [line["outcome"] for line in lines_of(report)], alone.output
+
+    def check(self, source, path, *contents, steps=(ASKED, "value"), **variables):
+        """Starts with each content of a file; the outcomes of the last."""
+        self.put("source.cl", source)
+        for content in contents:
+            if content is None:
+                (self.work / path).unlink()
+            else:
+                self.put(path, content)
+            outcomes, _ = self.start(*steps, **variables)
+        return outcomes
+
+    def test_a_usual_program_is_served(self):
+        """Or the tests below would show nothing."""
+        self.assertEqual(self.check(INCLUDE + KERNEL, "d/x.h", value(1), value(2), value(1)), ["served"])
+        text = "// \u00a0 $\n/* \u2003 */ constant char t[] = \"$\";\n" + INCLUDE + KERNEL
+        self.assertEqual(self.check(text, "d/x.h", value(1), value(1)), ["served"])
+
+    def test_characters_that_some_compiler_takes_for_blanks(self):
+        """Before a directive and in it."""
+        for blank in "\u00a0\u3000":
+            for form in ("{}#include \"x.h\"\n", "#{}include \"x.h\"\n"):
+                with self.subTest(repr(form.format(blank))):
+                    self.check("#define VALUE 9\n" + form.format(blank) + KERNEL, "d/x.h",
+                               "#undef VALUE\n" + value(1), "#undef VALUE\n" + value(2))
+
+    def test_names_and_literals_that_some_compiler_divides_otherwise(self):
+        """A group is skipped or not by them."""
+        for text in ("#define A 1\n#ifndef A$\n#include <x.h>\n#endif\n",
+                     "#define A 1\n#ifndef A\u00e9\n#include <x.h>\n#endif\n",
+                     "#define A\n#pragma push_macro(\"A\")\n#undef A\n#pragma pop_macro(\"A\")\n"
+                     "#ifdef A\n#include <x.h>\n#endif\n",
+                     "#if 1'0 + sizeof(\"a'b /*\")\n#include <x.h>\n#endif // */\n",
+                     "/\\\n\\\r\n\\\n* \n#include <x.h>\n*/\n#define VALUE 3\n"):
+            with self.subTest(text):
+                self.check(text + KERNEL, "d/x.h", value(1), value(2))
+
+    def test_files_that_pragmas_depend_on(self):
+        """The driver refuses the text when the file is gone."""
+        for line in ('#pragma GCC dependency "d/y.h"\n', '_Pragma("GCC dependency \\"d/y.h\\"")\n'):
+            with self.subTest(line):
+                self.check(line + INCLUDE + KERNEL, "d/y.h", "", None)
+
+    def test_folders_that_move_during_builds(self):
+        """Whatever the driver was given then is what later starts would build."""
+        for folder, number in (("a", 1), ("b", 2)):
+            self.put(f"{folder}/x.h", value(number))
+        (self.work / "l").symlink_to("a")
+        self.put("source.cl", INCLUDE + KERNEL)
+        programs = [word for number in range(12) for word in (f"tried:-I l -DN={number}", "value")]
+        mover = ("sh:while [ ! -e stop ]; do ln -sfn b l; sleep 0.01; ln -sfn a l; sleep 0.01; done"
+                 " & while [ ! -L l ]; do :; done")
+        steps = (f"cd:{self.work}", "source:source.cl", mover, *programs, "sh:touch stop; sleep 0.1")
+        run(KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION, *steps)
+        (self.work / "l").unlink()
+        for target in ("a", "b"):
+            (self.work / "l").symlink_to(target)
+            self.start(*programs)
+            (self.work / "l").unlink()
+
+    def test_a_header_that_appears_in_an_earlier_folder_during_builds(self):
+        """And goes again."""
+        self.put("b/x.h", value(2))
+        (self.work / "a").mkdir()
+        self.put("source.cl", INCLUDE + KERNEL)
+        programs = [word for number in range(12)
+                    for word in (f"tried:-I a -I b -DN={number}", "value")]
+        mover = ("sh:while [ ! -e stop ]; do echo '#define VALUE 1' > a/y.h; mv a/y.h a/x.h; sleep"
+                 " 0.01; rm -f a/x.h; sleep 0.01; done &")
+        steps = (f"cd:{self.work}", "source:source.cl", mover, *programs, "sh:touch stop; sleep 0.1")
+        run(KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION, *steps)
+        (self.work / "a/x.h").unlink(missing_ok=True)
+        self.start(*programs)
+        self.put("a/x.h", value(1))
+        self.start(*programs)
+
+    def test_variables_that_change_what_a_driver_compiles(self):
+        """Set at one start and not at the next."""
+        self.put("source.cl", "#ifndef EXTRA\n#define EXTRA 1\n#endif\n" +
+                 KERNEL.replace("VALUE", "EXTRA"))
+        seen = set()
+        for variable in ("POCL_EXTRA_BUILD_FLAGS", "InjectInternalBuildOptions",
+                         "InjectApiBuildOptions"):
+            for variables in ({}, {variable: "-DEXTRA=2"}):
+                _, output = self.start("tried", "value", **variables)
+                seen.add(output)
+        if not os.environ.get("RUSTICL_ENABLE"):
+            self.assertEqual(len(seen), 2, "no variable has an effect")
+
+    def test_headers_that_a_driver_reads_unasked(self):
+        """rusticl reads this one from the application's folders."""
+        header = CLANG_HEADERS / "opencl-c-base.h"
+        if not header.exists():
+            self.skipTest(f"{header} is not there")
+        text = header.read_text(encoding="utf-8")
+        self.check("#ifndef VALUE\n#define VALUE 3\n#endif\n" + KERNEL, "d/opencl-c-base.h",
+                   text + value(1), text + value(2))
+
+    def test_a_cache_folder_beside_a_header(self):
+        """PoCL compiles there, and searches it first."""
+        self.put("x.h", value(1))
+        self.put("deep/x.h", value(7))
+        self.put("deep/er/source.cl", '#include "../x.h"\n' + KERNEL)
+        for number in (1, 2):
+            self.put("x.h", value(number))
+            self.put("source.cl", "")
+            self.start(f"cd:{self.work}/deep/er", "source:source.cl", "tried", "value",
+                       POCL_CACHE_DIR=str(self.work / "cache"))
+
+    def test_headers_of_compilations_with_paths_for_names(self):
+        """A disk may have such a file, too."""
+        outside = self.place / "x.h"
+        for name in (str(outside), "../x.h", "x.h"):
+            for number in (1, 2):
+                with self.subTest(f"{name}, {number}"):
+                    self.put("steps.h", value(3))
+                    outside.write_text(value(number), encoding="utf-8")
+                    self.put("source.cl", f'#include "{name}"\n' + KERNEL)
+                    self.start(f"header:{name}", "value")
+
+    def test_what_a_log_says_of_headers(self):
+        """The file's name and the line stay; a driver that refuses is asked as the application did."""
+        self.put("source.cl", INCLUDE + KERNEL)
+        for text in ("\n\nint f(void) { return \"text\"; }\n", "\n#error not this\n",
+                     "\n\n\nint g(void) { int unused = 1 / 0; return 2; }\n"):
+            with self.subTest(text):
+                self.put("d/x.h", value(1) + text)
+                _, output = self.start(ASKED, "value", "log")
+                if "refused" not in output and "log" in output:
+                    self.assertIn("x.h:5", output)
+                shutil.rmtree(self.place / "overlay", ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    finally:
+        PLACE.cleanup()
