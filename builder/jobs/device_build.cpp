@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
@@ -470,8 +471,9 @@ void Spill::take(packs::BlobSource *blob) {
     std::size_t read = size;
     const int error = packs::read_all(file->get(), place, out->data(), &read);
     if (error == 0 && read == size) return packs::Status();
-    return packs::Status(packs::Code::io_error,
-                         std::string("temporary file: ") + std::strerror(error));
+    const std::string why =
+        error != 0 ? std::strerror(error) : fmt::format("ends after {} of {} bytes", read, size);
+    return packs::Status(packs::Code::io_error, "temporary file: " + why);
   });
 }
 

@@ -2,7 +2,10 @@
 #include "builder/jobs/device_build.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+
+#include <unistd.h>
 
 #include "kiln/packs/writer.hpp"
 #include "tests/support/catch.hpp"
@@ -66,6 +69,22 @@ TEST_CASE("a pack of blobs that are on disk is the pack of those in memory") {
   };
   CHECK(text(in_memory) == text(on_disk));
   CHECK_FALSE(text(on_disk).empty());
+}
+
+TEST_CASE("a blob that the file no longer has whole fails with the sizes") {
+  packs::BlobSource blob(many('a'));
+  builder::Spill().take(&blob);
+  REQUIRE_FALSE(blob.raw());
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code error;
+    const std::string file = std::filesystem::read_symlink(entry.path(), error).string();
+    if (file.find("/kiln-spill-") == std::string::npos) continue;
+    REQUIRE(truncate(entry.path().c_str(), 5'000) == 0);
+  }
+  packs::Bytes out;
+  const packs::Status status = blob.read(&out);
+  CHECK(status.code == packs::Code::io_error);
+  CHECK(status.message == "temporary file: ends after 5000 of 10000 bytes");
 }
 
 TEST_CASE("where no file can be made the bytes stay in memory") {
