@@ -103,12 +103,13 @@ Status add_binary(cl_program built, const runtime::Device &device, packs::Conten
 
 constexpr char kOfPart[] = ".part";
 
-// Returns whether the file is stale: another driver's, or an abandoned temporary.
+// Returns whether a file of the program on the device is stale: another driver's, or an abandoned
+// temporary. `name` is the present driver's file; the mark of a part beside it stays.
 bool is_over(const runtime::Folder &folder, const std::string &file, const std::string &name) {
   constexpr std::time_t kLongest = 3600;  // seconds that a writer may take
   constexpr std::string_view kTemporary = ".tmp";
   struct stat info;
-  if (file == name) return false;
+  if (file == name || file == name + kOfPart) return false;
   const bool is_temporary =
       file.size() > kTemporary.size() &&
       file.compare(file.size() - kTemporary.size(), file.size(), kTemporary) == 0;

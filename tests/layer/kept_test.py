@@ -191,6 +191,19 @@ class Files(Steps):
         self.file.write_bytes(self.good)
         self.heals()
 
+    def test_only_what_is_stale_goes_when_the_program_is_kept_again(self):
+        """Files of another driver and abandoned temporaries; not the mark of a part."""
+        name = self.file.name
+        other = name[:-21] + 16 * "0" + ".kiln"
+        stay = [name + ".part", f"{name}.{1:016x}.tmp"]
+        go = [other, other + ".part", f"{name}.{2:016x}.tmp"]
+        for path in stay + go:
+            (self.programs / path).touch(0o600)
+        os.utime(self.programs / go[-1], (time.time() - 7200,) * 2)
+        self.file.unlink()
+        self.assertEqual(self.outcomes(header(1), *BUILD), ["passed"])
+        self.assertEqual(sorted(path.name for path in self.programs.iterdir()), sorted([name] + stay))
+
     def test_a_file_that_was_exchanged_meanwhile_stays(self):
         """The launches of one program are not written to another's file."""
         self.serve(header(2), *BUILD)
