@@ -17,7 +17,7 @@ enum class Verdict : std::uint8_t {
   proven = 1,        // loaded unchanged (for a binary: the driver gave back the same bytes)
   recompiled = 2,    // loaded, after the driver recompiled it
   crashed = 3,       // a process ended inside the driver
-  binary_read = 5,   // the driver gave its own binary for the overlay
+  binary_read = 5,   // the driver or its linker gave a binary for the overlay
   stuck = 6,         // in memory only: another living process is in the driver past its deadline
   wrong_result = 7,  // the application's check found wrong results
   passed_over = 8,   // skipped at one start because of its history
@@ -58,8 +58,9 @@ class RungByte {
   std::uint8_t value_;
 };
 
-// Stands in place of a rung for work that is not a load: linking for the overlay, first launches,
-// unloading the compiler, asking for work-group sizes. No rung will ever have this number.
+// Stands in place of a rung for work that is not a load: linking and building again for the
+// overlay, first launches, unloading the compiler, asking for work-group sizes. No rung will ever
+// have this number.
 inline constexpr RungByte kNoLoad{std::uint8_t{0xff}};
 
 // The subject of an attempt. The id names the bytes together with the way they are built.
@@ -178,7 +179,8 @@ packs::Status check_launches(Guard *guard, const BlobUse &subject, std::size_t k
 enum class Work : unsigned {
   heal = 1,  // make a new binary, because the driver recompiled the stored one
   ask = 2,
-  link = 3
+  link = 3,
+  build_again = 4  // for a binary that holds the code of all launches so far
 };
 std::uint64_t work_id(packs::VariantRef variant, Work what);
 

@@ -71,8 +71,14 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
 }
 
 // Builds the program once more: PoCL's binary stays as it was when it was first asked for, while
-// the binary of a new program holds the code of all launches so far.
+// the binary of a new program holds the code of all launches so far. One marker covers the build
+// and the question for the binary, since PoCL compiles in both.
 Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes *binary) {
+  Guard *guard = guard_of(loader);
+  const BlobUse building{work_id(variant, Work::build_again), kNoLoad};
+  if (!guard->check(building).ok()) {
+    return Status::error(Code::failed, "the driver died or hung when it built the program again");
+  }
   const Wanted wanted{loader, variant};
   Form form = Form::source;
   Offer offer = offer_source(wanted).front();
@@ -86,11 +92,14 @@ Status build_again(const Loader &loader, packs::VariantRef variant, packs::Bytes
   packs::Bytes scratch;
   packs::View bytes;
   if (Status s = loader.pack->read_blob(offer.blob, &scratch, &bytes); !s.ok()) return s;
+  Guarded guarded(guard, building, loader.deadline_milliseconds);
   BuildOutcome outcome =
       build_program(*loader.device, loader.context.get(), form, bytes,
                     concat({variant.options(), loader.notes.options}), expected_kernels(variant));
   if (!outcome.error.ok()) return std::move(outcome.error);
-  return own_binary(loader, variant, outcome.built.program.get(), binary);
+  Status status = own_binary(loader, variant, outcome.built.program.get(), binary);
+  if (status.ok()) guarded.end(Verdict::binary_read);
+  return status;
 }
 
 Status finished_binary(const LoadedProgram &program, packs::Bytes *binary) {

@@ -197,6 +197,10 @@ json load_and_launch(const std::string &path, const Wishes &wishes) {
                  {"notices", texts(telemetry.notices)}};
   if (!loaded.program) answer["error"] = loaded.program.error().message;
   if (loaded.program) answer["right"] = launch_triple(loader, *loaded.program);
+  if (wishes.finish) {
+    require(loader.finish());
+    answer["notices"] = texts(telemetry.notices);
+  }
   return answer;
 }
 

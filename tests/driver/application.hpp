@@ -58,6 +58,7 @@ struct Wishes {
   std::string overlay;         // empty: none
   std::uint32_t deadline = 0;  // milliseconds, 0: none
   std::optional<bool> check;   // what the application's check answers, if it has one
+  bool finish = false;         // kiln_loader_finish() after the launch
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
 

@@ -269,6 +269,54 @@ TEST_CASE("an entry that killed the driver is not stored once more") {
   }
 }
 
+TEST_CASE("a driver that dies when a program is built again is not asked to finish it any more") {
+  KILN_NEEDS_POCL();
+  // PoCL is recognised by this version. The program is loaded from IL, and built again from source.
+  const auto as_pocl = [](const std::string &rest) {
+    std::string script = computing_device("il = \"SPIR-V_1.0\"\n" + rest);
+    const std::string plain = "OpenCL 3.0 scripted";
+    script.replace(script.find(plain), plain.size(), "OpenCL 3.0 PoCL HSTR: scripted");
+    return script;
+  };
+  const auto start_with = [&](const std::string &rest, const Wishes &wishes) {
+    machine().driver().rewrite(as_pocl(rest));
+    return start(machine().driver(), machine().base(), wishes);
+  };
+  Wishes healthy = with(machine().new_overlay());
+  healthy.finish = true;
+  CHECK(start_with("", healthy).notice(KILN_NOTICE_NOT_STORED) == "-");
+  CHECK(holds(start_with("", healthy).report, "\"final\": true"));
+  const struct {
+    const char *call;
+    const char *way;
+  } rows[] = {{"clCreateProgramWithSource", "exit"},
+              {"clBuildProgram", "segv"},
+              {"clCreateKernel", "abort"},
+              {"clGetProgramInfo", "segv"}};  // PoCL compiles when it is asked for the binary
+  for (const auto &row : rows) {
+    Wishes wishes = with(machine().new_overlay());
+    wishes.finish = true;
+    const std::string death = fault(row.call, row.way, "form = \"source\"\n");
+    for (int i = 0; i < 2; ++i) {
+      const Start first = start_with(death, wishes);
+      INFO(row.call << " " << row.way << ": " << first.child.reason());
+      CHECK(died_as(first.child, row.way));
+    }
+    for (const char *const noticed : {kNoticed, "-"}) {
+      const Start later = start_with(death, wishes);
+      INFO(row.call << " later: " << later.child.reason() << later.report);
+      REQUIRE(later.child.ok());
+      CHECK(later.rung == "overlay");  // the plain binary, stored at the first start
+      CHECK(later.right);
+      CHECK(later.notice(KILN_NOTICE_DEATH) == noticed);
+      CHECK(
+          later.notice(KILN_NOTICE_NOT_STORED) ==
+          "the binary was not finished for the overlay: the driver died or hung when it built the "
+          "program again");
+    }
+  }
+}
+
 TEST_CASE("an application that is killed while its driver hangs counts as a death") {
   KILN_NEEDS_POCL();
   for (const char *const call : {"clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"}) {
