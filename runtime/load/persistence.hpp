@@ -22,7 +22,9 @@ enum class Verdict : std::uint8_t {
   wrong_result = 7,  // the application's check found wrong results
   passed_over = 8,   // skipped at one start because of its history
   taken = 9,         // loaded; not checked whether the driver took the binary unchanged
-  refused = 10       // the compiler refused it without crashing
+  refused = 10,      // the compiler refused it without crashing
+  not_linked = 11,   // the linker refused the PTX, or the driver the cubin
+  healed = 12        // the overlay's binary was made anew because the driver recompiled it
 };
 
 // Returns whether the driver survived the subject, which then needs no marker any more.

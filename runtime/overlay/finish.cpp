@@ -47,7 +47,9 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
   if (is_cubin(ptx)) return {};
   Guard *guard = guard_of(loader);
   const BlobUse linking{work_id(variant, Work::link), kNoLoad};
-  if (guard->verdict(linking.id) == Verdict::wrong_result) {
+  const Verdict before = guard->verdict(linking.id);
+  // Earlier versions recorded this as a wrong result.
+  if (before == Verdict::not_linked || before == Verdict::wrong_result) {
     return Status::error(Code::failed, "an earlier start could not");
   }
   if (!guard->check(linking).ok()) {
@@ -64,7 +66,7 @@ Status link_binary(const Loader &loader, packs::VariantRef variant, packs::Bytes
     status = try_cubin(loader, variant, {cubin.data(), cubin.size()});
     hopeless = !status.ok();
   }
-  if (hopeless) guarded.end(Verdict::wrong_result);
+  if (hopeless) guarded.end(Verdict::not_linked);
   if (status.ok()) guarded.end(Verdict::binary_read);
   if (status.ok()) *binary = std::move(cubin);
   return status;
@@ -133,9 +135,10 @@ void Overlay::keep(LoadedProgram *program, Report *report) {
   if (!compiled && !report->recompiled.value_or(false)) return;
   if (report->rung == KILN_RUNG_OVERLAY) {
     // Once: some drivers recompile even their own binary, at every start.
-    const Record healed{work_id(program->variant, Work::heal), Verdict::binary_read,
-                        KILN_RUNG_OVERLAY};
-    if (quarantine_.verdict(healed.id) == Verdict::binary_read) return;
+    const Record healed{work_id(program->variant, Work::heal), Verdict::healed, KILN_RUNG_OVERLAY};
+    const Verdict before = quarantine_.verdict(healed.id);
+    // Earlier versions recorded this as a binary that was read.
+    if (before == Verdict::healed || before == Verdict::binary_read) return;
     quarantine_.record(healed);
   }
   packs::Bytes binary;

@@ -53,8 +53,8 @@ Record decode_record(const std::uint8_t *bytes) {
   if (std::memcmp(checked, bytes, kRecordSize) != 0) return record;
   // Other verdicts are of a newer version, or of an earlier one that banned slow (4) or hung (6)
   // subjects.
-  constexpr unsigned kKnown = 0x7ae;  // 1, 2, 3, 5, 7 to 10
-  if (bytes[8] > 10 || (kKnown >> bytes[8] & 1) == 0) return record;
+  constexpr unsigned kKnown = 0x1fae;  // 1, 2, 3, 5, 7 to 12
+  if (bytes[8] > 12 || (kKnown >> bytes[8] & 1) == 0) return record;
   const RungByte rung{bytes[9]};
   if (!rung.is_rung() && rung != kNoLoad) return record;
   for (unsigned i = 0; i < 8; ++i) record.id |= static_cast<std::uint64_t>(bytes[i]) << (8 * i);
@@ -88,7 +88,7 @@ void Journal::add(const Record &record) { records_.push_back(record); }
 History Journal::history(std::uint64_t id) const {
   History history;
   for (const Record &record : records_) {
-    if (record.id != id || history.last == Verdict::wrong_result) continue;
+    if (record.id != id || is_settled(history.last)) continue;
     switch (record.verdict) {
       case Verdict::stuck: history.stuck = true; continue;
       case Verdict::passed_over:
@@ -162,7 +162,7 @@ std::vector<Record> Journal::folded() const {
     out.verdict = now.last;
     if (is_known(now.last) && rungs[record.rung.value()]) continue;
     if (is_known(now.last)) rungs.set(record.rung.value());
-    if (is_known(now.last) || now.last == Verdict::wrong_result) folded.add(out);
+    if (is_known(now.last) || is_settled(now.last) || now.last == Verdict::healed) folded.add(out);
     if (now.refusals != 0) {
       folded.add({record.id, Verdict::refused, record.rung, limited(now.refusals)});
     }
@@ -175,7 +175,7 @@ std::vector<Record> Journal::folded() const {
 }
 
 unsigned starts_to_skip(const History &history, RungByte rung, bool last) {
-  if (history.last == Verdict::wrong_result) return kForGood;
+  if (is_settled(history.last)) return kForGood;
   const unsigned patience = rung.is_slow() ? 3 : 2;
   if (history.deaths < patience) {
     if (history.refusals < (last ? 2 : 1)) return 0;

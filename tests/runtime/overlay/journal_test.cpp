@@ -71,6 +71,39 @@ TEST_CASE("records of earlier versions that banned what was slow count for nothi
   }
 }
 
+TEST_CASE("records of later versions count for nothing, and verdicts keep their numbers",
+          "[journal]") {
+  using runtime::Verdict;
+  std::uint8_t bytes[runtime::kRecordSize];
+  for (unsigned value = 0; value <= 0xff; ++value) {
+    const auto verdict = static_cast<Verdict>(value);
+    runtime::encode_record({7, verdict, KILN_RUNG_EXACT, 3}, bytes);
+    const bool known = value != 0 && value <= 12 && value != 4 && value != 6;
+    CHECK(runtime::decode_record(bytes).verdict == (known ? verdict : Verdict::untried));
+  }
+  CHECK(static_cast<unsigned>(Verdict::binary_read) == 5);
+  CHECK(static_cast<unsigned>(Verdict::wrong_result) == 7);
+  CHECK(static_cast<unsigned>(Verdict::refused) == 10);
+  CHECK(static_cast<unsigned>(Verdict::not_linked) == 11);
+  CHECK(static_cast<unsigned>(Verdict::healed) == 12);
+}
+
+TEST_CASE("what the linker refused stays refused, and is no death", "[journal]") {
+  using runtime::Verdict;
+  runtime::Journal journal;
+  journal.add({1, Verdict::crashed, runtime::kNoLoad, 3});
+  journal.add({1, Verdict::not_linked, runtime::kNoLoad});
+  journal.add({1, Verdict::crashed, runtime::kNoLoad, 5});
+  journal.add({1, Verdict::binary_read, runtime::kNoLoad});
+  CHECK(journal.verdict(1) == Verdict::not_linked);
+  CHECK(runtime::starts_to_skip(journal.history(1), runtime::kNoLoad, false) == runtime::kForGood);
+  CHECK_FALSE(runtime::is_final(Verdict::not_linked));
+  CHECK_FALSE(runtime::is_known(Verdict::not_linked));
+  runtime::Journal anew;
+  for (const runtime::Record &record : journal.folded()) anew.add(record);
+  CHECK(anew.verdict(1) == Verdict::not_linked);
+}
+
 TEST_CASE("a record of a rung that is not known yet is passed over, and means no other thing",
           "[journal]") {
   std::uint8_t bytes[runtime::kRecordSize];

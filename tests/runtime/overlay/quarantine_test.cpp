@@ -6,6 +6,7 @@
 #include "kiln/packs/bytes.hpp"
 #include "runtime/overlay/quarantine.hpp"
 #include "tests/runtime/overlay/overlay_fixture.hpp"
+#include "tests/support/journal_file.hpp"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -246,6 +247,9 @@ TEST_CASE_METHOD(OverlayFixture, "a driver that never gives back what it got is 
     CHECK(start.load.json().find("\"recompiled\": true") != std::string::npos);
   }
   CHECK(stored == 2);  // one for the pack's binary, one for the overlay's
+  // Earlier versions wrote that down as 5, the number of a binary that the driver gave.
+  CHECK(replace_verdict(overlay, 12, 5) == 1);
+  CHECK_FALSE(Start(pack, overlay).notices.has(KILN_NOTICE_STORED));
 }
 
 TEST_CASE_METHOD(OverlayFixture, "a marker's number is none that the journal has", "[quarantine]") {
