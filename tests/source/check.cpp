@@ -67,6 +67,12 @@ void Checker::make_place(const Case &example) {
   fs::create_directories(folder_);
   fs::current_path(folder_);
   put_on_disk(example.files, folder_);
+  enter(example);
+}
+
+void Checker::enter(const Case &example) const {
+  std::error_code error;
+  fs::current_path(folder_ / example.current, error);  // stays if an edit has moved it
 }
 
 Verdict Checker::check(const Case &example, bool remember) {
@@ -100,7 +106,7 @@ Verdict Checker::check(const Case &example, bool remember) {
       if (original.uses_time) fault("depends on the time", "");
       fs::current_path(empty_);
       const Preprocessed flat = preprocess(whole.source, whole.options, dialect);
-      fs::current_path(folder_);
+      enter(example);
       if (!(flat == original)) {
         fault("flattened otherwise",
               std::string(edited == 1 ? "after the edit, " : "") + name_of(dialect) +
@@ -225,7 +231,7 @@ std::string Checker::against_program(const Case &example, const std::string &cla
       source.find("pragma") != std::string::npos) {
     return {};
   }
-  put_on_disk({{Kind::file, "program.cl", source}}, folder_);
+  put_on_disk({{Kind::file, "program.cl", source}}, folder_ / example.current);
   std::string command = in_shell(clang) + " -cc1 -E -P";
   for (const std::string &word : arguments_of(options, Dialect::rusticl))
     command += " " + in_shell(word);

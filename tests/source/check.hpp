@@ -38,6 +38,7 @@ class Checker {
 
  private:
   void make_place(const Case &example);
+  void enter(const Case &example) const;
 
   std::filesystem::path folder_, empty_;
   std::unordered_map<std::string, std::size_t> tokens_of_;  // by name and dialect

@@ -3,9 +3,10 @@
 // application, between which files are edited and put back, or in the midst of which; each start
 // under the layer must answer as the bare one.
 //
-//     kiln_driver_cases KILN LAYER CASES [FIRST-SEED]
+//     kiln_driver_cases DRIVER KILN LAYER CASES [FIRST-SEED [wild]]
 //
-// OCL_ICD_VENDORS chooses the driver. Two processes live through many cases, since a driver takes
+// DRIVER is pocl, rusticl or neo: whose variables and headers wild cases try. OCL_ICD_VENDORS
+// chooses the driver itself. With `wild`, all cases are wild. Two processes live through many cases, since a driver takes
 // longer to start than to build: this program itself, as `kiln_driver_cases worker`, which does
 // what it reads and answers a line to each line.
 #ifndef CL_TARGET_OPENCL_VERSION
@@ -18,12 +19,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <sstream>
+#include <thread>
 #include <utility>
 
 #include "tests/source/place.hpp"
@@ -35,9 +39,14 @@ using namespace kiln::cases;
 
 constexpr int kPatience = 60000;      // milliseconds for an answer
 constexpr std::size_t kInPacks = 40;  // cases that are recorded, built and served
+constexpr std::size_t kLeastServed = 30;  // percent of the layer's programs
 constexpr int kNoDevice = 77;
 
 // ---- The worker.
+
+// The headers of clCompileProgram, in the case's place.
+std::string header_name(std::size_t i) { return "header-" + std::to_string(i) + ".name"; }
+std::string header_text(std::size_t i) { return "header-" + std::to_string(i) + ".text"; }
 
 std::string text_of(const fs::path &path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,9 +66,11 @@ class Application {
     return queue_ != nullptr;
   }
 
-  // In `folder` stands the case; beside it, its source and options.
-  std::string answer(const std::string &command, const std::string &folder) {
-    if (!folder.empty() && chdir(folder.c_str()) != 0) return "no folder";
+  // `words`: a command, the case's place with its source and options, and the current folder.
+  std::string answer(const std::vector<std::string> &words) {
+    const std::string &command = words[0];
+    if (words.size() > 1) place_ = words[1];
+    if (words.size() > 2 && chdir(words[2].c_str()) != 0) return "no folder";
     if (command == "build") return build();
     if (command == "compile") return compile();
     if (command == "link") return link(false);
@@ -79,16 +90,30 @@ class Application {
 
   std::string build() {
     end();
-    program_ = create(text_of("../source.cl"));
-    return told(
-        clBuildProgram(program_, 1, &device_, text_of("../options").c_str(), nullptr, nullptr));
+    text_ = text_of(place_ / "source.cl");
+    program_ = create(text_);
+    return told(clBuildProgram(program_, 1, &device_, text_of(place_ / "options").c_str(), nullptr,
+                               nullptr));
   }
 
   std::string compile() {
     end();
-    part_ = create(text_of("../source.cl"));
-    return told(clCompileProgram(part_, 1, &device_, text_of("../options").c_str(), 0, nullptr,
-                                 nullptr, nullptr, nullptr));
+    part_ = create(text_of(place_ / "source.cl"));
+    std::vector<std::string> names;
+    std::vector<cl_program> headers;
+    for (std::size_t i = 0; fs::exists(place_ / header_name(i)); ++i) {
+      names.push_back(text_of(place_ / header_name(i)));
+      headers.push_back(create(text_of(place_ / header_text(i))));
+    }
+    std::vector<const char *> pointers;
+    for (const std::string &name : names) pointers.push_back(name.c_str());
+    const auto count = static_cast<cl_uint>(headers.size());
+    const cl_int code =
+        clCompileProgram(part_, 1, &device_, text_of(place_ / "options").c_str(), count,
+                         count == 0 ? nullptr : headers.data(),
+                         count == 0 ? nullptr : pointers.data(), nullptr, nullptr);
+    for (const cl_program header : headers) clReleaseProgram(header);
+    return told(code);
   }
 
   // With `more`, another program is linked to it, so that it is another link.
@@ -109,6 +134,15 @@ class Application {
     cl_int code = CL_SUCCESS, value = 0;
     const cl_kernel kernel = program_ == nullptr ? nullptr : clCreateKernel(program_, "k", &code);
     if (kernel == nullptr) return "no kernel " + std::to_string(code);
+    std::size_t required[3] = {};
+    clGetKernelWorkGroupInfo(kernel, device_, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
+                             static_cast<void *>(required), nullptr);
+    const std::string told_size = ", required size " + std::to_string(required[0]);
+    if (!executes_) {
+      clReleaseKernel(kernel);
+      return "value 0" + told_size + binary();
+    }
+    if (required[0] != 0) size = required[0];
     const cl_mem out = clCreateBuffer(context_, CL_MEM_COPY_HOST_PTR, sizeof(value), &value, &code);
     code = clSetKernelArg(kernel, 0, sizeof(out), static_cast<const void *>(&out));
     if (code == CL_SUCCESS) {
@@ -120,7 +154,23 @@ class Application {
     }
     clReleaseMemObject(out);
     clReleaseKernel(kernel);
-    return code == CL_SUCCESS ? "value " + std::to_string(value) : told(code);
+    return code == CL_SUCCESS ? "value " + std::to_string(value) + told_size : told(code);
+  }
+
+  // A hash of the binary, in place of results, of a program that includes no files: the layer builds
+  // others from another text.
+  std::string binary() const {
+    if (text_.find("include") != std::string::npos) return "";
+    std::size_t size = 0;
+    if (clGetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) !=
+        CL_SUCCESS) {
+      return ", no binary";
+    }
+    std::string bytes(size, '\0');
+    char *pointer = bytes.data();
+    clGetProgramInfo(program_, CL_PROGRAM_BINARIES, sizeof(pointer), static_cast<void *>(&pointer),
+                     nullptr);
+    return ", binary " + std::to_string(std::hash<std::string>()(bytes));
   }
 
   std::string end() {
@@ -141,7 +191,19 @@ class Application {
   cl_command_queue queue_ = nullptr;
   cl_program program_ = nullptr, part_ = nullptr, more_ = nullptr;
   int links_ = 0;
+  fs::path place_;
+  std::string text_;
+  // Intel's driver without hardware builds programs, and does not run them.
+  bool executes_ = std::getenv("SetCommandStreamReceiver") == nullptr;
 };
+
+std::vector<std::string> words_of(const std::string &line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  if (words.empty()) words.emplace_back();
+  return words;
+}
 
 int work() {
   Application application;
@@ -150,9 +212,7 @@ int work() {
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   for (std::string line; std::getline(std::cin, line);) {
-    const std::size_t blank = std::min(line.find(' '), line.size());
-    const std::string folder = blank < line.size() ? line.substr(blank + 1) : "";
-    const std::string answer = application.answer(line.substr(0, blank), folder) + "\n";
+    const std::string answer = application.answer(words_of(line)) + "\n";
     if (write(out, answer.data(), answer.size()) < 0) return 1;
   }
   return 0;
@@ -169,6 +229,13 @@ class Worker {
   Worker(const Worker &) = delete;
   Worker &operator=(const Worker &) = delete;
   ~Worker() { stop(); }
+
+  // One like this, with more variables.
+  Worker with(const Variables &more) const {
+    Variables all = variables_;
+    for (const auto &[name, value] : more) all[name] = value;
+    return Worker(command_, all);
+  }
 
   // Its answer; "dead" if it ended or hung. It is started if it does not live.
   std::string ask(const std::string &line) {
@@ -235,7 +302,11 @@ const std::vector<std::vector<std::string>> kStories = {
     {"compile", "link", "launch", "end", "compile", "(edit)", "link-more", "launch", "end",
      "(back)", "compile", "link-more", "launch", "end", "compile", "link", "launch", "end"},
     {"compile", "(edit)", "link", "launch", "end", "(back)", "compile", "link", "launch", "end"},
+    // Other headers of clCompileProgram.
+    {"compile", "link", "launch", "end", "compile", "link", "launch", "end", "(edit)", "compile",
+     "link", "launch", "end"},
 };
+constexpr std::size_t kOfHeaders = 4;
 
 class Stage {
  public:
@@ -243,34 +314,71 @@ class Stage {
 
   fs::path folder(std::uint64_t seed) const { return root_ / std::to_string(seed); }
 
-  // The application's current folder stays the same one.
+  // The application's current folder stays the same one, if it is the case's.
   void set(const Case &example) const {
     const fs::path place = folder(example.seed);
     const fs::path here = place / "case";
     fs::create_directories(here);
     for (const auto &entry : fs::directory_iterator(here)) fs::remove_all(entry.path());
     put_on_disk(example.files, here);
-    std::ofstream(place / "source.cl", std::ios::binary) << placed(example.source, here);
-    std::ofstream(place / "options", std::ios::binary) << placed(options_of(example), here);
+    set_source(example, "");
+    write(place / "options", placed(options_of(example), here));
+    set_headers(example.headers, place);
+  }
+
+  // With a line behind the source, which makes it another program.
+  void set_source(const Case &example, const std::string &line) const {
+    const fs::path place = folder(example.seed);
+    write(place / "source.cl", placed(example.source, place / "case") + line);
   }
 
   // Does a step on the disk, if it is one.
   bool edits(const Case &example, const std::string &step) const {
-    if (step == "(edit)") put_on_disk(example.edit, folder(example.seed) / "case");
+    if (step == "(edit)") {
+      put_on_disk(example.edit, folder(example.seed) / "case");
+      set_headers(example.edited_headers, folder(example.seed));
+    }
     if (step == "(back)") set(example);
     return step.front() == '(';
   }
 
+  // What a worker is told to do it in the case's place.
+  std::string command(const Case &example, const std::string &step) const {
+    const fs::path place = folder(example.seed);
+    return step + " " + place.string() + " " + (place / "case" / example.current).string();
+  }
+
  private:
+  static void write(const fs::path &path, const std::string &text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  static void set_headers(const std::vector<std::pair<std::string, std::string>> &headers,
+                          const fs::path &place) {
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+      write(place / header_name(i), headers[i].first);
+      write(place / header_text(i), headers[i].second);
+    }
+  }
+
   fs::path root_;
 };
 
-Case driver_case(std::uint64_t seed) {
-  return seed % 4 == 0 ? plain_case(seed) : odd_case(seed, true);
-}
+// Which cases a driver is given.
+struct Mix {
+  std::string driver;
+  bool only_wild = false;
+
+  Case of(std::uint64_t seed) const {
+    // Without execution, only wild programs show what they were made of.
+    if (only_wild || (driver == "neo" && seed % 4 != 0)) return wild_case(seed, driver);
+    if (seed % 4 == 0) return plain_case(seed);
+    return seed % 4 == 1 ? odd_case(seed, true) : wild_case(seed, driver);
+  }
+};
 
 struct Found {
-  std::size_t starts = 0, values = 0, differing_values = 0, dead = 0, faults = 0;
+  std::size_t starts = 0, moved = 0, with_variables = 0, values = 0, differing_values = 0, dead = 0, faults = 0;
 };
 
 void say_fault(const Case &example, const std::string &story, const fs::path &kept, Found *found) {
@@ -281,36 +389,132 @@ void say_fault(const Case &example, const std::string &story, const fs::path &ke
             << story << std::endl;
 }
 
-// Plays the story to both; the first answer that differs is a fault.
-void play(const Case &example, const std::vector<std::string> &steps, const Stage &stage,
-          Worker &bare, Worker &layered, const fs::path &kept, Found *found) {
-  std::string story, last;
+// Plays the story to both; the first answer that differs is a fault. Returns whether the rest of
+// the case's stories makes sense.
+bool play(const Case &example, const std::vector<std::string> &steps, const Stage &stage,
+          Worker &bare, Worker &layered, const fs::path &kept, Found *found,
+          const std::string &before = "") {
+  std::string story = before, last;
   std::size_t refused = 0;
   stage.set(example);
-  const std::string here = (stage.folder(example.seed) / "case").string();
   for (const std::string &step : steps) {
     if (stage.edits(example, step)) {
       story += "  " + step + "\n";
       continue;
     }
-    const std::string right = bare.ask(step + " " + here);
-    const std::string answer = layered.ask(step + " " + here);
+    const std::string command = stage.command(example, step);
+    const std::string right = bare.ask(command);
+    const std::string answer = layered.ask(command);
     story +=
         "  " + step + ": " + right + (answer == right ? "" : ", under the layer " + answer) + "\n";
     if (right == "dead") {
       ++found->dead;
       layered.stop();
-      return;
+      return false;
     }
-    if (answer != right) return say_fault(example, story, kept, found);
+    if (answer != right) return say_fault(example, story, kept, found), false;
     // Few of those that do not compile: nothing is kept of them.
-    if (right == "refused" && ++refused == 1 && example.seed % 8 != 0) return;
+    if (right == "refused" && ++refused == 1 && example.seed % 8 != 0) return true;
     if (step == "build" || step == "compile") ++found->starts;
     if (!right.starts_with("value ")) continue;
     ++found->values;
     if (!last.empty() && right != last) ++found->differing_values;
     last = right;
   }
+  return true;
+}
+
+const std::vector<std::string> kOneStart = {"build", "launch", "end"};
+
+// Starts of applications with the case's variables, among starts without them.
+void play_variables(const Case &example, const Stage &stage, Worker &bare, Worker &layered,
+                    const fs::path &kept, Found *found) {
+  const fs::path place = stage.folder(example.seed) / "case";
+  const auto with = [&](const Worker &worker, const std::string &who) {
+    Variables more;
+    for (const auto &[name, value] : example.variables) {
+      std::string text = placed(value, place);
+      if (const std::size_t at = text.find(kWho); at != std::string::npos) {
+        text.replace(at, sizeof(kWho) - 1, who);
+        fs::create_directories(text);
+      }
+      more[name] = text;
+    }
+    return worker.with(more);
+  };
+  std::string list;
+  for (const auto &[name, value] : example.variables) list += "  " + name + "=" + value + "\n";
+  if (!play(example, kOneStart, stage, bare, layered, kept, found, "  without variables\n")) return;
+  {
+    Worker bare_with = with(bare, "bare"), layered_with = with(layered, "layered");
+    ++found->with_variables;
+    if (!play(example, {"build", "launch", "end", "(edit)", "build", "launch", "end"}, stage,
+              bare_with, layered_with, kept, found, list)) {
+      return;
+    }
+  }
+  play(example, {"build", "launch", "end", "(edit)", "build", "launch", "end"}, stage, bare,
+       layered, kept, found, list + "  and then without variables\n");
+}
+
+// Builds programs under the layer while the edit comes and goes. When it has come to rest, the layer
+// must answer as the bare driver, before and after the edit.
+void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &layered,
+                const fs::path &kept, Found *found) {
+  constexpr std::size_t kBuilds = 6;
+  const fs::path here = stage.folder(example.seed) / "case";
+  const auto line = [](std::size_t i) { return "// " + std::to_string(i) + "\n"; };
+  stage.set(example);
+  std::atomic<bool> over = false;
+  std::thread mover([&] {
+    while (!over) {
+      for (const auto *entries : {&example.edit, &example.back}) {
+        put_on_disk(*entries, here);
+        usleep(example.pause);
+      }
+    }
+  });
+  bool alive = true;
+  for (std::size_t i = 0; i < kBuilds && alive; ++i) {
+    stage.set_source(example, line(i));
+    for (const std::string &step : kOneStart) {
+      alive = alive && layered.ask(stage.command(example, step)) != "dead";
+    }
+  }
+  over = true;
+  mover.join();
+  ++found->moved;
+  for (const char *state : {"(back)", "(edit)"}) {
+    stage.set(example);
+    stage.edits(example, state);
+    for (std::size_t i = 0; i < kBuilds; ++i) {
+      stage.set_source(example, line(i));
+      for (const std::string &step : kOneStart) {
+        const std::string command = stage.command(example, step);
+        const std::string right = bare.ask(command), answer = layered.ask(command);
+        if (right == "dead") return void(++found->dead);
+        if (step == "build") ++found->starts;
+        if (right.starts_with("value ")) ++found->values;
+        if (answer == right) continue;
+        return say_fault(example,
+                         "  edit and back alternated each " + std::to_string(example.pause) +
+                             " us during builds; then " + state + ", build " + std::to_string(i) +
+                             ", " + step + ": " + right + ", under the layer " + answer + "\n",
+                         kept, found);
+      }
+    }
+  }
+}
+
+void play_case(const Case &example, std::size_t number, const Stage &stage, Worker &bare,
+               Worker &layered, const fs::path &kept, Found *found) {
+  if (example.pause != 0) return play_moves(example, stage, bare, layered, kept, found);
+  if (!example.variables.empty())
+    return play_variables(example, stage, bare, layered, kept, found);
+  const std::size_t kind = !example.headers.empty()             ? kOfHeaders
+                           : number % 2 == 0 || number % 3 != 0 ? 0
+                                                                : 1 + number / 6 % 3;
+  play(example, kStories[kind], stage, bare, layered, kept, found);
 }
 
 int run(const std::string &command) {
@@ -318,8 +522,8 @@ int run(const std::string &command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int run_all(const std::string &self, const std::string &kiln, const std::string &layer,
-            std::size_t cases, std::uint64_t seed) {
+int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
+            const std::string &layer, std::size_t cases, std::uint64_t seed) {
   std::string name = (fs::temp_directory_path() / "kiln-driver-cases-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) return 1;
   const fs::path root = name, kept = fs::current_path() / "driver_cases_faults";
@@ -346,9 +550,8 @@ int run_all(const std::string &self, const std::string &kiln, const std::string 
     }
     const Stage stage(root);
     for (std::size_t i = 0; i < cases; ++i) {
-      const Case example = driver_case(seed + i);
-      play(example, i % 2 == 0 ? kStories[0] : kStories[1 + i / 2 % 3], stage, bare, layered, kept,
-           &found);
+      const Case example = mix.of(seed + i);
+      play_case(example, i, stage, bare, layered, kept, &found);
       fs::remove_all(stage.folder(example.seed));
       if ((i + 1) % 50 == 0) {
         std::cerr << i + 1 << " of " << cases << " cases, " << found.faults << " faults\n";
@@ -359,13 +562,17 @@ int run_all(const std::string &self, const std::string &kiln, const std::string 
     const Stage packed(root);
     const std::string spool = (root / "app.spool").string(), base = (root / "base.kiln").string(),
                       pack = (root / "app.kiln").string();
-    const std::vector<std::string> start = {"build", "launch", "end"};
+    const auto packed_case = [&mix](std::uint64_t number) {
+      Case example = mix.of(number);
+      example.variables.clear();
+      return example;
+    };
     const std::uint64_t first = seed + cases;
     {
       Worker recorded({kiln, "record", "-o", spool, "--", self, "worker"},
                       variables("recorded", {}));
       for (std::size_t i = 0; i < std::min(cases, kInPacks); ++i) {
-        play(driver_case(first + i), start, packed, bare, recorded, kept, &found);
+        play(packed_case(first + i), kOneStart, packed, bare, recorded, kept, &found);
       }
     }
     if (run("'" + kiln + "' compile '" + spool + "' -o '" + base + "' && '" + kiln + "' build '" +
@@ -377,26 +584,31 @@ int run_all(const std::string &self, const std::string &kiln, const std::string 
         {"OPENCL_LAYERS", layer}, {"KILN_PACK", pack}, {"KILN_REPORT", report}};
     Worker served(command, variables("served", from_pack));
     for (std::size_t i = 0; i < std::min(cases, kInPacks); ++i) {
-      play(driver_case(first + i), {"build", "launch", "end", "(edit)", "build", "launch", "end"},
+      play(packed_case(first + i), {"build", "launch", "end", "(edit)", "build", "launch", "end"},
            packed, bare, served, kept, &found);
     }
   }
   std::map<std::string, std::size_t> outcomes;
+  std::size_t programs = 0;
   std::ifstream lines(report);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t at = line.find("\"outcome\": \"") + 12;
+    ++programs;
     ++outcomes[line.substr(at, line.find('"', at) - at)];
   }
   std::cout << cases << " cases of seeds from " << seed << ": " << found.starts
             << " programs started, " << found.values << " values equal, " << found.differing_values
             << " after an edit that counts, " << found.dead
-            << " deaths of the bare driver; of the layer's programs ";
+            << " deaths of the bare driver, " << found.moved << " cases of moves, "
+            << found.with_variables << " of variables; of the layer's programs ";
   for (const auto &[outcome, count] : outcomes) std::cout << count << " " << outcome << ", ";
   std::cout << found.faults << " faults\n";
   fs::remove_all(root);
   // A layer that serves nothing passes every comparison.
-  if (outcomes["served"] * 10 < found.starts) {
-    std::cout << "FAULT: less than a tenth is served\n";
+  std::cout << "served: " << outcomes["served"] * 100 / std::max<std::size_t>(programs, 1)
+            << "% of the programs\n";
+  if (outcomes["served"] * 100 < programs * kLeastServed) {
+    std::cout << "FAULT: less than " << kLeastServed << "% is served\n";
     return 1;
   }
   return found.faults == 0 ? 0 : 1;
@@ -407,11 +619,12 @@ int run_all(const std::string &self, const std::string &kiln, const std::string 
 int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN);
   if (argc == 2 && std::string(argv[1]) == "worker") return work();
-  if (argc < 4) {
-    std::cerr << "usage: kiln_driver_cases KILN LAYER CASES [FIRST-SEED]\n";
+  if (argc < 5) {
+    std::cerr << "usage: kiln_driver_cases DRIVER KILN LAYER CASES [FIRST-SEED [wild]]\n";
     return 2;
   }
-  const std::uint64_t seed = argc > 4 ? std::strtoull(argv[4], nullptr, 0) : 1;
-  return run_all(fs::read_symlink("/proc/self/exe").string(), fs::absolute(argv[1]).string(),
-                 fs::absolute(argv[2]).string(), std::strtoull(argv[3], nullptr, 0), seed);
+  const std::uint64_t seed = argc > 5 ? std::strtoull(argv[5], nullptr, 0) : 1;
+  return run_all({argv[1], argc > 6}, fs::read_symlink("/proc/self/exe").string(),
+                 fs::absolute(argv[2]).string(), fs::absolute(argv[3]).string(),
+                 std::strtoull(argv[4], nullptr, 0), seed);
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 
 namespace kiln::cases {
@@ -35,6 +36,11 @@ void put_on_disk(const std::vector<Entry> &entries, const fs::path &here) {
   for (const Entry &entry : entries) {
     const fs::path path = here / entry.path;
     std::error_code error;
+    if (entry.kind == Kind::renamed) {
+      fs::create_directories((here / entry.text).parent_path(), error);
+      (void)rename(path.c_str(), (here / entry.text).c_str());
+      continue;
+    }
     if (entry.kind != Kind::removed) fs::create_directories(path.parent_path(), error);
     if (entry.kind == Kind::file) {
       write_file(path, placed(entry.text, here));

@@ -201,10 +201,14 @@ class PlainCase {
 
 Case plain_case(std::uint64_t seed) { return PlainCase(seed).make(); }
 
-bool is_plain(std::uint64_t seed) { return seed % 3 == 0; }
+Sort sort_of(std::uint64_t seed) { return static_cast<Sort>(seed % 3); }
 
 Case case_of(std::uint64_t seed) {
-  return is_plain(seed) ? plain_case(seed) : odd_case(seed, false);
+  switch (sort_of(seed)) {
+    case Sort::plain: return plain_case(seed);
+    case Sort::odd: return odd_case(seed, false);
+    default: return wild_case(seed, "");
+  }
 }
 
 std::string options_of(const Case &example) {
