@@ -57,9 +57,10 @@ class WildCase {
     const std::string name = header_.substr(header_.rfind('/') + 1);
     const bool by_option = chance(80);
     if (by_option) case_.options.push_back("-I" + std::string(chance(50) ? " " : "") + option_path());
-    const std::string operand = by_option && chance(40)  ? "<" + name + ">"
+    const std::string operand = by_option && chance(40)   ? "<" + name + ">"
                                 : by_option && chance(60) ? "\"" + name + "\""
-                                                          : "\"" + header_ + "\"";
+                                : chance(75)              ? "\"" + header_ + "\""
+                                                          : "<" + header_ + ">";
     Texts text;
     switch (below(8)) {
       case 0:
@@ -123,6 +124,7 @@ class WildCase {
         break;
       }
       case 3: make_link(); break;
+      case 4: appears_ = true; break;
       default:
         case_.edit = {{Kind::file, header.path, with_other_value(header.text)}};
         break;
@@ -313,7 +315,7 @@ class WildCase {
     if (chance(25)) {
       add_line(keyword + "(\"" + text + "\");");
     } else {
-      statement_ = keyword + pick({"(\"" + text + "\" : \"=a\"(v));", " volatile(\"" + text + "\" : \"=a\"(v));"});
+      statement_ = keyword + pick({"", " volatile"}) + "(\"" + text + "\" : \"=a\"(v) : \"0\"(v));";
     }
     return "";
   }
@@ -484,6 +486,10 @@ class WildCase {
   // ---- The end.
 
   void finish() {
+    if (appears_ && case_.back.empty()) {
+      case_.edit.push_back(case_.files[0]);
+      case_.files.erase(case_.files.begin());
+    }
     if (!case_.current.empty()) {
       case_.files.push_back({Kind::file, case_.current + "/empty", ""});
       std::string up;
@@ -502,6 +508,7 @@ class WildCase {
 
   Random random_;
   std::string driver_, folder_, header_, statement_;
+  bool appears_ = false;  // the header is there only after the edit
   Texts lines_;
   Case case_;
 };
