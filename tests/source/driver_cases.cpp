@@ -592,8 +592,8 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
   std::map<std::string, std::size_t> outcomes;
   std::size_t programs = 0;
   std::ifstream lines(report);
-  const auto field = [](const std::string &line, const std::string &name) {
-    const std::size_t at = line.find("\"" + name + "\": \"") + name.size() + 5;
+  const auto field = [](const std::string &line, const std::string &key) {
+    const std::size_t at = line.find("\"" + key + "\": \"") + key.size() + 5;
     return line.substr(at, line.find('"', at) - at);
   };
   std::map<std::string, std::size_t> reasons;
