@@ -154,7 +154,7 @@ class WildCase {
   // ---- The draws.
 
   void draw() {
-    switch (below(has_driver() ? 26 : 17)) {
+    switch (below(has_driver() ? 28 : 17)) {
       case 0:
       case 1:
       case 2:
@@ -176,9 +176,11 @@ class WildCase {
       case 18:
       case 19:
       case 20: add_variables(); break;
-      case 21: add_headers(); break;
-      case 22: add_unasked(); break;
-      case 23: add_line(around_assembler()); break;
+      case 21:
+      case 22: add_headers(); break;
+      case 23:
+      case 24: add_unasked(); break;
+      case 25: add_line(around_assembler()); break;
       default: move_during_builds(); break;
     }
   }
@@ -351,6 +353,7 @@ class WildCase {
     Texts names = words("files of " + (has_driver() ? driver_ : std::string("rusticl")));
     if (names.empty() || chance(30)) names = words("headers");
     if (names.empty()) return;
+    if (chance(50)) include_nothing();
     std::string folder = folder_;
     if (chance(50)) folder = pick({"", "e"});
     std::string path = joined(folder, pick(names));
@@ -430,14 +433,56 @@ class WildCase {
   void add_variables() {
     const Texts &names = words("variables of " + driver_);
     if (names.empty()) return;
-    static const std::vector<std::size_t> counts = {1, 1, 4, 16};
+    // Mostly a program that a definition from elsewhere changes.
+    if (chance(60)) include_nothing();
+    static const std::vector<std::size_t> counts = {1, 4, 16, 32};
     for (std::size_t i = random_.pick(counts); i > 0; --i) {
       const std::string name = pick(names);
-      if (is_of_the_harness(name)) continue;
-      const std::string folder = std::string(kHere) + pick({"/d/", "/", "/e/s/"});
-      case_.variables[name] =
-          pick({"-DVALUE=7", "-D VALUE=7", "-I " + folder, "1", "1", "0", value(), folder + kWho});
+      if (!is_of_the_harness(name)) case_.variables[name] = value_for(name);
     }
+  }
+
+  // Mostly of the kind that the variable's name tells.
+  std::string value_for(const std::string &name) {
+    const auto tells = [&name](std::initializer_list<const char *> parts) {
+      std::string upper = name;
+      for (char &c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+      return std::any_of(parts.begin(), parts.end(), [&upper](const char *part) {
+        return upper.find(part) != std::string::npos;
+      });
+    };
+    const bool is_likely = chance(80);
+    if (is_likely && tells({"OPTION", "FLAG", "ARG"})) return option_value();
+    if (is_likely && tells({"DIR", "PATH", "FOLDER", "FILE", "ROOT"})) return folder_value();
+    switch (below(8)) {
+      case 0:
+      case 1: return option_value();
+      case 2: return folder_value();
+      case 3: return "0";
+      case 4: return value();
+      default: return "1";
+    }
+  }
+
+  std::string option_value() {
+    return pick({"-DVALUE=7", "-D VALUE=7", "-I " + std::string(kHere) + "/e", "-w"});
+  }
+
+  // A compiler that works there finds the header, perhaps nobody else.
+  std::string folder_value() {
+    const std::string folder = chance(60) ? folder_ : pick({"", "e", "e/s", "d"});
+    if (chance(50)) {
+      const std::string name = header_.substr(header_.find_last_of('/') + 1);
+      lines_.insert(lines_.begin(), "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
+      if (chance(70)) {
+        std::erase_if(case_.options, [](const std::string &option) { return option.starts_with("-I"); });
+      }
+    }
+    return joined(kHere, joined(folder, kWho));
+  }
+
+  void include_nothing() {
+    lines_ = {"#ifndef VALUE", define_value(), "#endif"};
   }
 
   // Without these there is no device, or no second process.
@@ -450,7 +495,7 @@ class WildCase {
 
   void add_headers() {
     const std::string name =
-        pick({"", "", "/", "../", "./", "d/", "d/../", "//", some_character(random_)}) +
+        pick({"", "/", "../", "./", "d/", "d/../", "//", some_character(random_)}) +
         pick({"x.h", "y.h", "d/x.h"}) + pick({"", "", "", some_character(random_)});
     if (name.find_first_of(std::string("\n\r\"\0", 4)) != std::string::npos) return;
     const std::string text = define_value() + "\n";
