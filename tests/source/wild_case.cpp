@@ -379,9 +379,11 @@ class WildCase {
     const std::string section = "variables of " + driver_;
     if (words(section).empty() || chance(50)) return define_value() + "\n";
     std::string text;
-    for (std::size_t i = 1 + below(16); i > 0; --i)
-      text += word(section) + " = " + pick({"1", "0", "-DVALUE=2", value()}) + "\n";
-    return text + word(section) + " = -DVALUE " + value() + "\n";
+    for (std::size_t i = 1 + below(48); i > 0; --i) {
+      const std::string name = word(section);
+      if (!is_of_the_harness(name)) text += name + " = " + value_for(name) + "\n";
+    }
+    return text;
   }
 
   void respell_path() {
@@ -544,6 +546,8 @@ class WildCase {
       if (chance(70)) case_.options.push_back("-I" + up + folder_);
     }
     for (const std::string &line : lines_) case_.source += line + "\n";
+    // A fault must not reach other cases by a shared name.
+    case_.source += "// " + std::to_string(case_.seed) + "\n";
     case_.source +=
         "kernel __attribute__((reqd_work_group_size(VALUE, 1, 1))) void k(global int *out) {\n"
         "  int v = VALUE;\n";
