@@ -52,7 +52,7 @@ Case odd_case(std::uint64_t seed, bool compiles);
 // variables, folders, moves. `driver`: pocl, rusticl or neo; empty for Clang's preprocessor.
 Case wild_case(std::uint64_t seed, const std::string &driver);
 
-// For a seed alone: a third each is plain, odd and wild.
+// For a seed alone: two fifths are plain, one is odd, and two are wild.
 Case case_of(std::uint64_t seed);
 enum class Sort : std::uint8_t { plain, odd, wild };
 Sort sort_of(std::uint64_t seed);

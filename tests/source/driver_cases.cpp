@@ -210,11 +210,11 @@ std::vector<std::string> words_of(const std::string &line) {
 }
 
 int work() {
-  Application application;
-  if (!application.open()) return kNoDevice;
   // The driver may write to standard output.
   const int out = dup(STDOUT_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
+  Application application;
+  if (!application.open()) return kNoDevice;
   for (std::string line; std::getline(std::cin, line);) {
     const std::string answer = application.answer(words_of(line)) + "\n";
     if (write(out, answer.data(), answer.size()) < 0) return 1;

@@ -214,7 +214,7 @@ class WildCase {
       add_line("// " + what);
       return;
     }
-    std::string &line = lines_[random_.pick(chance(65) ? directives : others)];
+    std::string &line = lines_[random_.pick(chance(50) ? directives : others)];
     line.insert(some_place(line), what);
   }
 
@@ -491,7 +491,8 @@ class WildCase {
   static bool is_of_the_harness(const std::string &name) {
     static const Texts own = {"NEOReadDebugKeys",      "SetCommandStreamReceiver",
                               "ProductFamilyOverride", "RUSTICL_ENABLE",
-                              "OCL_ICD_VENDORS",       "HardwareInfoOverride"};
+                              "OCL_ICD_VENDORS",       "OPENCL_LAYERS",
+                              "OPENCL_VENDOR_PATH",    "HardwareInfoOverride"};
     return std::find(own.begin(), own.end(), name) != own.end() || name.starts_with("KILN_");
   }
 
