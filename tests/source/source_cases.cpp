@@ -134,6 +134,9 @@ std::string reason_of(const std::string &refused) {
   const std::size_t begin = error != std::string::npos   ? error
                             : colon == std::string::npos ? 0
                                                          : colon + 2;
+  if (refused[begin] == '#' || refused[begin] == '_') {  // a line that is not known
+    return refused.substr(begin, refused.find_first_of(" (\"<\n", begin) - begin);
+  }
   std::string reason;
   bool skips = false, quoted = false;
   for (const char c : refused.substr(begin, refused.find('\n', begin) - begin)) {
