@@ -6,9 +6,9 @@
 //     kiln_driver_cases DRIVER KILN LAYER CASES [FIRST-SEED [wild]]
 //
 // DRIVER is pocl, rusticl or neo: whose variables and headers wild cases try. OCL_ICD_VENDORS
-// chooses the driver itself. With `wild`, all cases are wild. Two processes live through many cases, since a driver takes
-// longer to start than to build: this program itself, as `kiln_driver_cases worker`, which does
-// what it reads and answers a line to each line.
+// chooses the driver itself. With `wild`, all cases are wild. Two processes live through many
+// cases, since a driver takes longer to start than to build: this program itself, as
+// `kiln_driver_cases worker`, which does what it reads and answers a line to each line.
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
@@ -37,8 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace kiln::cases;
 
-constexpr int kPatience = 60000;      // milliseconds for an answer
-constexpr std::size_t kInPacks = 40;  // cases that are recorded, built and served
+constexpr int kPatience = 60000;            // milliseconds for an answer
+constexpr std::size_t kInPacks = 40;        // cases that are recorded, built and served
 constexpr std::size_t kLeastAccepted = 50;  // percent of the programs that the driver builds
 constexpr std::size_t kLeastServed = 20;
 // Reasons of the layer: nothing is wrong with a program, or the driver refuses it.
@@ -112,10 +112,9 @@ class Application {
     std::vector<const char *> pointers;
     for (const std::string &name : names) pointers.push_back(name.c_str());
     const auto count = static_cast<cl_uint>(headers.size());
-    const cl_int code =
-        clCompileProgram(part_, 1, &device_, text_of(place_ / "options").c_str(), count,
-                         count == 0 ? nullptr : headers.data(),
-                         count == 0 ? nullptr : pointers.data(), nullptr, nullptr);
+    const cl_int code = clCompileProgram(part_, 1, &device_, text_of(place_ / "options").c_str(),
+                                         count, count == 0 ? nullptr : headers.data(),
+                                         count == 0 ? nullptr : pointers.data(), nullptr, nullptr);
     for (const cl_program header : headers) clReleaseProgram(header);
     return told(code);
   }
@@ -161,8 +160,8 @@ class Application {
     return code == CL_SUCCESS ? "value " + std::to_string(value) + told_size : told(code);
   }
 
-  // A hash of the binary, in place of results, of a program that includes no files: the layer builds
-  // others from another text.
+  // A hash of the binary, in place of results, of a program that includes no files: the layer
+  // builds others from another text.
   std::string binary() const {
     if (text_.find("include") != std::string::npos) return "";
     std::size_t size = 0;
@@ -382,7 +381,8 @@ struct Mix {
 };
 
 struct Found {
-  std::size_t starts = 0, moved = 0, with_variables = 0, values = 0, differing_values = 0, dead = 0, faults = 0;
+  std::size_t starts = 0, moved = 0, with_variables = 0, values = 0, differing_values = 0, dead = 0,
+              faults = 0;
 };
 
 void say_fault(const Case &example, const std::string &story, const fs::path &kept, Found *found) {
@@ -461,8 +461,8 @@ void play_variables(const Case &example, const Stage &stage, Worker &bare, Worke
        layered, kept, found, list + "  and then without variables\n");
 }
 
-// Builds programs under the layer while the edit comes and goes. When it has come to rest, the layer
-// must answer as the bare driver, before and after the edit.
+// Builds programs under the layer while the edit comes and goes. When it has come to rest, the
+// layer must answer as the bare driver, before and after the edit.
 void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &layered,
                 const fs::path &kept, Found *found) {
   constexpr std::size_t kBuilds = 6;
@@ -513,8 +513,7 @@ void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &l
 void play_case(const Case &example, std::size_t number, const Stage &stage, Worker &bare,
                Worker &layered, const fs::path &kept, Found *found) {
   if (example.pause != 0) return play_moves(example, stage, bare, layered, kept, found);
-  if (!example.variables.empty())
-    return play_variables(example, stage, bare, layered, kept, found);
+  if (!example.variables.empty()) return play_variables(example, stage, bare, layered, kept, found);
   const std::size_t kind = !example.headers.empty()             ? kOfHeaders
                            : number % 2 == 0 || number % 3 != 0 ? 0
                                                                 : 1 + number / 6 % 3;
@@ -586,8 +585,8 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
       }
     }
     // What is not proven is left out, which is right.
-    if (run("'" + kiln + "' compile -k '" + spool + "' -o '" + base + "'; '" + kiln +
-            "' build '" + base + "' -o '" + pack + "' > /dev/null; test -f '" + pack + "'") != 0) {
+    if (run("'" + kiln + "' compile -k '" + spool + "' -o '" + base + "'; '" + kiln + "' build '" +
+            base + "' -o '" + pack + "' > /dev/null; test -f '" + pack + "'") != 0) {
       std::cout << "what was recorded cannot be built\n";
       ++found.faults;
     }
@@ -622,9 +621,9 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
   }
   std::cout << cases << " cases of seeds from " << seed << ": " << found.starts
             << " programs started, " << found.values << " values equal, " << found.differing_values
-            << " after an edit that counts, " << found.dead
-            << " deaths of the bare driver, " << found.moved << " cases of moves, "
-            << found.with_variables << " of variables; of the layer's programs ";
+            << " after an edit that counts, " << found.dead << " deaths of the bare driver, "
+            << found.moved << " cases of moves, " << found.with_variables
+            << " of variables; of the layer's programs ";
   for (const auto &[outcome, count] : outcomes) std::cout << count << " " << outcome << ", ";
   std::cout << found.faults << " faults\n";
   for (const auto &[reason, count] : reasons) {

@@ -184,7 +184,7 @@ int run_many(const Settings &settings, Checker &checker) {
       verdict.fault = "a plain program does not compile: the generator is wrong";
     compared += verdict.refused.empty() && verdict.compiles ? 1 : 0;
     edits += verdict.edit_seen ? 1 : 0;
-    if (!settings.clang.empty() && i % 500 == 1) {
+    if (!settings.clang.empty() && verdict.refused.empty() && i % 250 == 1) {
       ++programs;
       if (const std::string differs = checker.against_program(example, settings.clang);
           !differs.empty()) {

@@ -58,9 +58,8 @@ std::string in_utf8(unsigned long code) {
 std::string character_of(const std::string &range, Random &random) {
   const unsigned long first = std::strtoul(range.c_str(), nullptr, 16);
   const std::size_t dash = range.find('-');
-  const unsigned long last = dash == std::string::npos
-                                 ? first
-                                 : std::strtoul(range.c_str() + dash + 1, nullptr, 16);
+  const unsigned long last =
+      dash == std::string::npos ? first : std::strtoul(range.c_str() + dash + 1, nullptr, 16);
   return in_utf8(first + random.below(last - first + 1));
 }
 

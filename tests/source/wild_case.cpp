@@ -56,7 +56,8 @@ class WildCase {
     header_ = joined(folder_, pick({"x.h", "x.h", "y.h", "x.cl"}));
     const std::string name = header_.substr(header_.rfind('/') + 1);
     const bool by_option = chance(80);
-    if (by_option) case_.options.push_back("-I" + std::string(chance(50) ? " " : "") + option_path());
+    if (by_option)
+      case_.options.push_back("-I" + std::string(chance(50) ? " " : "") + option_path());
     const std::string operand = by_option && chance(40)   ? "<" + name + ">"
                                 : by_option && chance(60) ? "\"" + name + "\""
                                 : chance(75)              ? "\"" + header_ + "\""
@@ -119,15 +120,13 @@ class WildCase {
       case 1: case_.edit = {{Kind::removed, header.path, ""}}; break;
       case 2: {  // a header in another place
         const std::string name = header.path.substr(header.path.rfind('/') + 1);
-        case_.edit = {{Kind::file, joined(pick({"", "d", "e", "d/s"}), name),
-                       with_other_value(header.text)}};
+        case_.edit = {
+            {Kind::file, joined(pick({"", "d", "e", "d/s"}), name), with_other_value(header.text)}};
         break;
       }
       case 3: make_link(); break;
       case 4: appears_ = true; break;
-      default:
-        case_.edit = {{Kind::file, header.path, with_other_value(header.text)}};
-        break;
+      default: case_.edit = {{Kind::file, header.path, with_other_value(header.text)}}; break;
     }
   }
 
@@ -171,7 +170,9 @@ class WildCase {
       case 13: case_.current = pick({"d", "w", "w/w"}); break;
       case 14: respell_path(); break;
       case 15: add_line(literals()); break;
-      case 16: insert(pick({word("macros"), word("directives"), "\\\n", "/*", "*/", "\"", "'"})); break;
+      case 16:
+        insert(pick({word("macros"), word("directives"), "\\\n", "/*", "*/", "\"", "'"}));
+        break;
       case 17:
       case 18:
       case 19:
@@ -280,24 +281,22 @@ class WildCase {
       const std::size_t blank = pair.find(' ');
       if (blank == std::string::npos) return;
       const std::string operand = "(\"" + macro + "\")";
-      const Texts added = {
-          "#define " + macro + " 1", pragma_line(pair.substr(0, blank) + operand),
-          "#undef " + macro, pragma_line(pair.substr(blank + 1) + operand)};
+      const Texts added = {"#define " + macro + " 1", pragma_line(pair.substr(0, blank) + operand),
+                           "#undef " + macro, pragma_line(pair.substr(blank + 1) + operand)};
       lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(below(2)), added.begin(),
                     added.end());
       return;
     }
     if (chance(30)) return add_line(pragma_line(with_file(word("pragmas of a file"), header_)));
-    add_line(pragma_line(
-        word("pragmas") + " " +
-        pick({"", file_operand(), "(" + file_operand() + ")", "A", "(A)", "(\"A\")", "on", "push",
-              "pop", "VALUE", "(VALUE)", word("pragmas")})));
+    add_line(
+        pragma_line(word("pragmas") + " " +
+                    pick({"", file_operand(), "(" + file_operand() + ")", "A", "(A)", "(\"A\")",
+                          "on", "push", "pop", "VALUE", "(VALUE)", word("pragmas")})));
   }
 
   // A word of the assembler with a file, which may hold instructions as text or as bytes.
   std::string around_assembler() {
-    const std::string directive =
-        chance(70) ? word("assembler of a file") : word("assembler");
+    const std::string directive = chance(70) ? word("assembler of a file") : word("assembler");
     const std::string keyword = word("keywords of a string");
     std::string path = header_;
     if (chance(60)) {
@@ -312,7 +311,8 @@ class WildCase {
       case_.edit = {{Kind::file, path, code(5)}};
       if (chance(20)) case_.edit = {{Kind::removed, path, ""}};
     }
-    std::string text = directive + " \\\"" + (chance(60) ? std::string(kHere) + "/" : "") + path + "\\\"";
+    std::string text =
+        directive + " \\\"" + (chance(60) ? std::string(kHere) + "/" : "") + path + "\\\"";
     if (chance(25)) text.insert(1 + below(directive.size() - 1), chance(50) ? "\" \"" : "\"\\\n\"");
     if (chance(25)) {
       add_line(keyword + "(\"" + text + "\");");
@@ -395,7 +395,8 @@ class WildCase {
         case 2: return "d/../" + path;
         case 3: return std::string(kHere) + "/" + path;
         case 4: return "../../" + path;
-        default: other.insert(below(other.size() + 1), pick({"/", "\\", " ", some_character(random_)}));
+        default:
+          other.insert(below(other.size() + 1), pick({"/", "\\", " ", some_character(random_)}));
       }
       return other;
     };
@@ -475,17 +476,17 @@ class WildCase {
     const std::string folder = chance(60) ? folder_ : pick({"", "e", "e/s", "d"});
     if (chance(50)) {
       const std::string name = header_.substr(header_.find_last_of('/') + 1);
-      lines_.insert(lines_.begin(), "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
+      lines_.insert(lines_.begin(),
+                    "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
       if (chance(70)) {
-        std::erase_if(case_.options, [](const std::string &option) { return option.starts_with("-I"); });
+        std::erase_if(case_.options,
+                      [](const std::string &option) { return option.starts_with("-I"); });
       }
     }
     return joined(kHere, joined(folder, kWho));
   }
 
-  void include_nothing() {
-    lines_ = {"#ifndef VALUE", define_value(), "#endif"};
-  }
+  void include_nothing() { lines_ = {"#ifndef VALUE", define_value(), "#endif"}; }
 
   // Without these there is no device, or no second process.
   static bool is_of_the_harness(const std::string &name) {
@@ -541,8 +542,8 @@ class WildCase {
     if (!case_.current.empty()) {
       case_.files.push_back({Kind::file, case_.current + "/empty", ""});
       std::string up;
-      for (std::ptrdiff_t i = 1 + std::count(case_.current.begin(), case_.current.end(), '/'); i > 0;
-           --i)
+      for (std::ptrdiff_t i = 1 + std::count(case_.current.begin(), case_.current.end(), '/');
+           i > 0; --i)
         up += "../";
       if (chance(70)) case_.options.push_back("-I" + up + folder_);
     }
