@@ -64,6 +64,13 @@ void write_out(const Case &example, const fs::path &folder, const std::string &a
   put_on_disk(example.edit, here / "after");
   write_file(here / "source.cl", placed(example.source, here / "before"));
   write_file(here / "options", placed(options_of(example), here / "before") + "\n");
+  for (std::size_t i = 0; i < example.headers.size(); ++i) {
+    const std::string number = std::to_string(i);
+    write_file(here / ("header-" + number + ".name"), example.headers[i].first);
+    write_file(here / ("header-" + number + ".text"), example.headers[i].second);
+    write_file(here / ("header-" + number + ".edited"), example.edited_headers[i].second);
+  }
+  if (!example.current.empty()) write_file(here / "current", example.current + "\n");
   write_file(here / "about.txt", about);
 }
 
