@@ -182,6 +182,20 @@ cl_int compile_named(const ProgramPointer &program, const Compilation &compilati
   return code;
 }
 
+// Returns whether the driver compiles what the application gave.
+bool is_compiled_as_given(const Program &program, const CompileArguments &arguments) {
+  const char *text = program.source.data();
+  const std::size_t size = program.source.size();
+  cl_int code = CL_SUCCESS;
+  const runtime::Handle<cl_program> made(
+      next.clCreateProgramWithSource(program.context, 1, &text, &size, &code),
+      next.clReleaseProgram);
+  const BuildArguments &build = arguments.build;
+  return made && next.clCompileProgram(made.get(), build.device_count, build.devices, build.options,
+                                       arguments.header_count, arguments.headers, arguments.names,
+                                       nullptr, nullptr) == CL_SUCCESS;
+}
+
 }  // namespace
 
 cl_int compile(const ProgramPointer &program, const CompileArguments &arguments) {
@@ -201,7 +215,8 @@ cl_int compile(const ProgramPointer &program, const CompileArguments &arguments)
   const bool is_given = compilation != nullptr &&
                         is_as_given(compilation->whole, *program, compilation->options.text);
   const bool may_stand =
-      compilation != nullptr && !is_given && !program->native && !compilation->whole.may_be_missing;
+      compilation != nullptr && !is_given && !program->native &&
+      (!compilation->whole.may_be_missing || is_compiled_as_given(*program, arguments));
   if (may_stand && compile_named(program, *compilation, /*keeps_failed=*/false) == CL_SUCCESS) {
     return CL_SUCCESS;
   }

@@ -299,7 +299,7 @@ Status take_files(const IncludeOptions &options, const Headers &headers, WholePr
     if (!file.path.starts_with('/') && !is_header) file.path.insert(0, whole->folder + "/");
   }
   whole->files = std::move(flat->files);
-  whole->may_be_missing = !options.quoted_folders.empty();
+  whole->may_be_missing = !options.quoted_folders.empty() || !headers.empty();
   return {};
 }
 
