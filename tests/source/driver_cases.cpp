@@ -95,14 +95,16 @@ class Application {
   std::string build() {
     end();
     text_ = text_of(place_ / "source.cl");
+    options_ = text_of(place_ / "options");
     program_ = create(text_);
-    return told(clBuildProgram(program_, 1, &device_, text_of(place_ / "options").c_str(), nullptr,
-                               nullptr));
+    return told(clBuildProgram(program_, 1, &device_, options_.c_str(), nullptr, nullptr));
   }
 
   std::string compile() {
     end();
-    part_ = create(text_of(place_ / "source.cl"));
+    text_ = text_of(place_ / "source.cl");
+    options_ = text_of(place_ / "options");
+    part_ = create(text_);
     std::vector<std::string> names;
     std::vector<cl_program> headers;
     for (std::size_t i = 0; fs::exists(place_ / header_name(i)); ++i) {
@@ -160,10 +162,11 @@ class Application {
     return code == CL_SUCCESS ? "value " + std::to_string(value) + told_size : told(code);
   }
 
-  // A hash of the binary, in place of results, of a program that includes no files: the layer
-  // builds others from another text.
+  // A hash of the binary, in place of results, of a program that includes no files and has no -I:
+  // the layer builds others from another text and with other options, which the binary may hold.
   std::string binary() const {
-    if (text_.find("include") != std::string::npos) return "";
+    if (text_.find("include") != std::string::npos || options_.find("-I") != std::string::npos)
+      return "";
     std::size_t size = 0;
     if (clGetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) !=
         CL_SUCCESS) {
@@ -195,7 +198,7 @@ class Application {
   cl_program program_ = nullptr, part_ = nullptr, more_ = nullptr;
   int links_ = 0;
   fs::path place_;
-  std::string text_;
+  std::string text_, options_;
   // Intel's driver without hardware builds programs, and does not run them.
   bool executes_ = std::getenv("SetCommandStreamReceiver") == nullptr;
 };

@@ -437,7 +437,10 @@ class WildCase {
     const Texts &names = words("variables of " + driver_);
     if (names.empty()) return;
     // Mostly a program that a definition from elsewhere changes.
-    if (chance(60)) include_nothing();
+    if (chance(60)) {
+      include_nothing();
+      search_nothing();
+    }
     static const std::vector<std::size_t> counts = {1, 4, 16, 32};
     for (std::size_t i = random_.pick(counts); i > 0; --i) {
       const std::string name = pick(names);
@@ -478,12 +481,14 @@ class WildCase {
       const std::string name = header_.substr(header_.find_last_of('/') + 1);
       lines_.insert(lines_.begin(),
                     "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
-      if (chance(70)) {
-        std::erase_if(case_.options,
-                      [](const std::string &option) { return option.starts_with("-I"); });
-      }
+      if (chance(70)) search_nothing();
     }
     return joined(kHere, joined(folder, kWho));
+  }
+
+  void search_nothing() {
+    std::erase_if(case_.options,
+                  [](const std::string &option) { return option.starts_with("-I"); });
   }
 
   void include_nothing() { lines_ = {"#ifndef VALUE", define_value(), "#endif"}; }
