@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 using namespace kiln::cases;
 
 constexpr int kPatience = 60000;            // milliseconds for an answer
-constexpr std::size_t kInPacks = 40;        // cases that are recorded, built and served
+constexpr std::size_t kInPacks = 24;        // cases that are recorded, built and served
 constexpr std::size_t kLeastAccepted = 50;  // percent of the programs that the driver builds
 constexpr std::size_t kLeastServed = 20;
 // Reasons of the layer: nothing is wrong with a program, or the driver refuses it.
@@ -468,7 +468,7 @@ void play_variables(const Case &example, const Stage &stage, Worker &bare, Worke
 // layer must answer as the bare driver, before and after the edit.
 void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &layered,
                 const fs::path &kept, Found *found) {
-  constexpr std::size_t kBuilds = 6;
+  constexpr std::size_t kBuilds = 4;
   const fs::path here = stage.folder(example.seed) / "case";
   const auto line = [](std::size_t i) { return "// " + std::to_string(i) + "\n"; };
   stage.set(example);
