@@ -330,7 +330,11 @@ class Stage {
     set_source(example, "");
     write(place / "options", placed(options_of(example), here));
     set_headers(example.headers, place);
+    make_kept();
   }
+
+  // Folders in the case's folder that must always be there, such as a driver's cache.
+  void keep(const std::vector<fs::path> &folders) { kept_ = folders; }
 
   // With a line behind the source, which makes it another program.
   void set_source(const Case &example, const std::string &line) const {
@@ -343,6 +347,7 @@ class Stage {
     if (step == "(edit)") {
       put_on_disk(example.edit, folder(example.seed) / "case");
       set_headers(example.edited_headers, folder(example.seed));
+      make_kept();
     }
     if (step == "(back)") set(example);
     return step.front() == '(';
@@ -367,7 +372,13 @@ class Stage {
     }
   }
 
+  void make_kept() const {
+    std::error_code error;
+    for (const fs::path &folder : kept_) fs::create_directories(folder, error);
+  }
+
   fs::path root_;
+  std::vector<fs::path> kept_;
 };
 
 // Which cases a driver is given.
@@ -434,16 +445,17 @@ bool play(const Case &example, const std::vector<std::string> &steps, const Stag
 const std::vector<std::string> kOneStart = {"build", "launch", "end"};
 
 // Starts of applications with the case's variables, among starts without them.
-void play_variables(const Case &example, const Stage &stage, Worker &bare, Worker &layered,
+void play_variables(const Case &example, Stage stage, Worker &bare, Worker &layered,
                     const fs::path &kept, Found *found) {
   const fs::path place = stage.folder(example.seed) / "case";
+  std::vector<fs::path> folders;
   const auto with = [&](const Worker &worker, const std::string &who) {
     Variables more;
     for (const auto &[name, value] : example.variables) {
       std::string text = placed(value, place);
       if (const std::size_t at = text.find(kWho); at != std::string::npos) {
         text.replace(at, sizeof(kWho) - 1, who);
-        fs::create_directories(text);
+        folders.emplace_back(text);
       }
       more[name] = text;
     }
@@ -454,6 +466,7 @@ void play_variables(const Case &example, const Stage &stage, Worker &bare, Worke
   if (!play(example, kOneStart, stage, bare, layered, kept, found, "  without variables\n")) return;
   {
     Worker bare_with = with(bare, "bare"), layered_with = with(layered, "layered");
+    stage.keep(folders);
     ++found->with_variables;
     if (!play(example, {"build", "launch", "end", "(edit)", "build", "launch", "end"}, stage,
               bare_with, layered_with, kept, found, list)) {

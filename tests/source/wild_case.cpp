@@ -3,6 +3,7 @@
 // vocabulary.py found. README.md has the table of dimensions.
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "tests/source/case.hpp"
 #include "tests/source/random.hpp"
@@ -477,7 +478,7 @@ class WildCase {
   // A compiler that works there finds the header, perhaps nobody else.
   std::string folder_value() {
     const std::string folder = chance(60) ? folder_ : pick({"", "e", "e/s", "d"});
-    if (chance(50)) {
+    if (!std::exchange(has_climbed_, true) && chance(70)) {
       const std::string name = header_.substr(header_.find_last_of('/') + 1);
       lines_.insert(lines_.begin(),
                     "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
@@ -564,7 +565,8 @@ class WildCase {
 
   Random random_;
   std::string driver_, folder_, header_, statement_;
-  bool appears_ = false;  // the header is there only after the edit
+  bool has_climbed_ = false;  // folder_value() has had its choice of an include
+  bool appears_ = false;      // the header is there only after the edit
   Texts lines_;
   Case case_;
 };
