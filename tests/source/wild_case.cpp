@@ -442,8 +442,9 @@ class WildCase {
       include_nothing();
       search_nothing();
     }
-    static const std::vector<std::size_t> counts = {1, 4, 16, 32};
-    for (std::size_t i = random_.pick(counts); i > 0; --i) {
+    // Few enough that one of them seldom leaves the application without a device.
+    const std::size_t most = 1 + names.size() / 16;
+    for (std::size_t i = chance(40) ? 1 : 1 + below(most); i > 0; --i) {
       const std::string name = pick(names);
       if (!is_of_the_harness(name)) case_.variables[name] = value_for(name);
     }
