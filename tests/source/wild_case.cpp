@@ -3,6 +3,7 @@
 // vocabulary.py found. README.md has the table of dimensions.
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "tests/source/case.hpp"
@@ -445,23 +446,38 @@ class WildCase {
     // Few enough that one of them seldom leaves the application without a device.
     const std::size_t most = 1 + names.size() / 16;
     for (std::size_t i = chance(40) ? 1 : 1 + below(most); i > 0; --i) {
-      const std::string name = pick(names);
+      const std::string name = name_of_a_kind(names);
       if (!is_of_the_harness(name)) case_.variables[name] = value_for(name);
     }
   }
 
-  // Mostly of the kind that the variable's name tells.
-  std::string value_for(const std::string &name) {
+  enum class ValueKind : std::uint8_t { options, folder, other };
+
+  // What the name of a variable tells about its value.
+  static ValueKind told_by(std::string name) {
+    for (char &c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     const auto tells = [&name](std::initializer_list<const char *> parts) {
-      std::string upper = name;
-      for (char &c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-      return std::any_of(parts.begin(), parts.end(), [&upper](const char *part) {
-        return upper.find(part) != std::string::npos;
+      return std::any_of(parts.begin(), parts.end(), [&name](const char *part) {
+        return name.find(part) != std::string::npos;
       });
     };
+    if (tells({"OPTION", "FLAG", "ARG"})) return ValueKind::options;
+    return tells({"DIR", "PATH", "FOLDER", "FILE", "ROOT"}) ? ValueKind::folder : ValueKind::other;
+  }
+
+  // All kinds are equally likely, since few names are of the first two.
+  std::string name_of_a_kind(const Texts &names) {
+    const auto kind = static_cast<ValueKind>(below(3));
+    Texts of_kind;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(of_kind),
+                 [kind](const std::string &name) { return told_by(name) == kind; });
+    return pick(of_kind.empty() ? names : of_kind);
+  }
+
+  std::string value_for(const std::string &name) {
     const bool is_likely = chance(80);
-    if (is_likely && tells({"OPTION", "FLAG", "ARG"})) return option_value();
-    if (is_likely && tells({"DIR", "PATH", "FOLDER", "FILE", "ROOT"})) return folder_value();
+    if (is_likely && told_by(name) == ValueKind::options) return option_value();
+    if (is_likely && told_by(name) == ValueKind::folder) return folder_value();
     switch (below(8)) {
       case 0:
       case 1: return option_value();
@@ -480,10 +496,13 @@ class WildCase {
   std::string folder_value() {
     const std::string folder = chance(60) ? folder_ : pick({"", "e", "e/s", "d"});
     if (!std::exchange(has_climbed_, true) && chance(70)) {
+      if (chance(70)) {
+        search_nothing();
+        include_nothing();
+      }
       const std::string name = header_.substr(header_.find_last_of('/') + 1);
       lines_.insert(lines_.begin(),
                     "#include \"" + pick({"", "../", "../", "../../"}) + name + "\"");
-      if (chance(70)) search_nothing();
     }
     return joined(kHere, joined(folder, kWho));
   }
