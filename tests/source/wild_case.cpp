@@ -492,7 +492,7 @@ class WildCase {
     return pick({"-DVALUE=7", "-D VALUE=7", "-I " + std::string(kHere) + "/e", "-w"});
   }
 
-  // A compiler that works there finds the header, perhaps nobody else.
+  // A compiler that works in this folder finds the header; others may not.
   std::string folder_value() {
     const std::string folder = chance(60) ? folder_ : pick({"", "e", "e/s", "d"});
     if (!std::exchange(has_climbed_, true) && chance(70)) {
