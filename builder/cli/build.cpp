@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln build: the plan, its jobs and their results.
+// kiln build: the plan, its jobs and their results; with --dry-run the plan alone.
 #include <algorithm>
 #include <filesystem>
 
@@ -13,6 +13,7 @@
 #include "builder/jobs/build_observer.hpp"
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
+#include "builder/jobs/plan.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -36,6 +37,7 @@ struct BuildArguments {
   JobChoice how;
   builder::Shard shard;
   packs::WriteOptions write;
+  bool dry_run = false;
   bool json = false;
   std::string events;  // file
 };
@@ -43,7 +45,9 @@ struct BuildArguments {
 // Returns the pack at the output's path; an empty pack if there is no file. Fails as open_pack()
 // does for any other file, which may hold data that cannot be made again.
 Result<packs::Contents> earlier_contents(const BuildArguments &options) {
-  if (options.fresh == kAll || !std::filesystem::exists(options.output)) return packs::Contents{};
+  if (options.fresh == kAll || options.output.empty() || !std::filesystem::exists(options.output)) {
+    return packs::Contents{};
+  }
   auto open = open_pack(options.output);
   if (open.ok()) return std::move(open->contents);
   Status status = open.status();
@@ -110,9 +114,69 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   build.require_proof = options.how.require_proof;
   build.also = options.how.also;
   build.store = {store_file(options.store), options.fresh == kAll, options.fresh == kFailed};
-  make_store_folder(build.store.file);
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
+}
+
+const char *need_name(builder::Need need) {
+  switch (need) {
+    case builder::Need::compile: return "compile";
+    case builder::Need::reuse: return "reuse";
+    case builder::Need::skip: return "skip";
+    case builder::Need::other_shard: break;  // not shown
+  }
+  return "";
+}
+
+// Returns for each job whether the store has it; false for all jobs if the store cannot be used.
+std::vector<bool> in_store(const BuildArguments &options, const packs::Contents &base,
+                           const std::vector<builder::DeviceInfo> &devices,
+                           const std::vector<packs::Tuning> &tunings,
+                           const std::vector<builder::Job> &plan) {
+  auto stored = builder::stored_jobs(base, devices, tunings, plan, build_options(options));
+  if (stored.ok()) return *std::move(stored);
+  complain("going on without the store: " + stored.status().message);
+  return std::vector<bool>(plan.size(), false);
+}
+
+// Prints the jobs that a build would run, and why each is needed.
+void print_plan(const BuildArguments &options, const packs::Contents &base,
+                const std::vector<builder::DeviceInfo> &devices, const packs::Contents &earlier) {
+  packs::Contents records;
+  packs::merge_records(base, &records);
+  packs::merge_records(earlier, &records);
+  const auto plan =
+      builder::make_plan(base, devices, earlier.targets,
+                         {!options.how.no_finish, records.tunings, options.how.also,
+                          options.how.preferred, options.shard, options.how.require_proof});
+  const std::vector<bool> stored = in_store(options, base, devices, records.tunings, plan);
+  nlohmann::json jobs = nlohmann::json::array();
+  std::size_t other_shards = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const builder::Job &job = plan[i];
+    if (job.need == builder::Need::other_shard) {
+      ++other_shards;
+      continue;
+    }
+    const packs::Program &program = base.programs[job.program];
+    if (options.json) {
+      jobs.push_back({{"program", program.name},
+                      {"variant", program.variants[job.variant].name},
+                      {"device", devices[job.device].label()},
+                      {"need", need_name(job.need)},
+                      {"stored", static_cast<bool>(stored[i])},
+                      {"reason", job.reason}});
+    } else {
+      print(fmt::format("{:8} {}: {}{}\n", need_name(job.need),
+                        builder::printable_line(builder::job_name(base, devices, job)), job.reason,
+                        stored[i] ? "; the store has it" : ""));
+    }
+  }
+  if (options.json) {
+    print(nlohmann::json{{"schema", 1}, {"jobs", jobs}, {"other_shards", other_shards}});
+  } else if (options.shard.count != 1) {
+    print(fmt::format("{} of other shards\n", count(other_shards, "job")));
+  }
 }
 
 // Writes the pack together with the contents now at the output's path, to which another command may
@@ -166,7 +230,25 @@ std::string told_if_interrupted(const BuildArguments &options) {
   return "interrupted; the store has the jobs that ended, and the same command goes on from there";
 }
 
+int dry_run(const BuildArguments &options) {
+  const auto earlier = earlier_contents(options);
+  if (!earlier.ok()) return fail(earlier.status());
+  int exit_code = kDone;
+  const auto base = read_input(options.input, options.tools, &exit_code);
+  if (!base) return exit_code;
+  exit_code = base->exit_code();
+  const auto devices = find_all_devices(options.selector, options.virtual_devices,
+                                        options.tools.clang, options.how.also, &exit_code);
+  if (!devices.ok()) return fail(devices.status());
+  print_plan(options, base->contents, *devices, *earlier);
+  return exit_code;
+}
+
 int run(const BuildArguments &options) {
+  if (options.dry_run) return dry_run(options);
+  if (options.output.empty()) {
+    return fail({Code::bad_argument, "kiln build needs -o or --dry-run; see 'kiln build --help'"});
+  }
   supervise_command(told_if_interrupted(options));
   const Status writable =
       check_output(options.output, is_manifest(options.input) ? std::vector{options.input}
@@ -187,8 +269,10 @@ int run(const BuildArguments &options) {
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
   builder::Observers observers({&progress, &events});
+  const builder::BuildOptions build = build_options(options);
+  make_store_folder(build.store.file);
   builder::BuildResult result = builder::build_on_devices(
-      base->contents, *devices, *earlier, build_options(options),
+      base->contents, *devices, *earlier, build,
       options.events.empty() ? static_cast<builder::BuildObserver *>(&progress) : &observers);
   end_progress();
   if (!result.store_status.ok()) {
@@ -224,8 +308,9 @@ void add_build(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   add_virtual_options(*sub, &options->virtual_devices);
   sub->add_option("-o,--output", options->output,
-                  "Pack to write; if it exists, its binaries and targets are kept")
-      ->required();
+                  "Pack to write; if it exists, its binaries and targets are kept");
+  sub->add_flag("--dry-run", options->dry_run,
+                "Show the jobs, and why each is needed; run none and write nothing");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln export and kiln harvest: write binaries to, and read them from, the cache of an application
-// that reads no packs.
+// kiln cache export and kiln cache harvest: write binaries to, and read them from, the cache of an
+// application that reads no packs.
 #include <filesystem>
 
 #include <fmt/format.h>

@@ -413,7 +413,7 @@ Status write_output(const packs::Contents &contents, const std::string &path,
   if (status.ok()) return status;
   if (status.code != Code::blob_corrupt) return {Code::failed, with_code(status)};
   return {Code::blob_corrupt, fmt::format("{}: not written: an input's {}\n"
-                                          "kiln: 'kiln verify' says which blob it is",
+                                          "kiln: 'kiln pack verify' says which blob it is",
                                           path, with_code(status))};
 }
 

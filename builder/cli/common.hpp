@@ -107,9 +107,7 @@ void add_harvest(CLI::App &app, Command *command);
 void add_inspect(CLI::App &app, Command *command);
 void add_merge(CLI::App &app, Command *command);
 void add_overlay(CLI::App &app, Command *command);
-void add_plan(CLI::App &app, Command *command);
 void add_provision(CLI::App &app, Command *command);
-void add_prune(CLI::App &app, Command *command);
 void add_publish(CLI::App &app, Command *command);
 void add_record(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
@@ -119,7 +117,6 @@ void add_slice(CLI::App &app, Command *command);
 void add_store(CLI::App &app, Command *command);
 void add_tune(CLI::App &app, Command *command);
 void add_verify(CLI::App &app, Command *command);
-void add_warm(CLI::App &app, Command *command);
 
 // Returns JSON text as Kiln writes it. Bytes that are not UTF-8, as in the names of some devices,
 // become U+FFFD.

@@ -131,7 +131,7 @@ void add_shard_option(CLI::App &command, builder::Shard *shard) {
   };
   command
       .add_option_function<std::string>(
-          "--shard", set, "Run part I of N of the jobs; 'kiln merge' joins the N packs")
+          "--shard", set, "Run part I of N of the jobs; 'kiln pack merge' joins the N packs")
       ->type_name("I/N");
 }
 

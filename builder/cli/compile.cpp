@@ -32,14 +32,14 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
   }
   if (!spool->changing.empty()) {
     complain(fmt::format(
-        "warning: {} differ at each start, so no pack can serve them: see 'kiln inspect "
+        "warning: {} differ at each start, so no pack can serve them: see 'kiln pack inspect "
         "{}'",
         count(spool->changing.size(), "program"), folder));
   }
   if (!spool->linked.empty()) {
     complain(
         fmt::format("warning: {} linked of several programs or with options, which is not built "
-                    "offline: 'kiln inspect {}' names them, and an overlay serves them",
+                    "offline: 'kiln pack inspect {}' names them, and an overlay serves them",
                     count(spool->linked.size(), "program"), folder));
   }
   Input input{std::move(spool->contents), {}, {}};

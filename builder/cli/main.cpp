@@ -30,6 +30,27 @@ void restart_with_fixed_addresses(char **argv) {
 #endif
 }
 
+void add_group(CLI::App &app, const char *name, const char *text,
+               std::initializer_list<kiln::cli::AddCommand> commands, kiln::cli::Command *command) {
+  CLI::App *group = app.add_subcommand(name, text);
+  group->require_subcommand(1);
+  for (const kiln::cli::AddCommand add : commands) add(*group, command);
+}
+
+void add_pack(CLI::App &app, kiln::cli::Command *command) {
+  using namespace kiln::cli;
+  add_group(app, "pack", "Inspect, check, combine, split, sign and deliver packs",
+            {add_inspect, add_verify, add_merge, add_slice, add_diff, add_extract, add_delta,
+             add_apply, add_sign, add_publish, add_fetch},
+            command);
+}
+
+void add_cache(CLI::App &app, kiln::cli::Command *command) {
+  using namespace kiln::cli;
+  add_group(app, "cache", "Write and read the binary caches of OpenCV and PyOpenCL",
+            {add_export, add_harvest}, command);
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -37,10 +58,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
   return run_command_line(
       "Compiles OpenCL kernels where they will run, once, and ships the result.",
-      {add_devices,   add_compile, add_plan,    add_build,   add_crosscheck, add_tune,
-       add_provision, add_warm,    add_merge,   add_slice,   add_prune,      add_overlay,
-       add_store,     add_inspect, add_extract, add_verify,  add_diff,       add_delta,
-       add_apply,     add_publish, add_fetch,   add_sign,    add_explain,    add_run,
-       add_record,    add_serve,   add_export,  add_harvest, add_bench},
+      {add_devices, add_compile, add_build, add_pack, add_tune, add_run, add_explain, add_record,
+       add_serve, add_overlay, add_provision, add_cache, add_store, add_crosscheck, add_bench},
       argc, argv);
 }

@@ -123,7 +123,8 @@ void add_overlay(CLI::App &app, Command *command) {
   };
   CLI::App *shown = add("show", "List its binaries, and what is known of each driver", show);
   add_json_flag(*shown, &options->json);
-  CLI::App *exported = add("export", "Write its binaries as a pack, for kiln merge", export_folder);
+  CLI::App *exported =
+      add("export", "Write its binaries as a pack, for kiln pack merge", export_folder);
   exported->add_option("-o,--output", options->output, "Pack to write")->required();
   add_json_flag(*exported, &options->json);
   add("clear", "Remove everything in it, quarantines too", clear);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln provision: puts a pack's entries for Mesa's shader cache where Mesa reads them. kiln warm:
-// launches every program once, so that the driver's caches hold the code that it compiles.
+// kiln provision: prepares a device for the first start of an application. Puts a pack's entries
+// for Mesa's shader cache where Mesa reads them; with --launch, launches every program once, so
+// that the drivers' own caches and an overlay hold the code that the drivers compile.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -21,13 +22,14 @@ constexpr std::chrono::seconds kTimeout{60};
 constexpr char kEnvironment[] =
     "MESA_DISK_CACHE_SINGLE_FILE=1 MESA_DISK_CACHE_READ_ONLY_FOZ_DBS=kiln";
 
-struct ProvisionArguments {
-  std::string pack;
+struct ProvisionArguments : DeviceOptions {
   std::vector<std::string> keys;
   std::uint64_t revision = 0;  // smallest accepted
   std::string folder;
   bool remove = false;
-  bool json = false;
+  bool launch = false;
+  std::string overlay;
+  double timeout_seconds = 120;
 };
 
 // Returns Mesa's default cache folder.
@@ -110,49 +112,40 @@ Status demand_signature(const ProvisionArguments &options,
   return {s.code, fmt::format("{}: {} [{}]", options.pack, s.message, packs::code_name(s.code))};
 }
 
-int provision(const ProvisionArguments &options) {
-  auto open = open_pack(options.pack);
-  if (!open.ok()) return fail(open.status());
-  if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
+// Puts the pack's entries where Mesa reads them, and describes that in `json` and `text`.
+int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *json,
+            std::string *text) {
   runtime::ProvisionResult result;
-  const Status status = runtime::provision_mesa(*open->pack, options.folder.c_str(), &result);
+  const Status status = runtime::provision_mesa(*open.pack, options.folder.c_str(), &result);
   if (!status.ok()) {
     const bool bad_pack = runtime::status_of(status.code) == KILN_ERROR_PACK_BAD;
     return fail(bad_pack ? status : as_failed(status));
   }
-  const nlohmann::json devices = devices_here(open->contents);
-  if (options.json) {
-    print(nlohmann::json{{"schema", 1},
-                         {"folder", options.folder},
-                         {"places", result.places},
-                         {"written", result.written},
-                         {"entries", result.entries},
-                         {"bytes", result.bytes},
-                         {"environment", kEnvironment},
-                         {"devices", devices}});
-    return kDone;
-  }
+  const nlohmann::json devices = devices_here(open.contents);
+  *json = {{"schema", 1},
+           {"folder", options.folder},
+           {"places", result.places},
+           {"written", result.written},
+           {"entries", result.entries},
+           {"bytes", result.bytes},
+           {"environment", kEnvironment},
+           {"devices", devices}};
   if (result.places == 0) {
-    print(fmt::format("{}: nothing for Mesa's shader cache\n", options.pack));
+    *text = fmt::format("{}: nothing for Mesa's shader cache\n", options.pack);
     return kDone;
   }
-  std::string text = fmt::format("{}: {} of {} bytes in {}, {} written\n", options.folder,
-                                 count(result.entries, "entry"), result.bytes,
-                                 count(result.places, "database"), result.written);
+  *text = fmt::format("{}: {} of {} bytes in {}, {} written\n", options.folder,
+                      count(result.entries, "entry"), result.bytes,
+                      count(result.places, "database"), result.written);
   for (const auto &device : devices) {
-    text += fmt::format("  {}: {}\n", device["device"].get<std::string>(),
-                        device["served"] ? "served"
-                                         : "not served: the pack was built with another build of "
-                                           "Mesa or LLVM, or for another number of CPUs");
+    *text += fmt::format("  {}: {}\n", device["device"].get<std::string>(),
+                         device["served"] ? "served"
+                                          : "not served: the pack was built with another build of "
+                                            "Mesa or LLVM, or for another number of CPUs");
   }
-  print(text + "Mesa reads it where the environment has\n  " + kEnvironment + "\n");
+  *text += fmt::format("Mesa reads it where the environment has\n  {}\n", kEnvironment);
   return kDone;
 }
-
-struct WarmArguments : DeviceOptions {
-  std::string overlay;
-  double timeout_seconds = 120;
-};
 
 std::string row_text(const builder::WarmRow &row) {
   const Status &status = row.status;
@@ -164,38 +157,52 @@ std::string row_text(const builder::WarmRow &row) {
                      row.before - row.after, status.ok() ? "" : "  ", status.message);
 }
 
-int run(const WarmArguments &options) {
-  const auto open = open_on_devices(options);
-  if (!open.ok()) return fail(open.status());
+// Launches every program on each device, and describes that in `json` and `text`.
+int launch(const ProvisionArguments &options, const packs::Contents &contents, nlohmann::json *json,
+           std::string *text) {
+  const auto devices = find_devices(options.selector);
+  if (!devices.ok()) return fail(devices.status());
   const builder::WarmOptions warm{options.pack, options.program, options.overlay,
                                   in_milliseconds(options.timeout_seconds)};
   int exit_code = kDone;
   nlohmann::json all = nlohmann::json::array();
-  for (const builder::DeviceInfo &device : open->devices) {
-    const auto rows = builder::warm(open->pack.contents, device, warm, progress);
+  for (const builder::DeviceInfo &device : *devices) {
+    const auto rows = builder::warm(contents, device, warm, progress);
     end_progress();
     nlohmann::json programs = nlohmann::json::array();
     double before = 0;
     double after = 0;
-    std::string text = fmt::format("{}\n  {:24} {:12} {:>10} {:>10} {:>10}\n", device.label(),
-                                   "milliseconds", "rung", "now", "from now", "saved");
+    *text += fmt::format("{}\n  {:24} {:12} {:>10} {:>10} {:>10}\n", device.label(), "milliseconds",
+                         "rung", "now", "from now", "saved");
     for (const builder::WarmRow &row : rows) {
       if (!row.status.ok()) exit_code = kSomeFailed;
       before += row.before;
       after += row.after;
-      text += row_text(row);
+      *text += row_text(row);
       programs.push_back(builder::to_json(row));
     }
-    text += fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}\n", "together", "", before, after,
-                        before - after);
-    if (!options.json) print(text);
+    *text += fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}\n", "together", "", before,
+                         after, before - after);
     all.push_back({{"device", device.label()},
                    {"before_ms", before},
                    {"after_ms", after},
                    {"saved_ms", before - after},
                    {"programs", programs}});
   }
-  if (options.json) print(nlohmann::json{{"schema", 1}, {"devices", all}});
+  (*json)["launches"] = all;
+  return exit_code;
+}
+
+int provision(const ProvisionArguments &options) {
+  auto open = open_pack(options.pack);
+  if (!open.ok()) return fail(open.status());
+  if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
+  nlohmann::json json;
+  std::string text;
+  int exit_code = install(options, *open, &json, &text);
+  if (exit_code != kDone) return exit_code;
+  if (options.launch) exit_code = launch(options, open->contents, &json, &text);
+  options.json ? print(json) : print(text);
   return exit_code;
 }
 
@@ -204,8 +211,8 @@ int run(const WarmArguments &options) {
 void add_provision(CLI::App &app, Command *command) {
   auto options = std::make_shared<ProvisionArguments>();
   CLI::App *sub = app.add_subcommand(
-      "provision", "Install a pack's final code for rusticl beside Mesa's shader cache");
-  auto *pack = sub->add_option("--pack", options->pack, "Pack that was built on such a device");
+      "provision", "Prepare this device: install final code for rusticl, fill drivers' caches");
+  auto *pack = sub->add_option("pack", options->pack, "Pack that was built on such a device");
   sub->add_option("--folder", options->folder,
                   "Folder of the cache; default: Mesa's own for this user");
   auto *remove =
@@ -218,25 +225,24 @@ void add_provision(CLI::App &app, Command *command) {
       ->needs(key)
       ->type_name("N");
   pack->excludes(remove);
+  auto *launch = sub->add_flag("--launch", options->launch,
+                               "Launch every program once, so that the drivers' caches have it");
+  launch->excludes(remove);
+  add_device_option(*sub, &options->selector);
+  sub->add_option("--program", options->program, "Only this program; default: all");
+  sub->add_option("--overlay", options->overlay, "Overlay folder to fill, too");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one start may take");
+  for (const char *name : {"--device", "--program", "--overlay", "--timeout"}) {
+    sub->get_option(name)->needs(launch);
+  }
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
     if (!options->remove && options->pack.empty()) {
-      throw CLI::RequiredError("--pack or --remove");
+      throw CLI::RequiredError("a pack or --remove");
     }
     if (options->folder.empty()) options->folder = default_folder();
     *command = [=] { return options->remove ? remove_all(*options) : provision(*options); };
   });
-}
-
-void add_warm(CLI::App &app, Command *command) {
-  auto options = std::make_shared<WarmArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "warm", "Launch every program of a pack once, so that the drivers' own caches are warm");
-  add_device_options(*sub, options.get(), "Pack to start from");
-  sub->add_option("--overlay", options->overlay, "Overlay folder to fill, too");
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one start may take");
-  add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
 }  // namespace kiln::cli

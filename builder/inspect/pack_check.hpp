@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that a pack is sound: blobs have their hashes, programs match their hashes and names, and
-// the records agree with each other and with the blobs (`kiln verify --deep`).
+// the records agree with each other and with the blobs (`kiln pack verify --deep`).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits both packs into parts with the members that `kiln inspect --json` shows, and compares
+// Splits both packs into parts with the members that `kiln pack inspect --json` shows, and compares
 // parts with the same key.
 #include "builder/inspect/pack_diff.hpp"
 
@@ -176,7 +176,7 @@ bool is_within_absent(const PackPartKey &key, const PackPart &part, const PackPa
 
 constexpr std::size_t kShortValue = 48;
 
-// Returns a short text for a value; for a hash, the digits that `kiln inspect` shows.
+// Returns a short text for a value; for a hash, the digits that `kiln pack inspect` shows.
 std::string short_text(const json &value) {
   if (value.is_null() || (value.is_structured() && value.empty()) || value == "") return "none";
   if (!value.is_string()) return value.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the differences between two packs, for `kiln diff`. A function of values: reads no blob
-// except launches.
+// Finds the differences between two packs, for `kiln pack diff`. A function of values: reads no
+// blob except launches.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace kiln::builder {
 
-// A member of both parts whose values differ, named as in `kiln inspect --json`; blobs are shown as
-// their hashes.
+// A member of both parts whose values differ, named as in `kiln pack inspect --json`; blobs are
+// shown as their hashes.
 struct DifferentField {
   std::string name;
   nlohmann::json a;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pack as JSON, for `kiln inspect --json` and users' scripts.
+// A pack as JSON, for `kiln pack inspect --json` and users' scripts.
 #pragma once
 
 #include <map>

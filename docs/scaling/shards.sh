@@ -21,5 +21,5 @@ code=0
 seq "$count" | parallel --quote --jobs "${JOBS:-100%}" --retries 3 \
   --joblog "$shards/log" --resume-failed \
   kiln build "$base" --shard "{}/$count" --jobs 1 -o "$shards/{}.kiln" "$@" || code=1
-kiln merge --base "$base" "$shards"/*.kiln -o "$output"
+kiln pack merge --base "$base" "$shards"/*.kiln -o "$output"
 exit $code

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes an application's programs to a spool: a folder with a base pack for each program. Also
-// notes which start of which command built a program, so that `kiln inspect` sees programs that
-// differ at each start.
+// notes which start of which command built a program, so that `kiln pack inspect` sees programs
+// that differ at each start.
 #pragma once
 
 #include <chrono>

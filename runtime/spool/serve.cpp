@@ -25,7 +25,7 @@ void open_pack(const std::string &path, std::vector<kiln_pack *> *packs) {
   kiln_error error{};
   if (packs->size() >= kMostPacks) {
     complain_once("there are over " + std::to_string(kMostPacks) + " packs, and " + path +
-                  " and those after it are not used: kiln merge joins packs");
+                  " and those after it are not used: kiln pack merge joins packs");
     return;
   }
   kiln_pack *pack = nullptr;

@@ -41,7 +41,7 @@ def build_packs(kiln, work, devices):
         run_on(device, work, "./kiln", "build", "base.kiln", "--device", device["select"], "--preferred",
                "-o", f"{device['id']}.kiln", check=True)
     packs = [work / f"{device['id']}.kiln" for device in devices]
-    subprocess.run([kiln, "merge", *packs, "-o", work / "demo.kiln"], check=True)
+    subprocess.run([kiln, "pack", "merge", *packs, "-o", work / "demo.kiln"], check=True)
 
 
 def run_programs(work, devices):
@@ -91,7 +91,7 @@ def measured_rows(kiln, work, devices):
 
 
 def count_targets(kiln, pack):
-    done = subprocess.run([kiln, "inspect", pack, "--json"], stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([kiln, "pack", "inspect", pack, "--json"], stdout=subprocess.PIPE, check=True)
     return len(json.loads(done.stdout)["targets"])
 
 

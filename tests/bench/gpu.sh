@@ -70,8 +70,8 @@ step() { # seconds, name: a step of gpu_steps.py
 
 limited 60 devices "$kiln" devices --device "$device"
 step 150 build
-limited 20 verify "$kiln" verify "$work/finished.kiln"
-limited 20 inspect "$kiln" inspect "$work/finished.kiln"
+limited 20 verify "$kiln" pack verify "$work/finished.kiln"
+limited 20 inspect "$kiln" pack inspect "$work/finished.kiln"
 step 80 launches
 step 200 startup
 step 40 overlay

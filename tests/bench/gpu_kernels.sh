@@ -50,11 +50,11 @@ echo "== device"
 
 if step build; then
   "$kiln" build "$base" --device "$device" -o built.kiln || status=1
-  "$kiln" verify built.kiln
+  "$kiln" pack verify built.kiln
 fi
 
 if step check; then
-  "$kiln" inspect built.kiln --json >inspect.json
+  "$kiln" pack inspect built.kiln --json >inspect.json
   python3 - >variants.txt <<'PYTHON'
 import json
 for program in json.load(open("inspect.json"))["programs"]:

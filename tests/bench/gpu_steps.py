@@ -81,7 +81,7 @@ class Steps:
             return None, done.stderr.strip() or done.stdout.strip(), done.returncode
 
     def inspect(self, name):
-        found, error, _ = self.call_json("inspect", self.pack(name))
+        found, error, _ = self.call_json("pack", "inspect", self.pack(name))
         if found is None:
             sys.exit(f"{self.pack(name)}: {error}")
         return found

@@ -145,10 +145,10 @@ void measure(const std::string &kiln, int count, std::size_t size) {
   }
   int status = 1;
   if (waitpid(child, &status, 0) != child || status != 0) std::exit(1);
-  run("plan", {kiln, "plan", base_pack, "--store", "none"});
-  run("plan, and what the store has", {kiln, "plan", base_pack, "--store", store});
+  run("plan", {kiln, "build", "--dry-run", base_pack, "--store", "none"});
+  run("plan, and what the store has", {kiln, "build", "--dry-run", base_pack, "--store", store});
   run("plan, with what an earlier pack has",
-      {kiln, "plan", base_pack, "--have", built, "--store", "none"});
+      {kiln, "build", "--dry-run", base_pack, "-o", built, "--store", "none"});
   run("build with nothing to do", {kiln, "build", base_pack, "-o", built, "--store", store});
   run("build that takes all from the store",
       {kiln, "build", base_pack, "-o", driver.path("out.kiln"), "--store", store});

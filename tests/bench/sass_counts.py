@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sass_counts.py CUBIN...: how many instructions of each kind the kernels of cubins have.
 
-`kiln extract PACK -o FOLDER` writes cubins of a pack. Needs nvdisasm, whose age does not matter: it is
+`kiln pack extract PACK -o FOLDER` writes cubins of a pack. Needs nvdisasm, whose age does not matter: it is
 given the bare code of compute capability 9.0, whatever the file is like. Counts are of the code, not
 of what a work-item runs.
 """

@@ -87,7 +87,7 @@ def check(done, folder):
     patterns = {name: pattern for name, _, _, _, pattern in FAULTS}
     faults += [f"p{job} ({word}): {said[job]}" for job, word in expected.items()
                if job in said and not re.search(patterns[word], said[job])]
-    shown = subprocess.run([KILN, "inspect", "out.kiln", "--json"], cwd=folder, check=True,
+    shown = subprocess.run([KILN, "pack", "inspect", "out.kiln", "--json"], cwd=folder, check=True,
                            stdout=subprocess.PIPE).stdout
     binaries = json.loads(shown)["targets"][0]["binaries"]
     proofs = {binary["provenance"]["finish"]["proof"] for binary in binaries}

@@ -195,7 +195,7 @@ class Device:
         delta = next(x for x in manifest["layers"] if x["mediaType"] != PROGRAMS_TYPE
                      and x["annotations"].get("vnd.kiln.key") == key)
         pack = self.folder / "pack.kiln"
-        run(KILN, "apply", self.blob(programs), self.blob(delta), "-o", pack, folder=self.folder)
+        run(KILN, "pack", "apply", self.blob(programs), self.blob(delta), "-o", pack, folder=self.folder)
         blake2b = hashlib.blake2b(pack.read_bytes(), digest_size=32).hexdigest()
         assert blake2b == delta["annotations"]["vnd.kiln.pack.blake2b"]
         self.smallest = max(self.smallest, int(manifest["annotations"]["vnd.kiln.revision"]))
@@ -211,8 +211,8 @@ class Delivery(unittest.TestCase):
         self.folder = Path(self.place.name)
         for name, golden in (("first", "good-v1.kiln"), ("second", "good-v1-final.kiln")):
             shutil.copy(GOLDEN / golden, self.folder / f"{name}.kiln")
-            run(KILN, "publish", f"{name}.kiln", "--to", "oci:layout", folder=self.folder)
-            run(KILN, "slice", f"{name}.kiln", "--target", "A100*", "-o", f"{name}-a100.kiln",
+            run(KILN, "pack", "publish", f"{name}.kiln", "--to", "oci:layout", folder=self.folder)
+            run(KILN, "pack", "slice", f"{name}.kiln", "--target", "A100*", "-o", f"{name}-a100.kiln",
                 folder=self.folder)
         self.registry = Registry(self.folder)
         self.addCleanup(self.registry.close)
@@ -252,16 +252,16 @@ class Delivery(unittest.TestCase):
         self.check_pack(device.pack("latest", A100), "second-a100.kiln")
         self.assertEqual(device.requests, 3, "the programs are there already")
         self.assertEqual(device.smallest, 2)
-        published = json.loads(run(KILN, "publish", "second.kiln", "--to", "oci:layout",
+        published = json.loads(run(KILN, "pack", "publish", "second.kiln", "--to", "oci:layout",
                                    "--revision", "2", "--json", folder=self.folder))
         self.check_pack(device.pack(published["digest"], A100), "second-a100.kiln")
 
     def test_a_device_that_the_pack_lacks_has_the_programs(self):
         run(KILN, "compile", TINY, "-o", "base.kiln", folder=self.folder)
-        run(KILN, "publish", "base.kiln", "--to", "oci:layout", "--tag", "base", folder=self.folder)
+        run(KILN, "pack", "publish", "base.kiln", "--to", "oci:layout", "--tag", "base", folder=self.folder)
         self.push("base")
         pack = Device(self.registry.port, self.folder / "device").pack("base", None)
-        self.assertIn("sound", run(KILN, "verify", pack, folder=self.folder))
+        self.assertIn("sound", run(KILN, "pack", "verify", pack, folder=self.folder))
 
     def test_a_cut_connection_is_resumed(self):
         self.push("latest")
@@ -277,7 +277,7 @@ class Delivery(unittest.TestCase):
         device.mkdir()
         (device / "fetch.sh").write_text(text.split("```sh\n")[1].split("```")[0], encoding="utf-8")
         run(KILN, "compile", TINY, "-o", "base.kiln", folder=self.folder)
-        run(KILN, "publish", "base.kiln", "--to", "oci:layout", folder=self.folder)
+        run(KILN, "pack", "publish", "base.kiln", "--to", "oci:layout", folder=self.folder)
         self.push("latest")
         mirror = self.mirror()
         fetch = ("env", f"PATH={Path(KILN).parent}:{os.environ['PATH']}", "sh", "fetch.sh",
@@ -310,10 +310,10 @@ class Delivery(unittest.TestCase):
         self.push("r1", "latest")  # the tag itself leads back
         with self.assertRaisesRegex(Refused, "revision 1 is older than 2"):
             device.pack("latest", A100)
-        said = run(KILN, "fetch", "oci:layout", "--tag", "r1", "--target", A100,
+        said = run(KILN, "pack", "fetch", "oci:layout", "--tag", "r1", "--target", A100,
                    "--smallest-revision", 2, "-o", "none.kiln", folder=self.folder, code=4)
         self.assertIn("the tag r1 is of revision 1, which is older than the demanded 2", said)
-        said = run(KILN, "publish", "first.kiln", "--to", "oci:layout", "--revision", 1,
+        said = run(KILN, "pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 1,
                    folder=self.folder, code=2)
         self.assertIn("revision 1 is older than 2, which is published", said)
 
@@ -345,8 +345,8 @@ class Delivery(unittest.TestCase):
         path = self.folder / "layout/blobs/sha256" / layer["digest"][7:]
         right = path.read_bytes()
         path.write_bytes(right[:300] + bytes([right[300] ^ 1]) + right[301:])
-        fetch = ("fetch", "oci:layout", "--target", A100, "-o", "none.kiln")
-        for words in (fetch, ("publish", "first.kiln", "--to", "oci:layout")):
+        fetch = ("pack", "fetch", "oci:layout", "--target", A100, "-o", "none.kiln")
+        for words in (fetch, ("pack", "publish", "first.kiln", "--to", "oci:layout")):
             said = run(KILN, *words, folder=self.folder, code=4)
             self.assertIn(f", and the layout says {layer['digest']}", said)
         self.push("latest", code=1)
@@ -359,7 +359,7 @@ class Delivery(unittest.TestCase):
         except (AssertionError, FileNotFoundError):
             self.skipTest("strace cannot trace here")
         before = (self.folder / "layout/index.json").read_bytes()
-        publish = (KILN, "publish", "first.kiln", "--to", "oci:layout", "--revision", 3)
+        publish = (KILN, "pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 3)
         killed = 0
         for call in ("rename", "renameat", "mkdir", "fsync"):
             for count in range(1, 100):
@@ -373,7 +373,7 @@ class Delivery(unittest.TestCase):
                 after = (self.folder / "layout/index.json").read_bytes()
                 if after != before:  # it was replaced at once, and the folder not yet synced
                     self.assertEqual(call, "fsync")
-                run(KILN, "fetch", "oci:layout", "--tag", "r2", "--target", A100, "-o", "a.kiln",
+                run(KILN, "pack", "fetch", "oci:layout", "--tag", "r2", "--target", A100, "-o", "a.kiln",
                     folder=self.folder)
                 self.check_pack(self.folder / "a.kiln", "second-a100.kiln")
             (self.folder / "layout/index.json").write_bytes(before)

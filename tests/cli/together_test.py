@@ -54,7 +54,7 @@ class Together(unittest.TestCase):
             os.close(lock)
             error = process.communicate()[1]
             self.assertEqual(process.returncode, 0, error)
-        return json.loads(kiln("inspect", "ours.kiln", "--json", folder=self.folder))
+        return json.loads(kiln("pack", "inspect", "ours.kiln", "--json", folder=self.folder))
 
     def copy(self, name, to):
         """Copies a pack in the folder."""

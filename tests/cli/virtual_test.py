@@ -86,7 +86,7 @@ class Place:
 
     def finishes(self, pack="out.kiln"):
         """How the binaries of a pack were made: (final, why not, finisher) by target."""
-        listed = json.loads(self.kiln("inspect", pack, "--json").stdout)
+        listed = json.loads(self.kiln("pack", "inspect", pack, "--json").stdout)
         return {target["label"]: {tuple(binary["provenance"]["finish"][name] for name in
                                         ("final", "why_not_final", "finisher"))
                                   for binary in target["binaries"]}
@@ -127,13 +127,13 @@ class Builds(unittest.TestCase):
     def test_a_device_of_the_kind_builds_anew(self):
         place = self.place(IDLE)
         self.check(place.build("neo:skl"), 0, compiled=JOBS)
-        plan = json.loads(place.kiln("plan", "base.kiln", "--have", "out.kiln", "--json").stdout)
+        plan = json.loads(place.kiln("build", "--dry-run", "base.kiln", "-o", "out.kiln", "--json").stdout)
         self.assertEqual({job["reason"] for job in plan["jobs"]},
                          {"no device of this kind has launched the earlier binary"})
         place.script()
         done = place.kiln("build", "base.kiln", "--fresh", "-o", "device.kiln", "--json")
         self.check(done, 0, compiled=JOBS)
-        place.kiln("merge", "out.kiln", "device.kiln", "-o", "merged.kiln")
+        place.kiln("pack", "merge", "out.kiln", "device.kiln", "-o", "merged.kiln")
         finishes = place.finishes("merged.kiln")
         self.assertEqual(finishes, place.finishes("device.kiln"))
         self.assertEqual(finishes, {LABEL: {("yes", "", "pocl-work-groups 1")}})
@@ -153,7 +153,7 @@ class Builds(unittest.TestCase):
     def test_its_jobs_are_in_the_plan_and_in_the_events(self):
         place = self.place(IDLE)
         words = ("base.kiln", "--virtual", "neo:skl", "--root", "root")
-        planned = json.loads(place.kiln("plan", *words, "--json").stdout)["jobs"]
+        planned = json.loads(place.kiln("build", "--dry-run", *words, "--json").stdout)["jobs"]
         self.assertEqual([(job["device"], job["need"]) for job in planned],
                          [("neo:skl", "compile")] * JOBS)
         done = place.build("neo:skl", "--events", "events", "--jobs", "2")
@@ -173,7 +173,7 @@ class Builds(unittest.TestCase):
                  for i in (1, 2)]
         self.assertEqual([part["stored"] + part["other_shards"] for part in parts], [JOBS, JOBS])
         self.assertEqual(sum(part["stored"] for part in parts), JOBS)
-        place.kiln("merge", "1.kiln", "2.kiln", "-o", "merged.kiln")
+        place.kiln("pack", "merge", "1.kiln", "2.kiln", "-o", "merged.kiln")
         whole, merged = ((place.folder / name).read_bytes()
                          for name in ("whole.kiln", "merged.kiln"))
         self.assertEqual(whole, merged)

@@ -70,9 +70,9 @@ def _build(fleet, name, words, targets):
 def _merge(fleet):
     """All packs in one, and what is in it."""
     fleet.all = fleet.work / "all.kiln"
-    fleet.host("merge", fleet.pack, *sorted(fleet.absent), "-o", fleet.all).expect_code(
-        0, "kiln merge")
-    fleet.host("verify", fleet.all).expect_code(0, "kiln verify")
+    fleet.host("pack", "merge", fleet.pack, *sorted(fleet.absent), "-o", fleet.all).expect_code(
+        0, "kiln pack merge")
+    fleet.host("pack", "verify", fleet.all).expect_code(0, "kiln pack verify")
     targets = _inspected(fleet)
     # By profile: compilers and drivers of one version name the platform in two ways.
     drivers = {(target["profile"], _driver(target)) for target in targets}
@@ -101,7 +101,7 @@ def _known(fleet):
                 for binary in target["binaries"] + target["intermediates"]]
     unknown = [finish for finish in finishes if not _is_known(finish)]
     expect(not unknown, f"nothing is known of {unknown[:3]}")
-    text = fleet.host("inspect", fleet.all).expect_code(0, "kiln inspect").out
+    text = fleet.host("pack", "inspect", fleet.all).expect_code(0, "kiln pack inspect").out
     launched = sum(finish["final"] != "not launched" for finish in finishes)
     nobody = sum(f"not launched: {why}" in line for line in text.splitlines() for why in NOBODY)
     expect(launched + nobody == len(finishes),
@@ -116,5 +116,5 @@ def _is_known(finish):
 
 
 def _inspected(fleet):
-    done = fleet.host("inspect", fleet.all, "--json")
-    return done.expect_code(0, "kiln inspect").json()["targets"]
+    done = fleet.host("pack", "inspect", fleet.all, "--json")
+    return done.expect_code(0, "kiln pack inspect").json()["targets"]

@@ -100,7 +100,7 @@ def _provision(fleet, name):
     station = fleet.need(name)
     folder = station.folder / "mesa"
     folder.mkdir(exist_ok=True)
-    command = ("provision", "--pack", station.bring(station.pack, "own.kiln"), "--folder", "mesa",
+    command = ("provision", station.bring(station.pack, "own.kiln"), "--folder", "mesa",
                "--json")
     first = station.kiln(*command).expect_code(0, "kiln provision").json()
     expect(first["written"] == 1 and first["entries"], f"{first}")

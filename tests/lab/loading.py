@@ -229,9 +229,9 @@ def _damaged_binary(fleet):
     reason = _expect_rung(report, "exact", "failed", "blob:")
     other = station.explain("damaged.kiln", *SOUND)
     expect(other["rung"] == "exact", f"a sound binary was loaded as {other['rung']}")
-    verified = fleet.host("verify", station.folder / "damaged.kiln", "--json")
-    faults = verified.expect_code(4, "kiln verify").json()["faults"]
-    expect(len(faults) == 1, f"kiln verify names {len(faults)} faults, not one")
+    verified = fleet.host("pack", "verify", station.folder / "damaged.kiln", "--json")
+    faults = verified.expect_code(4, "kiln pack verify").json()["faults"]
+    expect(len(faults) == 1, f"kiln pack verify names {len(faults)} faults, not one")
     return reason
 
 

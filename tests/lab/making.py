@@ -53,8 +53,8 @@ def fleet_pack(suite, fleet):
 
 
 def inspect(fleet, pack):
-    """What `kiln inspect` says about a pack."""
-    return fleet.host("inspect", pack, "--json").expect_code(0, "kiln inspect").json()
+    """What `kiln pack inspect` says about a pack."""
+    return fleet.host("pack", "inspect", pack, "--json").expect_code(0, "kiln pack inspect").json()
 
 
 def _same_base_packs(fleet, manifest):
@@ -144,7 +144,7 @@ def _built_text(built, left_out):
 
 
 def _variant(fleet, pair):
-    """The variant as `kiln inspect --json` prints it."""
+    """The variant as `kiln pack inspect --json` prints it."""
     (found,) = [v for p in fleet.programs for v in p["variants"]
                 if (p["name"], v["name"]) == pair]
     return found
@@ -193,10 +193,10 @@ def _merge(fleet):
     """Merges forwards and backwards."""
     packs = [station.pack for station in fleet.stations.values() if hasattr(station, "pack")]
     fleet.pack, backwards = fleet.work / "fleet.kiln", fleet.work / "backwards.kiln"
-    fleet.host("merge", *packs, "-o", fleet.pack).expect_code(0, "kiln merge")
-    fleet.host("merge", *packs[::-1], "-o", backwards).expect_code(0, "kiln merge")
+    fleet.host("pack", "merge", *packs, "-o", fleet.pack).expect_code(0, "kiln pack merge")
+    fleet.host("pack", "merge", *packs[::-1], "-o", backwards).expect_code(0, "kiln pack merge")
     expect(fleet.pack.read_bytes() == backwards.read_bytes(), "the order changes the bytes")
-    fleet.host("verify", fleet.pack).expect_code(0, "kiln verify")
+    fleet.host("pack", "verify", fleet.pack).expect_code(0, "kiln pack verify")
     fleet.targets = {target["key"]: target for target in inspect(fleet, fleet.pack)["targets"]}
     return f"{len(packs)} packs, {fleet.pack.stat().st_size} bytes"
 

@@ -63,8 +63,8 @@ def run(arguments, work):
     built = [build(station, arguments.base, model)
              for station in stations for model in MODELS[station.id]]
     fleet = work / "drivers.kiln"
-    call([arguments.kiln.absolute(), "merge", *built, "-o", fleet],
-         work).expect_code(0, "kiln merge")
+    call([arguments.kiln.absolute(), "pack", "merge", *built, "-o", fleet],
+         work).expect_code(0, "kiln pack merge")
     counts = collections.Counter()
     for pack in (fleet, *(pack.absolute() for pack in arguments.packs)):
         for station in stations:

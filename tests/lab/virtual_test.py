@@ -89,8 +89,8 @@ class Comparison:
         expect(seen == ("exact", False), f"it is loaded as {seen}")
 
     def _targets(self, name):
-        done = call([self.kiln, "inspect", name, "--json"], self.folder)
-        return done.expect_code(0, "kiln inspect").json()["targets"]
+        done = call([self.kiln, "pack", "inspect", name, "--json"], self.folder)
+        return done.expect_code(0, "kiln pack inspect").json()["targets"]
 
 
 def _binaries(target):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Applications' own caches, written by kiln export and read by kiln harvest.
+"""Applications' own caches, written by kiln cache export and read by kiln cache harvest.
 
     caches_test.py NAME KILN LAYER
 
@@ -191,7 +191,7 @@ class Caches(unittest.TestCase):
     def exported(self):
         """A cache with what the pack has."""
         cache = self.new_cache()
-        self.kiln("export", "--as", NAME, self.pack, self.application.folder(cache),
+        self.kiln("cache", "export", "--as", NAME, self.pack, self.application.folder(cache),
                   *self.application.options(self.own))
         return cache
 
@@ -215,7 +215,7 @@ class Caches(unittest.TestCase):
 
     def test_what_it_cached_itself_serves_it_from_a_pack(self):
         pack, report = self.place / "harvested.kiln", self.place / "served"
-        told = self.kiln("harvest", self.application.folder(self.own), "--base", self.base, "-o",
+        told = self.kiln("cache", "harvest", self.application.folder(self.own), "--base", self.base, "-o",
                          pack, *self.application.harvest_options())
         self.assertIn(f"{self.programs} binaries of the {NAME} cache proven and taken, 0 absent, "
                       "0 left out", told)
@@ -231,7 +231,7 @@ class Caches(unittest.TestCase):
         shutil.copytree(self.own, cache)
         folder = self.application.folder(cache)
         self.application.damage(folder)
-        told = self.kiln("harvest", folder, "--base", self.base, "-o", self.place / "damaged.kiln",
+        told = self.kiln("cache", "harvest", folder, "--base", self.base, "-o", self.place / "damaged.kiln",
                          *self.application.harvest_options(), exit_code=1)
         self.assertIn(f"{self.programs - 1} binaries of the {NAME} cache proven and taken, "
                       "0 absent, 1 left out", told)

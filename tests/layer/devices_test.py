@@ -80,7 +80,7 @@ class Devices(unittest.TestCase):
         spool, base = self.place / "app.spool", self.place / "base.kiln"
         self.same(self.kiln("record", "-o", spool, "--", APPLICATION, *self.sections))
         self.kiln("compile", spool, "-o", base)
-        programs = json.loads(self.kiln("inspect", base, "--json").output)["programs"]
+        programs = json.loads(self.kiln("pack", "inspect", base, "--json").output)["programs"]
         self.assertEqual({len(program["variants"]) for program in programs}, {1})
         return base, {program["name"] for program in programs}
 
@@ -116,7 +116,7 @@ class Different(Devices):
         one, both, overlay = (self.place / name for name in ("one.kiln", "both.kiln", "overlay"))
         self.kiln("build", base, "--device", "0", "-o", one)
         self.kiln("build", base, "--device", "1", "-o", both)
-        self.kiln("merge", both, one, "-o", both)
+        self.kiln("pack", "merge", both, one, "-o", both)
         _, lines = self.serve("--pack", both)
         self.assertEqual(self.served(lines), programs)
         self.assertEqual({line["outcome"] for line in lines}, {"served"})

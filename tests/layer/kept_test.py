@@ -78,7 +78,7 @@ class Steps(unittest.TestCase):
     def binary(self, path):
         """The binary of a kept program."""
         out = Path(tempfile.mkdtemp(dir=self.place))
-        must("extract", path, "-o", out)
+        must("pack", "extract", path, "-o", out)
         (binary,) = out.glob("*/*.bin")
         return binary.read_bytes()
 

@@ -265,7 +265,7 @@ class Recording(LayerTest):
 
     def test_what_was_launched_is_recorded_and_final(self):
         """PoCL has nothing left to compile at the first launch of what it was."""
-        listed = json.loads(must("inspect", self.built, "--json").output)
+        listed = json.loads(must("pack", "inspect", self.built, "--json").output)
         variants = [variant for program in listed["programs"] for variant in program["variants"]]
         launched = {variant["hash"] for variant in variants if variant["launches"]}
         self.assertTrue(launched)
@@ -281,7 +281,7 @@ class Recording(LayerTest):
             finish = binary["provenance"]["finish"]
             final = "yes" if binary["variant_hash"] in launched else "not launched"
             self.assertEqual(finish["final"], final, finish)
-        again = json.loads(must("plan", self.base, "--have", self.built, "--json").output)
+        again = json.loads(must("build", "--dry-run", self.base, "-o", self.built, "--json").output)
         self.assertEqual([job for job in again["jobs"] if job["need"] == "compile"], [])
 
     def test_without_finishing_what_was_launched_is_seen_to_compile(self):
@@ -290,7 +290,7 @@ class Recording(LayerTest):
         record(spool, "run")
         must("compile", spool, "-o", base)
         must("build", "--no-finish", base, "-o", plain)
-        listed = json.loads(must("inspect", plain, "--json").output)
+        listed = json.loads(must("pack", "inspect", plain, "--json").output)
         launched = {variant["hash"] for program in listed["programs"]
                     for variant in program["variants"] if variant["launches"]}
         self.assertTrue(launched)
@@ -311,19 +311,19 @@ class Recording(LayerTest):
             changing.write_text(f"kernel void changing(global int *out) {{ *out = {number}; }}")
             done = run(KILN, "record", "-o", spool, "--", SOURCES, "", steady, changing)
             self.assertEqual(done.code, 0, done.error)
-            listed = json.loads(must("inspect", spool, "--json").output)
+            listed = json.loads(must("pack", "inspect", spool, "--json").output)
             self.assertEqual(len(listed["programs"]), 2 + number)
             named = listed["not_reproducible"]
         kernels = {program["name"]: program["variants"][0]["kernels"][0]["name"]
                    for program in listed["programs"]}
         self.assertEqual([kernels[name] for name in named], ["changing", "changing"])
         for name in named:
-            self.assertIn(f"not reproducible: {name}", must("inspect", spool).output)
+            self.assertIn(f"not reproducible: {name}", must("pack", "inspect", spool).output)
         self.assertIn("warning: 2 programs differ at each start",
                       must("compile", spool, "-o", self.place / "b.kiln").error)
 
     def test_links_of_several_programs_are_named(self):
-        """kiln build cannot make them; the report, kiln inspect and kiln compile say so."""
+        """kiln build cannot make them; the report, kiln pack inspect and kiln compile say so."""
         spool, report = self.place / "app.spool", self.place / "report"
         done = run(KILN, "record", "-o", spool, "--report", report, "--", APPLICATION,
                    "link_several")
@@ -334,11 +334,11 @@ class Recording(LayerTest):
         self.assertEqual(done.code, 1)
         self.assertIn("cannot be built offline", done.error)
         record(spool, "run")
-        listed = json.loads(must("inspect", spool, "--json").output)["not_built_offline"]
+        listed = json.loads(must("pack", "inspect", spool, "--json").output)["not_built_offline"]
         self.assertEqual(listed, sorted({line["program"] for line in lines}))
         self.assertEqual(len(listed), 4)
         for name in listed:
-            self.assertIn(f"not built offline: {name}", must("inspect", spool).output)
+            self.assertIn(f"not built offline: {name}", must("pack", "inspect", spool).output)
         done = must("compile", spool, "-o", self.place / "base.kiln")
         self.assertIn("warning: 4 programs linked of several", done.error)
 
@@ -544,9 +544,9 @@ class Serving(LayerTest):
         found = {}
         for path in sorted((overlay / "programs").iterdir()):
             out = Path(tempfile.mkdtemp(dir=self.place))
-            must("extract", path, "-o", out)
+            must("pack", "extract", path, "-o", out)
             (binary,) = out.glob("*/*.bin")
-            (program,) = json.loads(must("inspect", path, "--json").output)["programs"]
+            (program,) = json.loads(must("pack", "inspect", path, "--json").output)["programs"]
             launches = [(launch["kernel"], launch["local"])
                         for launch in program["variants"][0]["launches"]]
             found[path.name] = (launches, binary.read_bytes())

@@ -78,7 +78,7 @@ class Rusticl(unittest.TestCase):
 
     def programs(self, pack):
         """The hash of each program's only variant, by its name."""
-        listed = json.loads(self.kiln("inspect", pack, "--json").output)["programs"]
+        listed = json.loads(self.kiln("pack", "inspect", pack, "--json").output)["programs"]
         return {program["name"]: variant["hash"] for program in listed
                 for (variant,) in [program["variants"]]}
 

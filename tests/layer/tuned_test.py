@@ -105,14 +105,14 @@ class Served(Tuned):
         pack, code = self.forged("shape", 16, 1, 1), b"/shape/16-1-1-goffs0-smallgrid/"
         reason = "a work-group size was tuned that it has no code for"
         for built in (False, True):
-            (job,) = json.loads(must("plan", self.base, "--have", pack, "--json").output)["jobs"]
+            (job,) = json.loads(must("build", "--dry-run", self.base, "-o", pack, "--json").output)["jobs"]
             self.assertEqual((job["need"], job["reason"] == reason),
                              ("reuse", False) if built else ("compile", True))
-            must("extract", pack, "-o", self.place / str(built))
+            must("pack", "extract", pack, "-o", self.place / str(built))
             (binary,) = (self.place / str(built)).glob("*/*.bin")
             self.assertEqual(code in binary.read_bytes(), built)
             must("build", self.base, "-o", pack)
-        (target,) = json.loads(must("inspect", pack, "--json").output)["targets"]
+        (target,) = json.loads(must("pack", "inspect", pack, "--json").output)["targets"]
         finish = target["binaries"][0]["provenance"]["finish"]
         self.assertEqual(finish["final"], "yes", finish)
         self.assertIn([16, 1, 1], finish["local_sizes"])

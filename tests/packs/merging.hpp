@@ -7,7 +7,7 @@
 
 namespace kiln::test {
 
-// Merges packs that were written and read, as `kiln merge` does.
+// Merges packs that were written and read, as `kiln pack merge` does.
 inline Bytes merged(const std::vector<Bytes> &packs) {
   Contents contents;
   for (const Bytes &bytes : packs) {

@@ -40,7 +40,7 @@ class PackFolder {
     return read_file(path);
   }
 
-  // As `kiln merge` does.
+  // As `kiln pack merge` does.
   Bytes merge_all(const std::vector<Bytes> &packs) const {
     Contents merged;
     for (const Bytes &bytes : packs) {

@@ -5,7 +5,7 @@
     reader.py PACK
 
 Reads all of a pack, decodes each blob and checks every hash. Prints what it holds as JSON, in the
-words of `kiln inspect --json`. Exit codes: 0, 4 for a pack that it refuses, with the reason as one
+words of `kiln pack inspect --json`. Exit codes: 0, 4 for a pack that it refuses, with the reason as one
 word. Needs Debian's python3-xxhash and python3-zstandard.
 """
 

@@ -60,8 +60,8 @@ def faults_of(kiln, reader, pack, expected):
     if refused != expected:
         return [f"the second reader says {refused}, not {expected}"]
     if refused is None:
-        return differences(read, json.loads(run(kiln, "inspect", pack, "--json").stdout))
-    said = run(kiln, "verify", pack)
+        return differences(read, json.loads(run(kiln, "pack", "inspect", pack, "--json").stdout))
+    said = run(kiln, "pack", "verify", pack)
     word = re.search(r"\[(\w+)\]$", said.stderr.strip())
     if said.returncode == 4 and word and word[1] == refused:
         return []
@@ -72,7 +72,7 @@ def faults_of_delta(kiln, deltas, delta, expected):
     """What is wrong with what both make of the golden pack by it, as sentences."""
     old = GOLDEN / "good-v1.kiln"
     kilns = delta.with_suffix(".made")
-    said = run(kiln, "apply", old, delta, "-o", kilns)
+    said = run(kiln, "pack", "apply", old, delta, "-o", kilns)
     try:
         mine, refused = deltas.apply(old.read_bytes(), delta.read_bytes()), None
     except deltas.Refused as why:

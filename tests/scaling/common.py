@@ -149,13 +149,13 @@ class Scaling(unittest.TestCase):
         if (self.folder / name).read_bytes() == expected:
             return
         (self.folder / "expected").write_bytes(expected)
-        done = subprocess.run([KILN, "diff", name, "expected"], cwd=self.folder, check=False,
+        done = subprocess.run([KILN, "pack", "diff", name, "expected"], cwd=self.folder, check=False,
                               capture_output=True, text=True)
         self.fail(f"{name} has other bytes than one build of everything: {done.stdout}")
 
     def binaries(self, name):
         """How many binaries each target of a pack has."""
-        shown = json.loads(self.run_command("kiln", "inspect", name, "--json"))
+        shown = json.loads(self.run_command("kiln", "pack", "inspect", name, "--json"))
         return sorted(len(target["binaries"]) for target in shown["targets"])
 
     def wrap_kiln(self, shells):

@@ -42,7 +42,7 @@ class Parallel(common.Scaling):
         self.run_command("sh", SHARDS, "base.kiln", 4, "out.kiln", code=1)
         self.assertEqual((self.folder / "attempts").read_text(encoding="utf-8"), "\n" * 3)
         self.assertEqual(self.log(), {1: "0", 2: "137", 3: "0", 4: "0"})
-        plan = json.loads(self.run_command(common.KILN, "plan", "base.kiln", "--shard", "2/4",
+        plan = json.loads(self.run_command(common.KILN, "build", "--dry-run", "base.kiln", "--shard", "2/4",
                                            "--json"))
         self.assertEqual(self.binaries("out.kiln"), [plan["other_shards"]])
 

@@ -38,9 +38,9 @@ class Shards(common.Scaling):
             self.assertLess(max(compiled) if count > 1 else 0, common.VARIANTS)
             for seed in range(3):
                 random.Random(seed).shuffle(names)
-                self.run_command("kiln", "merge", *names, "-o", "merged.kiln")
+                self.run_command("kiln", "pack", "merge", *names, "-o", "merged.kiln")
                 self.check_same("merged.kiln", whole)
-            self.run_command("kiln", "merge", "--base", "base.kiln", *names, "-o", "merged.kiln")
+            self.run_command("kiln", "pack", "merge", "--base", "base.kiln", *names, "-o", "merged.kiln")
             self.check_same("merged.kiln", whole)
 
     def test_the_page_shows_it(self):
@@ -51,11 +51,11 @@ class Shards(common.Scaling):
         seen = []
         (self.folder / "whole.kiln").write_bytes(self.whole("skl"))
         for index in (1, 2, 3):
-            plan = json.loads(self.run_command("kiln", "plan", "base.kiln", "--shard",
+            plan = json.loads(self.run_command("kiln", "build", "--dry-run", "base.kiln", "--shard",
                                                f"{index}/3", "--json"))
             self.assertEqual(len(plan["jobs"]) + plan["other_shards"], common.VARIANTS)
             seen += [job["program"] for job in plan["jobs"]]
-            built = self.run_command("kiln", "plan", "base.kiln", "--shard", f"{index}/3",
+            built = self.run_command("kiln", "build", "--dry-run", "base.kiln", "--shard", f"{index}/3",
                                      "--have", "whole.kiln", "--json")
             self.assertEqual(built, json.dumps({**plan, "jobs": [
                 {**job, "need": "reuse", "reason": "the output has this binary already"}
@@ -71,11 +71,11 @@ class Shards(common.Scaling):
                 self.run_command("kiln", "build", "base.kiln", "--shard", f"{index}/2", "-o",
                                  names[-1], gpu=gpu)
         whole = self.whole("skl", "tgllp")
-        self.run_command("kiln", "merge", *reversed(names), "-o", "merged.kiln")
+        self.run_command("kiln", "pack", "merge", *reversed(names), "-o", "merged.kiln")
         self.check_same("merged.kiln", whole)
-        self.run_command("kiln", "merge", *names, "--for", "fleet", "-o", "merged.kiln")
+        self.run_command("kiln", "pack", "merge", *names, "--for", "fleet", "-o", "merged.kiln")
         (self.folder / "both.kiln").write_bytes(whole)
-        self.run_command("kiln", "merge", "both.kiln", "--for", "fleet", "-o", "both.kiln")
+        self.run_command("kiln", "pack", "merge", "both.kiln", "--for", "fleet", "-o", "both.kiln")
         self.check_same("merged.kiln", (self.folder / "both.kiln").read_bytes())
 
     def test_builds_into_one_output_at_once_lose_nothing(self):
@@ -95,7 +95,7 @@ class Shards(common.Scaling):
         for index, clock in ((1, "-9 years"), (2, "+9 years")):
             self.run_command("faketime", "-f", clock.replace(" years", "y"), "kiln", "build",
                              "base.kiln", "--shard", f"{index}/2", "-o", f"{index}.kiln")
-        self.run_command("kiln", "merge", "1.kiln", "2.kiln", "-o", "merged.kiln")
+        self.run_command("kiln", "pack", "merge", "1.kiln", "2.kiln", "-o", "merged.kiln")
         self.check_same("merged.kiln", whole)
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln delta and kiln apply: one pack as its difference from another.
+// kiln pack delta and kiln pack apply: one pack as its difference from another.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -79,7 +79,7 @@ int run_apply(const DeltaArguments &options) {
 void add_delta(CLI::App &app, Command *command) {
   auto options = std::make_shared<DeltaArguments>();
   CLI::App *sub = app.add_subcommand(
-      "delta", "Write what a new pack has and an old one lacks, for 'kiln apply'");
+      "delta", "Write what a new pack has and an old one lacks, for 'kiln pack apply'");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
   sub->add_option("new", options->other, "Pack to make of it")->required();
   sub->add_option("-o,--output", options->output, "Delta to write")->required();

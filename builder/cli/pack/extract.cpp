@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln extract: writes the parts of a pack as files.
+// kiln pack extract: writes the parts of a pack as files.
 #include <filesystem>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln inspect: shows the contents of a pack or a spool.
+// kiln pack inspect: shows the contents of a pack or a spool.
 #include <filesystem>
 
 #include <fmt/format.h>

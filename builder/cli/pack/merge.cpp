@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln merge: the union of packs.
+// kiln pack merge: the union of packs.
 #include <fmt/format.h>
 
 #include "builder/base/this_process.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln publish and kiln fetch: put a pack into an OCI image layout, and get one device's pack from
-// there.
+// kiln pack publish and kiln pack fetch: put a pack into an OCI image layout, and get one device's
+// pack from there.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln sign: puts a signature by minisign into a pack, or beside it.
+// kiln pack sign: puts a signature by minisign into a pack, or beside it.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln slice: makes a pack of chosen targets and programs. kiln prune: removes the targets that no
-// device of a fleet uses.
+// kiln pack slice: makes a pack of chosen targets and programs, or of the targets that the devices
+// of an inventory use.
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -17,6 +17,7 @@ struct SliceArguments {
   std::string input;
   std::string output;
   builder::SliceRequest request;
+  std::vector<std::string> inventories;
   packs::WriteOptions write;
   bool json = false;
 };
@@ -29,13 +30,8 @@ std::size_t binaries_of(const packs::Contents &contents) {
   return binaries;
 }
 
-int run_slice(const SliceArguments &options) {
+int slice_as_asked(const SliceArguments &options) {
   const builder::SliceRequest &request = options.request;
-  if (request.targets.empty() && request.families.empty() && request.profiles.empty() &&
-      request.programs.empty() && !options.write.purpose) {
-    return fail({Code::bad_argument,
-                 "slice needs one of --target, --family, --profile, --program and --for"});
-  }
   const auto open = open_pack(options.input);
   if (!open.ok()) return fail(open.status());
   if (Status s = check_output(options.output, {options.input}); !s.ok()) return fail(s);
@@ -59,20 +55,12 @@ int run_slice(const SliceArguments &options) {
   return kDone;
 }
 
-struct PruneArguments {
-  std::string input;
-  std::vector<std::string> inventories;
-  std::string output;
-  packs::WriteOptions write;
-  bool json = false;
-};
-
 std::size_t binaries_of_target(const packs::Target &target) {
   return target.binaries.size() + target.intermediates.size();
 }
 
-nlohmann::json prune_json(const PruneArguments &options, const packs::Contents &contents,
-                          const builder::InventoryMatch &match) {
+nlohmann::json inventory_json(const SliceArguments &options, const packs::Contents &contents,
+                              const builder::InventoryMatch &match) {
   nlohmann::json kept = nlohmann::json::array();
   nlohmann::json gone = nlohmann::json::array();
   for (std::size_t i = 0; i < contents.targets.size(); ++i) {
@@ -96,7 +84,7 @@ nlohmann::json prune_json(const PruneArguments &options, const packs::Contents &
           {"devices_without_target", match.without}};
 }
 
-std::string prune_text(const packs::Contents &contents, const builder::InventoryMatch &match) {
+std::string inventory_text(const packs::Contents &contents, const builder::InventoryMatch &match) {
   std::string text;
   for (std::size_t i = 0; i < contents.targets.size(); ++i) {
     const std::string label = builder::target_label(contents.targets[i]);
@@ -116,7 +104,7 @@ std::string prune_text(const packs::Contents &contents, const builder::Inventory
   return text;
 }
 
-int run_prune(const PruneArguments &options) {
+int slice_for_inventory(const SliceArguments &options) {
   std::vector<std::string> inputs = options.inventories;
   inputs.push_back(options.input);
   const auto open = open_pack(options.input);
@@ -133,13 +121,28 @@ int run_prune(const PruneArguments &options) {
   const auto pruned = builder::cut_contents(contents, builder::cut_of(contents, match, devices));
   if (Status s = write_output(pruned, options.output, options.write); !s.ok()) return fail(s);
   if (options.json) {
-    print(prune_json(options, contents, match));
+    print(inventory_json(options, contents, match));
   } else {
-    print(prune_text(builder::printable_contents(contents), match) +
+    print(inventory_text(builder::printable_contents(contents), match) +
           fmt::format("{}: {} of {} for {}\n", options.output, pruned.targets.size(),
                       count(contents.targets.size(), "target"), count(devices.size(), "device")));
   }
   return kDone;
+}
+
+int run(const SliceArguments &options) {
+  const builder::SliceRequest &request = options.request;
+  const bool chosen = !request.targets.empty() || !request.families.empty() ||
+                      !request.profiles.empty() || !request.programs.empty();
+  if (!options.inventories.empty()) {
+    if (!chosen) return slice_for_inventory(options);
+    return fail(
+        {Code::bad_argument, "--inventory chooses the targets itself; slice the result once more"});
+  }
+  if (chosen || options.write.purpose) return slice_as_asked(options);
+  return fail({Code::bad_argument,
+               "slice needs one of --target, --family, --profile, --program, --inventory and "
+               "--for"});
 }
 
 }  // namespace
@@ -159,25 +162,11 @@ void add_slice(CLI::App &app, Command *command) {
   add("--family", &request.families, "GLOB", "Targets of this family");
   add("--profile", &request.profiles, "GLOB", "Targets of this vendor profile");
   add("--program", &request.programs, "NAME", "This program");
+  add("--inventory", &options->inventories, "FILE",
+      "Targets that these devices use: output of 'kiln devices --json', or an array of such");
   add_purpose_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run_slice(*options); }; });
-}
-
-void add_prune(CLI::App &app, Command *command) {
-  auto options = std::make_shared<PruneArguments>();
-  CLI::App *sub =
-      app.add_subcommand("prune", "Leave out the targets that no device of an inventory takes");
-  sub->add_option("pack", options->input, "Pack with targets")->required();
-  sub->add_option("--inventory", options->inventories,
-                  "What 'kiln devices --json' printed, or an array of that; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->required();
-  sub->add_option("-o,--output", options->output, "Pack to write")->required();
-  add_purpose_option(*sub, &options->write);
-  add_json_flag(*sub, &options->json);
-  sub->callback([=] { *command = [=] { return run_prune(*options); }; });
+  sub->callback([=] { *command = [=] { return run(*options); }; });
 }
 
 }  // namespace kiln::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln verify: checks every byte of a pack. kiln diff: shows the differences between two packs.
+// kiln pack verify: checks every byte of a pack. kiln pack diff: shows the differences between two
+// packs.
 #include <algorithm>
 
 #include <fmt/format.h>
