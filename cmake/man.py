@@ -53,10 +53,12 @@ def read_sections(lines):
 
 
 def read_command(program, words):
-    lines = ask(program, words[1:]).split("\n")
-    sections, footer = read_sections(lines[2:])
-    commands = [read_command(program, [*words, name]) for name, _ in sections.get("Subcommands", [])]
-    return Command(words, lines[0], lines[1].removeprefix("Usage: "), sections, footer, commands)
+    about, _, rest = ask(program, words[1:]).partition("\nUsage: ")
+    usage, _, rest = rest.partition("\n\n")
+    sections, footer = read_sections(rest.split("\n"))
+    commands = [read_command(program, [*words, name]) for name, _ in sections.get("Commands", [])]
+    return Command(words, " ".join(about.split()), " ".join(usage.split()), sections, footer,
+                   commands)
 
 
 def roff(text):
@@ -74,12 +76,12 @@ def man_page(top, version):
     page = [f'.TH {name.upper()} 1 "" "{name} {version}" "User commands"', ".SH NAME",
             f"{name} \\- {roff(top.about[0].lower() + top.about[1:].rstrip('.'))}", ".SH SYNOPSIS",
             f".B {roff(top.usage)}", ".SH COMMANDS"]
-    page += entries(top.sections["Subcommands"])
+    page += entries(top.sections["Commands"])
     page += [".SH OPTIONS"] + entries(top.sections["Options"])
     for command in list(top.all())[1:]:
         page += [f".SH {' '.join(command.words[1:]).upper()}", roff(command.about) + ".", ".PP",
                  f".B {roff(command.usage)}"]
-        for title in ("Positionals", "Subcommands", "Options"):
+        for title in ("Arguments", "Commands", "Options"):
             page += entries(item for item in command.sections.get(title, [])
                             if not item[0].startswith("-h,"))
     page += [".SH EXIT STATUS", roff(" ".join(top.footer).removeprefix("Exit codes: "))]
@@ -90,7 +92,7 @@ def options_of(command):
     """The long options, or the short ones of those that have no other."""
     found = []
     for term, _ in command.sections.get("Options", []):
-        names = re.findall(r"--?[A-Za-z][\w-]*", term.split(" ")[0])
+        names = re.findall(r"(?<!\S)--?[A-Za-z][\w-]*", term)
         found.append(max(names, key=len))
     return found
 

@@ -89,7 +89,8 @@ void add_bench(CLI::App &app, Command *command) {
   add_device_options(*sub, options.get(), "Pack with binaries for the devices");
   sub->add_option("--rounds", options->rounds,
                   "Fresh processes of each kind; half as many where a start takes over a second")
-      ->check(CLI::Range(1, 100000))
+      ->check(CLI::Range(1, 100000).description(""))
+      ->type_name("N")
       ->capture_default_str();
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one process may take");
   add_json_flag(*sub, &options->json, 2);

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxJobs = 256;  // each job holds two descriptors
 struct BuildArguments {
   std::string input;
   std::string selector;
-  VirtualOptions virtual_devices;
+  std::vector<std::string> virtual_devices;
   std::string output;
   HostTools tools;
   double timeout_seconds = 120;
@@ -306,19 +306,21 @@ void add_build(CLI::App &app, Command *command) {
       "build", "Compile every variant with the drivers of this machine and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
-  add_virtual_options(*sub, &options->virtual_devices);
-  sub->add_option("-o,--output", options->output,
-                  "Pack to write; if it exists, its binaries and targets are kept");
+  add_virtual_option(*sub, &options->virtual_devices);
+  add_output_option(*sub, &options->output,
+                    "Pack to write; if it exists, its binaries and targets are kept");
   sub->add_flag("--dry-run", options->dry_run,
                 "Show the jobs, and why each is needed; run none and write nothing");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
   sub->add_option("-j,--jobs", options->jobs,
                   "Jobs to run in parallel; default: the number of usable CPUs")
-      ->check(CLI::Range(std::size_t{1}, kMaxJobs));
+      ->check(CLI::Range(std::size_t{1}, kMaxJobs).description(""))
+      ->type_name("N");
   sub->add_option("--memory", options->memory,
                   "Memory limit of each job's process, such as 512M or 8G; 0: none")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(false).description(""))
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
+      ->type_name("BYTES")
       ->default_str("4G");
   add_job_options(*sub, &options->how);
   add_shard_option(*sub, &options->shard);
@@ -327,8 +329,7 @@ void add_build(CLI::App &app, Command *command) {
                 "recorded failures")
       ->check(CLI::IsMember({kAll, kFailed}).description(""));
   add_store_option(*sub, &options->store);
-  add_write_options(*sub, &options->write);
-  add_host_tools(*sub, &options->tools);
+  add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->add_option("--events", options->events,
                   "Write progress events to FILE, one line of JSON each; -: standard output")

@@ -252,12 +252,11 @@ void add_export(CLI::App &app, Command *command) {
       ->required();
   add_learning_options(*sub, &options->cache);
   auto *targets = sub->add_option("--target", options->targets,
-                                  "Glob over the pack's targets to write for; default: all");
-  auto *device = sub->add_option(
-      "--device", options->selector,
-      "Write for these devices of this machine: index, or glob over platform and device name");
-  device->excludes(targets);
-  sub->add_option("--program", options->program, "Only this program; default: all");
+                                  "Glob over the pack's targets to write for; default: all")
+                      ->type_name("GLOB");
+  add_device_option(*sub, &options->selector, "those of --target");
+  sub->get_option("--device")->excludes(targets);
+  add_program_option(*sub, &options->program);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }
@@ -273,8 +272,8 @@ void add_harvest(CLI::App &app, Command *command) {
   add_format_option(*sub, &options->cache, "; default: as its files say");
   add_learning_options(*sub, &options->cache);
   add_device_option(*sub, &options->selector);
-  sub->add_option("-o,--output", options->output,
-                  "Pack to write; if it exists, its binaries and targets are kept")
+  add_output_option(*sub, &options->output,
+                    "Pack to write; if it exists, its binaries and targets are kept")
       ->required();
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one proof may take");
   add_json_flag(*sub, &options->json);

@@ -202,6 +202,9 @@ std::string json_text(const nlohmann::json &json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+std::string one_line(const nlohmann::json &json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 void print(const nlohmann::json &json) { print_as_is(json_text(json)); }
 
 std::string count(std::size_t n, const std::string &noun) {
@@ -274,7 +277,7 @@ Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::stri
     const auto size = builder::parse_size(text);
     if (!size) {
       return Status(Code::bad_argument,
-                    "--sizes takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
+                    "--size takes WIDTH, WIDTHxHEIGHT or WIDTHxHEIGHTxDEPTH, not " + text);
     }
     sizes.push_back(*size);
   }
@@ -316,8 +319,10 @@ Result<builder::Spool> open_spool(const std::string &path) {
 }
 
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
-  command.add_option("--references", options->folder,
-                     "Folder with the files and libraries that references name");
+  command
+      .add_option("--references", options->folder,
+                  "Folder with the files and libraries that references name")
+      ->type_name("DIR");
   command.add_flag("--no-check", options->no_check, "Do not compare results");
 }
 
@@ -333,10 +338,9 @@ Result<std::vector<builder::DeviceInfo>> find_devices(const std::string &selecto
   return Status(Code::no_device, std::move(text));
 }
 
-void add_host_tools(CLI::App &command, HostTools *tools) {
-  command.add_option("--clang", tools->clang, "Clang to compile with, instead of searching");
-  command.add_option("--llvm-spirv", tools->llvm_spirv, "llvm-spirv of the same major version");
-  command.add_option("--spirv-val", tools->spirv_val, "spirv-val to validate with");
+std::string variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
 bool is_manifest(const std::string &path) {
@@ -367,29 +371,30 @@ Status check_output(const std::string &path, const std::vector<std::string> &inp
   return status.ok() ? status : Status(Code::failed, with_code(status));
 }
 
-void add_write_options(CLI::App &command, packs::WriteOptions *options) {
-  command.add_flag_callback(
-      "--uncompressed", [options] { options->compress_binaries = false; },
-      "Store binaries as they are: a start decodes nothing, and the pack is larger");
-  add_purpose_option(command, options);
-}
-
-void add_purpose_option(CLI::App &command, packs::WriteOptions *options) {
+void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
   static const std::map<std::string, packs::Purpose> kPurposes = {
       {"startup", packs::Purpose::startup},
       {"fleet", packs::Purpose::fleet},
       {"archive", packs::Purpose::archive}};
   command
       .add_option_function<std::string>(
-          "--for",
-          [options](const std::string &purpose) {
-            options->purpose = kPurposes.at(purpose);
+          "--compress",
+          [options](const std::string &how) {
+            options->compress_binaries = how != "none";
+            if (!options->compress_binaries) return;
+            const auto purpose = kPurposes.find(how);
+            if (purpose == kPurposes.end()) {
+              throw CLI::ValidationError("--compress",
+                                         "expected none, startup, fleet or archive, "
+                                         "not " +
+                                             how);
+            }
+            options->purpose = purpose->second;
             options->train = packs::train_dictionary;
           },
-          "Store all blobs anew. startup: fast to decode; fleet: small, and targets can be cut "
-          "out; archive: smallest")
-      ->type_name("PURPOSE")
-      ->check(CLI::IsMember(kPurposes));
+          "Compress all blobs anew: 'startup' to decode fast, 'fleet' to be small and cut into "
+          "targets, 'archive' to be smallest; 'none': store binaries as they are")
+      ->type_name("HOW");
 }
 
 packs::FolderLock lock_output(const std::string &path) {

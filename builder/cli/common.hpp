@@ -121,6 +121,7 @@ void add_verify(CLI::App &app, Command *command);
 // Returns JSON text as Kiln writes it. Bytes that are not UTF-8, as in the names of some devices,
 // become U+FFFD.
 std::string json_text(const nlohmann::json &json);
+std::string one_line(const nlohmann::json &json);  // the same in one line, without its end
 // Print a result on standard output. Text passes through builder::printable(), because names come
 // from packs and drivers. JSON, and print_as_is() with text that is not meant for a terminal, stay
 // as they are.
@@ -153,7 +154,7 @@ int end_output(int exit_code);
 // Parses "90", "90s", "500ms" or "2m", and returns seconds, at most a day. Fails with
 // Code::bad_argument for any other text.
 Result<double> read_budget(const std::string &text);
-// Parses the sizes of --sizes. Fails with Code::bad_argument if a text is not a size.
+// Parses the sizes of --size. Fails with Code::bad_argument if a text is not a size.
 Result<std::vector<builder::ProblemSize>> read_sizes(const std::vector<std::string> &texts);
 
 // Reads a pack with every section. Fails with the code of the pack's fault, whose name ends the
@@ -186,13 +187,16 @@ struct Input {
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };
 
-// Paths of the host tools; empty: they are searched for.
+// Returns a variable of the environment; empty if it is not set.
+std::string variable(const char *name);
+
+// Paths of the host tools, by the variables KILN_CLANG, KILN_LLVM_SPIRV and KILN_SPIRV_VAL; empty:
+// they are searched for.
 struct HostTools {
-  std::string clang;
-  std::string llvm_spirv;
-  std::string spirv_val;
+  std::string clang = variable("KILN_CLANG");
+  std::string llvm_spirv = variable("KILN_LLVM_SPIRV");
+  std::string spirv_val = variable("KILN_SPIRV_VAL");
 };
-void add_host_tools(CLI::App &command, HostTools *tools);
 bool is_manifest(const std::string &path);  // decides by the file name
 // Returns the contents to build from: a pack without its targets, or a manifest after its host
 // step. Prints every error and compiler message itself. If there is nothing to build from, returns
@@ -221,10 +225,8 @@ Status write_output(const packs::Contents &contents, const std::string &path,
 // Returns the same failure with Code::failed: for an I/O error on a file that is not a pack, whose
 // code would give the exit code of a bad pack.
 Status as_failed(const Status &written);
-// Adds --uncompressed and --for.
-void add_write_options(CLI::App &command, packs::WriteOptions *options);
-// Adds only --for.
-void add_purpose_option(CLI::App &command, packs::WriteOptions *options);
+// Adds --compress.
+void add_compress_option(CLI::App &command, packs::WriteOptions *options);
 
 // Calls builder::supervise(). An interrupt clears the progress line on the terminal, and prints
 // `text` if there is one.

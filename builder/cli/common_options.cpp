@@ -53,11 +53,6 @@ Status knows_program(const packs::Contents &contents, const LoadOptions &options
 
 namespace fs = std::filesystem;
 
-std::string variable(const char *name) {
-  const char *value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 // Returns the store in the user's cache; empty if the environment names no home.
 std::string file_in_cache() {
   const std::string cache = variable("XDG_CACHE_HOME");
@@ -68,12 +63,6 @@ std::string file_in_cache() {
 
 Status check_spec(const std::string &text) { return builder::parse_virtual_spec(text).status(); }
 
-Status check_root(const std::string &text) {
-  std::error_code error;
-  if (std::filesystem::is_directory(text, error)) return {};
-  return {Code::bad_argument, text + ": no such folder"};
-}
-
 bool has_linker(const builder::DeviceInfo &device) {
   return device.virtual_device == nullptr &&
          device.description.finishing == runtime::Finishing::linker;
@@ -82,9 +71,56 @@ bool has_linker(const builder::DeviceInfo &device) {
 }  // namespace
 
 void add_device_option(CLI::App &command, std::string *selector, const char *otherwise) {
-  command.add_option(
-      "--device", *selector,
-      fmt::format("Index, or glob over platform and device name; default: {}", otherwise));
+  command
+      .add_option(
+          "--device", *selector,
+          fmt::format("Index, or glob over platform and device name; default: {}", otherwise))
+      ->type_name("DEVICE");
+}
+
+void add_pack_option(CLI::App &command, std::string *pack, const char *what) {
+  command.add_option("--pack", *pack, what)->required()->type_name("PACK");
+}
+
+void add_program_option(CLI::App &command, std::string *program, const char *what) {
+  command.add_option("--program", *program, what)->type_name("NAME");
+}
+
+void add_variant_option(CLI::App &command, std::string *variant, const char *what) {
+  command.add_option("--variant", *variant, what)->type_name("NAME");
+}
+
+void add_overlay_option(CLI::App &command, std::string *folder, const char *what) {
+  command.add_option("--overlay", *folder, what)->type_name("DIR");
+}
+
+void add_public_keys_option(CLI::App &command, std::vector<std::string> *keys) {
+  command
+      .add_option("--key", *keys,
+                  "Public key, a file or its text, that must have signed the pack; repeatable: any "
+                  "of them")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
+}
+
+void add_secret_key_option(CLI::App &command, std::string *file) {
+  command
+      .add_option("--secret-key", *file,
+                  "Sign with this secret key of minisign, which asks for its password")
+      ->type_name("FILE");
+}
+
+void add_least_revision_option(CLI::App &command, std::uint64_t *revision) {
+  command.add_option("--min-revision", *revision, "Refuse older revisions")->type_name("N");
+}
+
+CLI::Option *add_output_option(CLI::App &command, std::string *path, const char *what,
+                               const char *kind) {
+  return command.add_option("-o,--output", *path, what)->type_name(kind);
+}
+
+void add_report_option(CLI::App &command, std::string *file, const char *what) {
+  command.add_option("--report", *file, what)->type_name("FILE");
 }
 
 void add_json_flag(CLI::App &command, bool *json, int schema) {
@@ -93,7 +129,8 @@ void add_json_flag(CLI::App &command, bool *json, int schema) {
 
 void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
   command.add_option("--timeout", *seconds, what)
-      ->check(CLI::Range(0.1, 86400.0))
+      ->check(CLI::Range(0.1, 86400.0).description(""))
+      ->type_name("SECONDS")
       ->capture_default_str();
 }
 
@@ -116,11 +153,12 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
   };
   command
       .add_option_function<std::vector<std::string>>(
-          "--also", set_also,
-          "NVIDIA: also make code for later architectures, such as sm_100,sm_120; it is marked "
-          "as never run")
+          "--gpu-arch", set_also,
+          "On a device of NVIDIA's, also build for these later architectures, such as "
+          "sm_100,sm_120; marked as never run")
       ->delimiter(',')
-      ->check(as_validator(check_architecture, "sm_NN"));
+      ->check(as_validator(check_architecture, ""))
+      ->type_name("ARCH,...");
 }
 
 void add_shard_option(CLI::App &command, builder::Shard *shard) {
@@ -137,9 +175,9 @@ void add_shard_option(CLI::App &command, builder::Shard *shard) {
 
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
                         const char *program) {
-  command.add_option("--pack", options->pack, pack)->required();
+  add_pack_option(command, &options->pack, pack);
   add_device_option(command, &options->selector);
-  command.add_option("--program", options->program, program);
+  add_program_option(command, &options->program, program);
 }
 
 Result<PackOnDevices> open_on_devices(const DeviceOptions &options) {
@@ -164,35 +202,38 @@ void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
       .add_option("--learn", cache->learn,
                   "Existing cache of the application, for any device, to read names (opencv) "
                   "and sources (pyopencl) from")
-      ->type_name("FOLDER");
+      ->type_name("DIR");
   command
       .add_option("--include", cache->include,
                   "PyOpenCL's folder of headers, as its applications name it; default: Debian's")
-      ->type_name("FOLDER");
+      ->type_name("DIR");
 }
 
 void add_load_options(CLI::App &command, LoadOptions *options) {
   command.add_option("program", options->program, "Program of the pack")->required();
-  command.add_option("--pack", options->pack, "Pack to load from")->required();
+  add_pack_option(command, &options->pack, "Pack to load from");
   add_device_option(command, &options->selector, "the first device");
-  command.add_option("--variant", options->variant,
+  add_variant_option(command, &options->variant,
                      "Variant; default: the one that the runtime chooses");
-  command.add_flag("--no-binary", options->no_binary,
-                   "Leave out the rungs overlay, exact, compatible and intermediate");
-  command.add_flag("--no-il", options->no_il, "Leave out the IL rung");
-  command.add_flag("--no-source", options->no_source, "Leave out the source rung");
+  const auto set_without = [options](const std::vector<std::string> &rungs) {
+    for (const std::string &rung : rungs) {
+      (rung == "binary" ? options->no_binary
+       : rung == "il"   ? options->no_il
+                        : options->no_source) = true;
+    }
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--without", set_without,
+          "Leave out rungs: 'binary' (overlay, exact, compatible, intermediate), 'il', 'source'")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"binary", "il", "source"}).description(""))
+      ->type_name("RUNG,...");
   command.add_flag("--compatible", options->compatible,
                    "Allow another target's binary that serves this device");
-  command.add_option("--overlay", options->overlay,
-                     "Folder for what this device has to compile, and for what is known of drivers "
-                     "that died");
-  command
-      .add_option("--deadline", options->deadline_seconds,
-                  "Other processes skip a binary that this one has been loading for this many "
-                  "seconds; 0: never")
-      ->check(CLI::Range(0.0, 86400.0));
-  command.add_flag("--unload-compiler", options->unload_compiler,
-                   "Ask the driver to unload its compiler after the load, and report memory use");
+  add_overlay_option(command, &options->overlay,
+                     "Keep here what this device has to compile, and notes on drivers that died");
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }
 
@@ -218,7 +259,6 @@ Result<builder::RunRequest> make_request(const LoadOptions &options) {
   if (options.compatible) request.flags |= KILN_LOAD_COMPATIBLE;
   request.unload = options.unload_compiler;
   request.overlay = options.overlay;
-  request.deadline = in_milliseconds(options.deadline_seconds);
   request.timeout = in_milliseconds(options.timeout_seconds);
   return request;
 }
@@ -244,52 +284,42 @@ void add_store_option(CLI::App &command, std::string *file, const char *what) {
       ->type_name("FILE");
 }
 
-void add_virtual_options(CLI::App &command, VirtualOptions *options) {
-  CLI::Option *specs =
-      command
-          .add_option("--virtual", options->specs,
-                      "Make binaries for devices that are not here, such as neo:skl,tgllp or "
-                      "nvidia:sm_80,sm_90 or ocloc.toml:dg2 or mali.toml; devices that are here "
-                      "only with --device; may be repeated")
-          ->expected(1)
-          ->take_all()
-          ->check(as_validator(check_spec, "SPEC"));
+void add_virtual_option(CLI::App &command, std::vector<std::string> *specs) {
   command
-      .add_option("--root", options->tools.root,
-                  "--virtual neo: folder with an unpacked root of the driver's packages; default: "
-                  "the driver of this machine")
-      ->check(as_validator(check_root, "FOLDER"))
-      ->needs(specs);
-  command.add_option("--ptxas", options->tools.ptxas,
-                     "--virtual nvidia: ptxas of a CUDA toolkit, instead of searching");
-  command.add_option("--libclc", options->tools.libclc,
-                     "--virtual nvidia: libclc's nvptx64--nvidiacl.bc, instead of searching");
+      .add_option(
+          "--virtual", *specs,
+          "Build for devices that are not here, such as neo:skl,tgllp or nvidia:sm_80,sm_90 "
+          "or ocloc.toml:dg2 or mali.toml; repeatable; for devices that are here only with "
+          "--device")
+      ->expected(1)
+      ->take_all()
+      ->check(as_validator(check_spec, ""))
+      ->type_name("BACKEND:MODEL,...");
 }
 
-Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &selector,
-                                                          const VirtualOptions &options,
-                                                          const std::string &clang,
-                                                          const std::vector<std::uint32_t> &also,
-                                                          int *exit_code) {
+Result<std::vector<builder::DeviceInfo>> find_all_devices(
+    const std::string &selector, const std::vector<std::string> &virtual_specs,
+    const std::string &clang, const std::vector<std::uint32_t> &also, int *exit_code) {
   std::vector<builder::DeviceInfo> devices;
-  if (options.specs.empty() || !selector.empty()) {
+  if (virtual_specs.empty() || !selector.empty()) {
     if (Status s = find_devices(selector).move_to(&devices); !s.ok()) return s;
   }
   if (!also.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
     return Status(Code::bad_argument,
-                  "--also needs a device of NVIDIA's that tells its compute capability");
+                  "--gpu-arch needs a device of NVIDIA's that tells its compute capability");
   }
   std::vector<builder::VirtualSpec> specs;
-  for (const std::string &text : options.specs) specs.push_back(*builder::parse_virtual_spec(text));
+  for (const std::string &text : virtual_specs) specs.push_back(*builder::parse_virtual_spec(text));
   const bool has_neo = std::any_of(specs.begin(), specs.end(),
                                    [](const auto &spec) { return spec.backend == "neo"; });
-  if (!options.tools.root.empty() && !has_neo) {
-    return Status(Code::bad_argument, "--root needs --virtual neo:MODEL");
+  const fs::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
+  const builder::VirtualTools tools{clang, variable("KILN_LIBCLC"), variable("KILN_PTXAS"),
+                                    variable("KILN_NEO_ROOT"),
+                                    (data / "virtual").lexically_normal()};
+  std::error_code error;
+  if (has_neo && !tools.root.empty() && !fs::is_directory(tools.root, error)) {
+    return Status(Code::bad_argument, fmt::format("KILN_NEO_ROOT: {}: no such folder", tools.root));
   }
-  builder::VirtualTools tools = options.tools;
-  tools.clang = clang;
-  const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
-  tools.descriptions = (data / "virtual").lexically_normal();
   builder::VirtualDevices found = builder::find_virtual_devices(specs, tools, devices);
   for (const std::string &note : found.notes) complain(note);
   for (builder::DeviceInfo &device : found.devices) devices.push_back(std::move(device));

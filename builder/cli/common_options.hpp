@@ -16,6 +16,20 @@ namespace kiln::cli {
 
 // Adds --device; `otherwise` says which devices are the default.
 void add_device_option(CLI::App &command, std::string *selector, const char *otherwise = "all");
+// Each adds the option of its name; `what` is its text in the help.
+void add_pack_option(CLI::App &command, std::string *pack, const char *what);
+void add_program_option(CLI::App &command, std::string *program,
+                        const char *what = "Only this program; default: all");
+void add_variant_option(CLI::App &command, std::string *variant, const char *what);
+void add_overlay_option(CLI::App &command, std::string *folder, const char *what);
+void add_report_option(CLI::App &command, std::string *file, const char *what);
+CLI::Option *add_output_option(CLI::App &command, std::string *path, const char *what,
+                               const char *kind = "PACK");
+// --key takes public keys only, and --secret-key a secret one; --revision is the revision to give,
+// and --min-revision the oldest to accept.
+void add_public_keys_option(CLI::App &command, std::vector<std::string> *keys);
+void add_secret_key_option(CLI::App &command, std::string *file);
+void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 // Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // Adds --timeout; `what` is its text in the help.
@@ -29,7 +43,7 @@ struct JobChoice {
   std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
 };
 
-// Adds --preferred, --no-finish, --require-proof, --references, --no-check and --also.
+// Adds --preferred, --no-finish, --require-proof, --references, --no-check and --gpu-arch.
 void add_job_options(CLI::App &command, JobChoice *choice);
 
 // Adds --shard: a build does only the jobs of the shard, and a plan shows only them.
@@ -79,7 +93,6 @@ struct LoadOptions {
   bool compatible = false;
   bool unload_compiler = false;
   std::string overlay;
-  double deadline_seconds = 0;
   double timeout_seconds = 120;
 };
 
@@ -105,23 +118,17 @@ void make_store_folder(const std::string &file);
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or the word none");
 
-struct VirtualOptions {
-  std::vector<std::string> specs;
-  builder::VirtualTools tools;  // except clang, which is one of the host tools
-};
-
-// Adds --virtual, and the options that name its tools and drivers.
-void add_virtual_options(CLI::App &command, VirtualOptions *options);
+// Adds --virtual.
+void add_virtual_option(CLI::App &command, std::vector<std::string> *specs);
 
 // Returns the devices of this machine that `selector` matches, and the virtual devices; without a
-// selector, only the virtual devices if any are asked for. Virtual devices that cannot be made are
-// printed and set `*exit_code`; if no device is left, fails with Code::no_device. Fails with
-// Code::bad_argument if `also`, compute capabilities as in BuildOptions, is given and none of the
-// devices is an NVIDIA device of this machine.
-Result<std::vector<builder::DeviceInfo>> find_all_devices(const std::string &selector,
-                                                          const VirtualOptions &options,
-                                                          const std::string &clang,
-                                                          const std::vector<std::uint32_t> &also,
-                                                          int *exit_code);
+// selector, only the virtual devices if any are asked for. The variables KILN_PTXAS, KILN_LIBCLC
+// and KILN_NEO_ROOT name what virtual devices need and where Intel's driver is. Virtual devices
+// that cannot be made are printed and set `*exit_code`; if no device is left, fails with
+// Code::no_device. Fails with Code::bad_argument if `also`, compute capabilities as in
+// BuildOptions, is given and none of the devices is an NVIDIA device of this machine.
+Result<std::vector<builder::DeviceInfo>> find_all_devices(
+    const std::string &selector, const std::vector<std::string> &virtual_specs,
+    const std::string &clang, const std::vector<std::uint32_t> &also, int *exit_code);
 
 }  // namespace kiln::cli

@@ -107,8 +107,7 @@ void add_compile(CLI::App &app, Command *command) {
   sub->add_option("manifest", options->manifest,
                   "Manifest, a .toml file, or spool of kiln record, a folder")
       ->required();
-  sub->add_option("-o,--output", options->output, "Base pack to write")->required();
-  add_host_tools(*sub, &options->tools);
+  add_output_option(*sub, &options->output, "Base pack to write")->required();
   sub->add_flag("--require-il", options->require_il,
                 "A variant without SPIR-V is an error, rather than shipped as source");
   sub->add_flag("-k,--keep-going", options->keep_going,

@@ -121,7 +121,7 @@ void add_crosscheck(CLI::App &app, Command *command) {
       "crosscheck", "Try which other targets' binaries a device takes, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with targets")->required();
   add_device_option(*sub, &options->selector);
-  sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
+  add_output_option(*sub, &options->output, "Pack to write; may be the input")->required();
   sub->add_flag("--all", options->all, "Try the targets of other vendor profiles, too");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one binary may take");
   add_reference_options(*sub, &options->references);

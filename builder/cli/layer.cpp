@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "builder/base/this_process.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/cli/parse.hpp"
 
 namespace kiln::cli {
@@ -110,8 +111,9 @@ int serve(const LayerArguments &arguments) {
 void add_command(CLI::App &sub, LayerArguments *arguments) {
   sub.add_option("command", arguments->command, "After \"--\": the application and its arguments")
       ->required();
-  sub.add_option("--report", arguments->report, "File that gets a line of JSON for each program");
-  sub.add_option("--layer", arguments->layer, "The layer; default: libkiln_layer.so beside kiln");
+  add_report_option(sub, &arguments->report, "Append a line of JSON for each program");
+  sub.add_option("--layer", arguments->layer, "The layer; default: libkiln_layer.so beside kiln")
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -120,7 +122,7 @@ void add_record(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
   CLI::App *sub =
       app.add_subcommand("record", "Run an application and note the programs that it builds");
-  sub->add_option("-o,--output", arguments->spool, "Spool to add to, a folder: for kiln compile")
+  add_output_option(*sub, &arguments->spool, "Folder to add to, for 'kiln compile'", "DIR")
       ->required();
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return record(*arguments); }; });
@@ -130,10 +132,10 @@ void add_serve(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
   CLI::App *sub = app.add_subcommand(
       "serve", "Run an application with binaries from packs in place of compiled source");
-  sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; may be repeated")
+  sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; repeatable")
+      ->type_name("PATH")
       ->allow_extra_args(false);
-  sub->add_option("--overlay", arguments->overlay,
-                  "Overlay folder, for what this device has to compile");
+  add_overlay_option(*sub, &arguments->overlay, "Keep here what this device has to compile");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

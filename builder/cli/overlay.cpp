@@ -50,7 +50,7 @@ int show(const OverlayArguments &options) {
   return kDone;
 }
 
-int export_folder(const OverlayArguments &options) {
+int pack_folder(const OverlayArguments &options) {
   if (Status s = check_output(options.output, {}); !s.ok()) return fail(s);
   const auto folder = builder::read_overlay(options.folder);
   if (!folder.ok()) return fail(folder.status());
@@ -113,7 +113,7 @@ int clear(const OverlayArguments &options) {
 void add_overlay(CLI::App &app, Command *command) {
   auto options = std::make_shared<OverlayArguments>();
   CLI::App *sub =
-      app.add_subcommand("overlay", "Show, export or clear what a device compiled itself");
+      app.add_subcommand("overlay", "Show, pack or clear what a device compiled itself");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const OverlayArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);
@@ -123,10 +123,10 @@ void add_overlay(CLI::App &app, Command *command) {
   };
   CLI::App *shown = add("show", "List its binaries, and what is known of each driver", show);
   add_json_flag(*shown, &options->json);
-  CLI::App *exported =
-      add("export", "Write its binaries as a pack, for kiln pack merge", export_folder);
-  exported->add_option("-o,--output", options->output, "Pack to write")->required();
-  add_json_flag(*exported, &options->json);
+  CLI::App *packed =
+      add("pack", "Write its binaries as a pack, for 'kiln pack merge'", pack_folder);
+  add_output_option(*packed, &options->output, "Pack to write")->required();
+  add_json_flag(*packed, &options->json);
   add("clear", "Remove everything in it, quarantines too", clear);
 }
 

@@ -214,23 +214,22 @@ void add_provision(CLI::App &app, Command *command) {
       "provision", "Prepare this device: install final code for rusticl, fill drivers' caches");
   auto *pack = sub->add_option("pack", options->pack, "Pack that was built on such a device");
   sub->add_option("--folder", options->folder,
-                  "Folder of the cache; default: Mesa's own for this user");
+                  "Folder of the cache; default: Mesa's own for this user")
+      ->type_name("DIR");
   auto *remove =
       sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
-  auto *key =
-      sub->add_option("--key", options->keys,
-                      "Public key (file or text) that must have signed the pack; may be repeated");
-  key->allow_extra_args(false)->type_name("KEY")->excludes(remove);
-  sub->add_option("--revision", options->revision, "With --key: smallest revision that is accepted")
-      ->needs(key)
-      ->type_name("N");
+  add_public_keys_option(*sub, &options->keys);
+  add_least_revision_option(*sub, &options->revision);
+  CLI::Option *key = sub->get_option("--key");
+  key->excludes(remove);
+  sub->get_option("--min-revision")->needs(key);
   pack->excludes(remove);
   auto *launch = sub->add_flag("--launch", options->launch,
                                "Launch every program once, so that the drivers' caches have it");
   launch->excludes(remove);
   add_device_option(*sub, &options->selector);
-  sub->add_option("--program", options->program, "Only this program; default: all");
-  sub->add_option("--overlay", options->overlay, "Overlay folder to fill, too");
+  add_program_option(*sub, &options->program);
+  add_overlay_option(*sub, &options->overlay, "Overlay folder to fill, too");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one start may take");
   for (const char *name : {"--device", "--program", "--overlay", "--timeout"}) {
     sub->get_option(name)->needs(launch);

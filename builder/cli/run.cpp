@@ -112,7 +112,7 @@ Status check_files(const RunArguments &options, const packs::Program &program) {
     if (!status.ok()) return status;
   }
   if (!options.reference || !options.output.empty() || !options.raw.empty()) return {};
-  return {Code::bad_argument, "--reference needs --output or --raw"};
+  return {Code::bad_argument, "--reference-only needs --output or --raw"};
 }
 
 // Writes the outputs of the reference, without a device. Fails with Code::failed.
@@ -215,8 +215,7 @@ void summarise(const RunArguments &options, const builder::RunResult &result,
 
 Status write_report(const RunArguments &options, const builder::RunResult &result) {
   if (options.report.empty() || result.report.is_null()) return {};
-  return as_failed(
-      builder::write_whole_file(options.report, json_text(nlohmann::json::array({result.report}))));
+  return as_failed(builder::write_whole_file(options.report, one_line(result.report) + "\n"));
 }
 
 // Compares the results, prints what was launched, and writes the outputs.
@@ -256,7 +255,7 @@ int run(const RunArguments &options) {
   const auto parameters = parse_parameters(options.parameters);
   if (!parameters.ok()) return fail(parameters.status());
   if (options.image.empty() && options.size.empty()) {
-    return fail({Code::bad_argument, "kiln run needs --image or --size; see 'kiln run --help'"});
+    return fail({Code::bad_argument, "kiln run needs --image or --size; see 'kiln help run'"});
   }
   const auto pack = open_program(options.load);
   if (!pack.ok()) return fail(pack.status());
@@ -311,24 +310,30 @@ void add_run(CLI::App &app, Command *command) {
   auto options = std::make_shared<RunArguments>();
   CLI::App *sub = app.add_subcommand("run", "Launch a program and check its result");
   add_load_options(*sub, &options->load);
-  CLI::Option *image = sub->add_option("--image", options->image, "PNG to work on");
+  CLI::Option *image =
+      sub->add_option("--image", options->image, "PNG to work on")->type_name("PNG");
   sub->add_option("--size", options->size, "WxH or WxHxD: work on values made for that size")
+      ->type_name("SIZE")
       ->excludes(image);
-  sub->add_option("--output", options->output,
-                  "PNG to write; several planes give OUT-x.png, OUT-y.png");
-  sub->add_option("--report", options->report, "Write the load report here, as a JSON array");
-  sub->add_option("--parameter", options->parameters, "NAME=VALUE, instead of the default")
+  add_output_option(*sub, &options->output,
+                    "PNG to write; several planes give OUT-x.png, OUT-y.png", "PNG");
+  add_report_option(*sub, &options->report, "Write the load report here, a line of JSON");
+  sub->add_option("--parameter", options->parameters,
+                  "Use VALUE instead of the default; repeatable")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   sub->add_option("--local", options->local, "Work-group size: X [Y [Z]]")
       ->expected(1, 3)
-      ->check(CLI::Range(1, 1 << 30));
+      ->check(CLI::Range(1, 1 << 30).description(""))
+      ->type_name("N");
   sub->add_option("--launches", options->launches,
                   "Launch this often; the time shown is that of the last")
-      ->check(CLI::Range(1, 1000000))
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->type_name("N")
       ->capture_default_str();
-  sub->add_option("--raw", options->raw,
-                  "Write the outputs' bytes here, one plane after the other");
-  sub->add_flag("--reference", options->reference,
+  sub->add_option("--raw", options->raw, "Write the outputs' bytes here, one plane after the other")
+      ->type_name("FILE");
+  sub->add_flag("--reference-only", options->reference,
                 "Write what the reference gives, without a device");
   add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);
@@ -344,7 +349,9 @@ void add_explain(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("explain", "Load without launching: which rung, and why not a higher one");
   add_load_options(*sub, &options->load);
-  sub->add_flag("--json", options->json, "Print the load report as JSON, schema 1");
+  sub->add_flag("--unload-compiler", options->load.unload_compiler,
+                "Ask the driver to unload its compiler after the load, and report memory use");
+  add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->load, options->json); }; });
 }
 

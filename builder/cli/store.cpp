@@ -145,7 +145,7 @@ Status write_blob(const std::string &folder, const packs::Digest &name, const pa
   return status.ok() ? file.commit() : status;
 }
 
-int export_store(const StoreArguments &options) {
+int list_jobs(const StoreArguments &options) {
   auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
   builder::TakeBlob take;
@@ -159,7 +159,7 @@ int export_store(const StoreArguments &options) {
   // With --json, prints one object, but still job by job.
   bool is_first = true;
   const auto tell = [&](const nlohmann::json &job) {
-    const std::string line = job.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string line = one_line(job);
     print_as_is(options.json ? (is_first ? "\n" : ",\n") + line : line + "\n");
     is_first = false;
   };
@@ -173,8 +173,7 @@ int export_store(const StoreArguments &options) {
 
 void add_store(CLI::App &app, Command *command) {
   auto options = std::make_shared<StoreArguments>();
-  CLI::App *sub =
-      app.add_subcommand("store", "Show, export or clean the database of finished jobs");
+  CLI::App *sub = app.add_subcommand("store", "Show or clean the database of finished jobs");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const StoreArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);
@@ -189,18 +188,18 @@ void add_store(CLI::App &app, Command *command) {
   cleared
       ->add_option("--older-than", options->older_than, "Jobs that were not used for so many days")
       ->type_name("DAYS")
-      ->check(CLI::Range(0.0, 36'500.0));
+      ->check(CLI::Range(0.0, 36'500.0).description(""));
   cleared
       ->add_option("--max-size", options->max_size,
                    "As many jobs that what is left has so many bytes, compressed")
-      ->check(as_validator(check_bytes, "BYTES[K|M|G|T]"));
+      ->check(as_validator(check_bytes, ""))
+      ->type_name("BYTES[K|M|G|T]");
   add_json_flag(*cleared, &options->json);
-  CLI::App *exported =
-      add("export", "Print each job as a line of JSON: what decides it, and what it made",
-          export_store);
-  exported->add_flag("--json", options->json, "Print one object, schema 1, in place of lines");
-  exported->add_option("--blobs", options->blobs, "Write the outputs there, named by their digest")
-      ->type_name("FOLDER");
+  CLI::App *listed =
+      add("list", "Print each job as a line of JSON: what decides it, and what it made", list_jobs);
+  listed->add_flag("--json", options->json, "Print one object, schema 1, in place of lines");
+  listed->add_option("--blobs", options->blobs, "Write the outputs there, named by their digest")
+      ->type_name("DIR");
 }
 
 }  // namespace kiln::cli

@@ -230,16 +230,18 @@ void add_tune(CLI::App &app, Command *command) {
       "tune", "Measure which work-group sizes and variants are fastest, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with programs")->required();
   add_device_option(*sub, &options->selector);
-  sub->add_option("-o,--output", options->output, "Pack to write; may be the input")->required();
-  sub->add_option("--program", options->programs, "Only this program; may be given again")
+  add_output_option(*sub, &options->output, "Pack to write; may be the input")->required();
+  sub->add_option("--program", options->programs, "Only this program; default: all; repeatable")
+      ->type_name("NAME")
       ->allow_extra_args(false);
-  sub->add_option("--variant", options->variant, "Only this variant");
-  sub->add_option("--sizes", options->sizes,
-                  "WxH or WxHxD, with commas between several; default: from the manifest, one for "
-                  "each size class")
+  add_variant_option(*sub, &options->variant, "Only this variant; default: all");
+  sub->add_option("--size", options->sizes,
+                  "WxH or WxHxD; default: from the manifest, one for each size class")
+      ->type_name("SIZE,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
+      ->type_name("TIME")
       ->capture_default_str();
   add_timeout_option(
       *sub, &options->timeout_seconds,

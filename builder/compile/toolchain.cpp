@@ -161,7 +161,7 @@ Result<HostTool> find_clang(const std::string &named) {
     if (const auto clang = open_tool(name, search_path, tried)) return *clang;
   }
   return not_found("no clang", tried,
-                   "install it, such as the Debian package clang-15, or name it with --clang");
+                   "install it, such as the Debian package clang-15, or name it with KILN_CLANG");
 }
 
 Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
@@ -174,7 +174,7 @@ Result<Toolchain> find_toolchain(const ToolchainRequest &request) {
   if (!pair) {
     return not_found("no clang and llvm-spirv of the same LLVM version", tried,
                      "install both, such as the Debian packages clang-15 and llvm-spirv-15, or "
-                     "name them with --clang and --llvm-spirv");
+                     "name them with KILN_CLANG and KILN_LLVM_SPIRV");
   }
   tried.clear();
   const auto spirv_val = open_tool(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how the parts of a pack use its bytes, for `kiln pack inspect --sizes`. Reads no blob.
+// Measures how the parts of a pack use its bytes, for `kiln pack inspect --bytes`. Reads no blob.
 #pragma once
 
 #include <array>

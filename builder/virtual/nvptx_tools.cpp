@@ -51,7 +51,7 @@ Result<std::filesystem::path> find_ptxas(const std::string &named) {
   if (auto found = find_executable(places)) return *std::move(found);
   return missing("ptxas", places,
                  "it is in NVIDIA's CUDA toolkit, such as the package nvidia-cuda-toolkit of "
-                 "Debian's non-free; --ptxas names it");
+                 "Debian's non-free; KILN_PTXAS names it");
 }
 
 Result<std::filesystem::path> find_libclc(const std::string &named, int clang_major) {
@@ -66,7 +66,7 @@ Result<std::filesystem::path> find_libclc(const std::string &named, int clang_ma
   }
   return missing(
       "built-ins of libclc", places,
-      fmt::format("install a package such as libclc-{}; --libclc names the file", clang_major));
+      fmt::format("install a package such as libclc-{}; KILN_LIBCLC names the file", clang_major));
 }
 
 // Returns "sm_75", ... from the output of `ptxas --help`. Leaves out names with a letter, whose
@@ -105,7 +105,7 @@ Status ask_ptxas(NvptxTools *tools) {
   if (!tools->driver.empty()) return {};
   return {Code::not_found,
           fmt::format("{} is of CUDA {}: which drivers take its code is known of CUDA 11, 12 and "
-                      "13; --ptxas names another",
+                      "13; KILN_PTXAS names another",
                       name, tools->ptxas_version)};
 }
 

@@ -4,7 +4,7 @@
 #
 #     phones.sh PROGRAM BASE FOLDER SERIAL...
 #
-# PROGRAM is phone.cpp, built for Android. Writes the overlay FOLDER/SERIAL, which kiln overlay export
+# PROGRAM is phone.cpp, built for Android. Writes the overlay FOLDER/SERIAL, which kiln overlay pack
 # reads.
 # Given again, a device goes on where it was. Exit code 1: something failed on some of them.
 #

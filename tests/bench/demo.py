@@ -57,7 +57,7 @@ def run_programs(work, devices):
                           "--device", device["select"], "--image", "photo.png",
                           "--output", f"{name}.png", "--report", f"{name}.json",
                           stdout=subprocess.PIPE, check=True)
-            report = json.loads((work / f"{name}.json").read_text())[0]
+            report = json.loads((work / f"{name}.json").read_text())
             print(f"{device['id']}: {program}/{report['variant']} from rung {report['rung']}, "
                   f"{done.stdout.strip().splitlines()[-1]}")
             pictures += sorted(work.glob(f"{name}*.png"))

@@ -252,7 +252,7 @@ def step_plain(steps):
 def step_also(steps):
     """Code for later architectures, put into a copy of the finished pack."""
     shutil.copy2(steps.pack("finished"), steps.pack("also"))
-    result = steps.build("also", "--also", ALSO)
+    result = steps.build("also", "--gpu-arch", ALSO)
     pack = steps.inspect("also")
     say_some(describe_targets(pack))
     failures = [f"{f['job']}: {f['error']}" for f in result["failures"]]
@@ -292,7 +292,7 @@ def damage(steps, index, binaries, sizes, content):
     path = steps.work / f"damaged-{index}.kiln"
     path.write_bytes(damaged)
     program, variant = binary["variant"].split("/")
-    words = ["--no-source", "--no-il"] if index % 4 == 3 else []
+    words = ["--without", "il,source"] if index % 4 == 3 else []
     run = steps.run(program, sizes[program], "--variant", variant, "--pack", str(path), *words)
     path.unlink()
     text = run["error"] + json.dumps(run["rungs"])

@@ -125,7 +125,7 @@ def largest_difference(cv2, numpy, kiln, pack, operation, folder):
     source = picture(numpy, CHECK_SIZE, operation.channels)
     cv2.imwrite(f"{folder}/in.png", source)
     subprocess.run([kiln, "run", operation.program, "--pack", pack, "--image", f"{folder}/in.png",
-                    "--reference", "--output", f"{folder}/out.png"], check=True)
+                    "--reference-only", "--output", f"{folder}/out.png"], check=True)
     _, planes = start(cv2, operation, source)
     names = ["out-x.png", "out-y.png"] if operation.program == "sobel" else ["out.png"]
     worst = 0
@@ -155,7 +155,7 @@ def kiln_rows(kiln, pack, device, operation, *words):
     """The rows with figures of `kiln-bench kernels` for that operation."""
     width, height = operation.size
     document = kiln_json(kiln + "-bench", "kernels", "--pack", pack, "--device",
-                         str(device["index"]), "--program", operation.program, "--sizes",
+                         str(device["index"]), "--program", operation.program, "--size",
                          f"{width}x{height}", *words)
     rows = document["devices"][0]["programs"][0]["sizes"][0]["variants"]
     return [row for row in rows if "nanoseconds" in row]

@@ -311,7 +311,7 @@ class Delivery(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "revision 1 is older than 2"):
             device.pack("latest", A100)
         said = run(KILN, "pack", "fetch", "oci:layout", "--tag", "r1", "--target", A100,
-                   "--smallest-revision", 2, "-o", "none.kiln", folder=self.folder, code=4)
+                   "--min-revision", 2, "-o", "none.kiln", folder=self.folder, code=4)
         self.assertIn("the tag r1 is of revision 1, which is older than the demanded 2", said)
         said = run(KILN, "pack", "publish", "first.kiln", "--to", "oci:layout", "--revision", 1,
                    folder=self.folder, code=2)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 KILN = sys.argv[1]
 MANIFEST = Path(__file__).resolve().parent / "fixtures" / "tiny" / "tiny.toml"
-TUNE = ("--device", "0", "--program", "copy", "--budget", "500ms", "--sizes", "64x64")
+TUNE = ("--device", "0", "--program", "copy", "--budget", "500ms", "--size", "64x64")
 
 
 def kiln(*arguments, folder):

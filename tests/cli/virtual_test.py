@@ -70,7 +70,8 @@ class Place:
         self.variables = scripted.use(self.folder, DRIVER, DEVICE + "".join(faults))
 
     def start(self, *words, before=()):
-        variables = {**self.variables, "KILN_STORE": str(self.folder / "jobs.sqlite")}
+        variables = {**self.variables, "KILN_STORE": str(self.folder / "jobs.sqlite"),
+                     "KILN_NEO_ROOT": "root"}
         return subprocess.Popen([*before, KILN, *words], cwd=self.folder, text=True, env=variables,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
@@ -81,7 +82,7 @@ class Place:
             return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     def build(self, spec, *words, output="out.kiln"):
-        return self.kiln("build", "base.kiln", "--virtual", spec, "--root", "root", "--json", "-o",
+        return self.kiln("build", "base.kiln", "--virtual", spec, "--json", "-o",
                          output, *words)
 
     def finishes(self, pack="out.kiln"):
@@ -152,7 +153,7 @@ class Builds(unittest.TestCase):
 
     def test_its_jobs_are_in_the_plan_and_in_the_events(self):
         place = self.place(IDLE)
-        words = ("base.kiln", "--virtual", "neo:skl", "--root", "root")
+        words = ("base.kiln", "--virtual", "neo:skl")
         planned = json.loads(place.kiln("build", "--dry-run", *words, "--json").stdout)["jobs"]
         self.assertEqual([(job["device"], job["need"]) for job in planned],
                          [("neo:skl", "compile")] * JOBS)
@@ -228,7 +229,7 @@ class Builds(unittest.TestCase):
     def test_an_interrupt_ends_all_and_loses_what_was_running_alone(self):
         slow = FAULT.format(at="clBuildProgram", do="slow") + 'milliseconds = 500\nform = "source"\n'
         place = self.place(slow, IDLE)
-        words = ("build", "base.kiln", "--virtual", "neo:skl", "--root", "root", "--jobs", "1",
+        words = ("build", "base.kiln", "--virtual", "neo:skl", "--jobs", "1",
                  "-o", "out.kiln")
         with place.start(*words) as process:
             while process.poll() is None and self._stored(place.folder / "jobs.sqlite") == 0:

@@ -43,24 +43,25 @@ def _virtual(fleet, name):
     reason = registry.unavailable(device)
     if reason and device["moving"]:
         raise Skipped(f"not available: {reason}")
-    root = [] if place == "host" else ["--root", registry.folder(place)]
-    return _build(fleet, f"virtual-{version}", ["--virtual", f"neo:{products}", *root],
-                  len(products.split(",")))
+    root = {} if place == "host" else {"KILN_NEO_ROOT": str(registry.folder(place))}
+    return _build(fleet, f"virtual-{version}", ["--virtual", f"neo:{products}"],
+                  len(products.split(",")), root)
 
 
 def _compilers(fleet):
     """The small base pack by compilers alone."""
     ptxas = registry.folder("bookworm-nonfree", "cuda") / "usr/bin/ptxas"
     words = ["--virtual", f"ocloc-22.43.toml:{OCLOC}", "--virtual", f"nvidia:{','.join(NVIDIA)}",
-             "--ptxas", ptxas, "--virtual", f"amd.toml:{','.join(f'gfx{model}' for model in AMD)}"]
-    return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD))
+             "--virtual", f"amd.toml:{','.join(f'gfx{model}' for model in AMD)}"]
+    return _build(fleet, "compilers", words, 1 + len(NVIDIA) + len(AMD),
+                  {"KILN_PTXAS": str(ptxas)})
 
 
-def _build(fleet, name, words, targets):
+def _build(fleet, name, words, targets, variables):
     """Adds a pack to the fleet's absent ones, with a target for each device."""
     pack = fleet.work / f"{name}.kiln"
     done = fleet.host("build", fleet.small_base, "--preferred", "--store", "none", "-o", pack, "--json",
-                      *words)
+                      *words, variables=variables)
     summary = done.expect_code(0, "kiln build").json()
     expect(summary["targets"] == targets, f"{summary['targets']} targets, not {targets}")
     fleet.absent.append(pack)

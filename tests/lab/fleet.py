@@ -148,9 +148,9 @@ class Fleet:
         """What a JSON file holds."""
         return json.loads(path.read_text(encoding="utf-8"))
 
-    def host(self, *arguments, folder=None):
+    def host(self, *arguments, folder=None, variables=None):
         """Runs the builder where no device is needed."""
-        return call([self.host_kiln, *arguments], folder or self.work)
+        return call([self.host_kiln, *arguments], folder or self.work, variables)
 
     def open_station(self, name):
         """Makes the device's station; says that it is not there, or that its driver fails."""

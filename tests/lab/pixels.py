@@ -68,8 +68,8 @@ def _references(fleet, photo):
         for size, image in (("photo", fleet.photo), ("crop", fleet.crop)):
             stem = f"{program}-{variant}-{size}"
             done = fleet.host("run", program, "--variant", variant, "--pack", fleet.base,
-                              "--image", image, "--reference", "--output", folder / f"{stem}.png")
-            done.expect_code(0, f"kiln run --reference {program}/{variant}")
+                              "--image", image, "--reference-only", "--output", folder / f"{stem}.png")
+            done.expect_code(0, f"kiln run --reference-only {program}/{variant}")
             pictures = {path.name[len(stem):]: path for path in folder.glob(f"{stem}*.png")}
             expect(pictures, f"{program}/{variant}: no picture was written")
             fleet.references[program, variant, size] = pictures
@@ -100,7 +100,7 @@ def _run(fleet, station, pack, rung, subject):
                              f"{stem}.png", "--report", f"{stem}.json", environment=environment)
     done.expect_code(0, f"kiln run {label}")
     expect_no_faults(findings() + done.err, label)
-    (report,) = fleet.read_json(station.folder / f"{stem}.json")
+    report = fleet.read_json(station.folder / f"{stem}.json")
     expect(report["rung"] == rung, f"{label} was loaded as {report['rung']}")
     allowed = 1 if _computes_in_float(fleet, program, variant) else 0
     said = "equals the reference byte for byte" in done.out

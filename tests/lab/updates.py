@@ -103,7 +103,7 @@ class _Stale:
         for plane, reference in self.fleet.references[(*pair, "crop")].items():
             picture = self.station.folder / f"stale-{program}{plane}"
             expect(png.worst_difference(picture, reference) == 0, f"{picture} is not the reference")
-        (report,) = self.fleet.read_json(self.station.folder / "stale.json")
+        report = self.fleet.read_json(self.station.folder / "stale.json")
         return report
 
     def _native(self):

@@ -68,13 +68,13 @@ class Case:
 
 def sign(case):
     """Into the pack and beside it."""
-    embed = ["pack", "sign", "p.kiln", "--key", "secret.key", "-o", "signed.kiln"]
+    embed = ["pack", "sign", "p.kiln", "--secret-key", "secret.key", "-o", "signed.kiln"]
     case.kiln(*embed, text="another\n", exit_code=1, says="minisign did not sign")
     case.kiln(*embed, exit_code=1, says="minisign did not sign")
     case.kiln("pack", "verify", "signed.kiln", exit_code=4, says="No such file")
     case.kiln(*embed, text=f"{PASSWORD}\n", says="signed as revision 1")
     case.kiln("pack", "verify", "signed.kiln", "--key", "secret.pub", says="revision 1, signed by the key")
-    case.kiln_at_terminal("pack", "sign", "p.kiln", "--key", "secret.key", "--detached", "--revision", "9")
+    case.kiln_at_terminal("pack", "sign", "p.kiln", "--secret-key", "secret.key", "--detached", "--revision", "9")
     case.run("minisign", "-Vm", "p.kiln.statement", "-p", "secret.pub",
              says="verified\nTrusted comment: kiln pack, revision 9")
     statement = case.folder / "p.kiln.statement"
@@ -87,11 +87,11 @@ def sign(case):
 
 def publish(case):
     """Many packs, and one password."""
-    case.kiln_at_terminal("pack", "publish", "p.kiln", "--to", "oci:layout", "--key", "secret.key",
+    case.kiln_at_terminal("pack", "publish", "p.kiln", "--to", "oci:layout", "--secret-key", "secret.key",
                           "--revision", "2")
     for target in ([], ["--target", "*model 1*"], ["--target", "*model 2*"]):
         case.kiln("pack", "fetch", "oci:layout", *target, "-o", "mine.kiln", says="revision 2")
-        case.kiln("pack", "verify", "mine.kiln", "--key", "secret.pub", "--revision", "2",
+        case.kiln("pack", "verify", "mine.kiln", "--key", "secret.pub", "--min-revision", "2",
                   says="revision 2, signed by the key")
 
 

@@ -130,7 +130,7 @@ class Hosts(common.Scaling):
                                          f"{end}; fi")
             self.hosts.clear()
             self.start_host(word, environment, kiln_program=looking, kiln_performance=True,
-                            kiln_tune=["--budget", "6s", "--sizes", "64x1"])
+                            kiln_tune=["--budget", "6s", "--size", "64x1"])
             code, recap = self.provision()
             self.assertEqual(code, ends, self.said)
             self.assertEqual(seen.read_text(encoding="utf-8"), "performance\n")

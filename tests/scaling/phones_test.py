@@ -80,7 +80,7 @@ adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
         self.assertEqual({path.name for path in (self.folder / "overlays").iterdir()}, {"beta"})
         (self.phones / "alpha" / "vanishes").unlink()
         self.run_command("sh", "-ec", common.block("adb devices"))
-        self.run_command("sh", "-ec", common.block("overlay export"))
+        self.run_command("sh", "-ec", common.block("overlay pack"))
         self.assertEqual(self.binaries("fleet.kiln"), [common.VARIANTS])
         self.assertEqual(self.run_command("kiln", "explain", "add.TWICE-int", "--pack",
                                           "fleet.kiln", "--json").count('"loaded"'), 1)
@@ -95,7 +95,7 @@ adb -s alpha pull /data/local/tmp/kiln/overlay overlays/alpha
         self.assertEqual(specification["artifacts"], ["$DEVICEFARM_LOG_DIR"])
         for phase in specification["phases"].values():
             self.run_command("sh", "-ec", "\n".join(phase["commands"]), cwd="/", **farm)
-        self.run_command("kiln", "overlay", "export", log / "beta", "-o", "beta.kiln")
+        self.run_command("kiln", "overlay", "pack", log / "beta", "-o", "beta.kiln")
         self.assertEqual(self.binaries("beta.kiln"), [common.VARIANTS])
 
 

@@ -56,7 +56,7 @@ class Shards(common.Scaling):
             self.assertEqual(len(plan["jobs"]) + plan["other_shards"], common.VARIANTS)
             seen += [job["program"] for job in plan["jobs"]]
             built = self.run_command("kiln", "build", "--dry-run", "base.kiln", "--shard", f"{index}/3",
-                                     "--have", "whole.kiln", "--json")
+                                     "-o", "whole.kiln", "--json")
             self.assertEqual(built, json.dumps({**plan, "jobs": [
                 {**job, "need": "reuse", "reason": "the output has this binary already"}
                 for job in plan["jobs"]]}, indent=2, sort_keys=True) + "\n")
@@ -73,9 +73,9 @@ class Shards(common.Scaling):
         whole = self.whole("skl", "tgllp")
         self.run_command("kiln", "pack", "merge", *reversed(names), "-o", "merged.kiln")
         self.check_same("merged.kiln", whole)
-        self.run_command("kiln", "pack", "merge", *names, "--for", "fleet", "-o", "merged.kiln")
+        self.run_command("kiln", "pack", "merge", *names, "--compress", "fleet", "-o", "merged.kiln")
         (self.folder / "both.kiln").write_bytes(whole)
-        self.run_command("kiln", "pack", "merge", "both.kiln", "--for", "fleet", "-o", "both.kiln")
+        self.run_command("kiln", "pack", "merge", "both.kiln", "--compress", "fleet", "-o", "both.kiln")
         self.check_same("merged.kiln", (self.folder / "both.kiln").read_bytes())
 
     def test_builds_into_one_output_at_once_lose_nothing(self):

@@ -82,7 +82,7 @@ void add_delta(CLI::App &app, Command *command) {
       "delta", "Write what a new pack has and an old one lacks, for 'kiln pack apply'");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
   sub->add_option("new", options->other, "Pack to make of it")->required();
-  sub->add_option("-o,--output", options->output, "Delta to write")->required();
+  add_output_option(*sub, &options->output, "Delta to write", "FILE")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_delta(*options); }; });
 }
@@ -92,7 +92,7 @@ void add_apply(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand("apply", "Make the new pack of the old one and a delta");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
   sub->add_option("delta", options->other, "Delta for it")->required();
-  sub->add_option("-o,--output", options->output, "Pack to write; may be the old one")->required();
+  add_output_option(*sub, &options->output, "Pack to write; may be the old one")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_apply(*options); }; });
 }

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "builder/base/atomic_text_file.hpp"
-#include "builder/cli/common.hpp"
+#include "builder/cli/common_options.hpp"
 #include "builder/inspect/pack_json.hpp"
 
 namespace kiln::cli {
@@ -130,7 +130,7 @@ void add_extract(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand(
       "extract", "Write source, SPIR-V and binaries of a pack as files, with an index.json");
   sub->add_option("pack", options->pack, "Pack")->required();
-  sub->add_option("-o,--output", options->folder, "Folder to write to, made if it is missing")
+  add_output_option(*sub, &options->folder, "Folder to write to, made if it is missing", "DIR")
       ->required();
   sub->add_flag("--json", options->json, "Print the index");
   sub->callback([=] { *command = [=] { return run(*options); }; });

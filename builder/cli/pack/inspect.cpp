@@ -160,7 +160,7 @@ void add_inspect(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("inspect", "Show programs, variants, targets, binaries and measurements");
   sub->add_option("pack", options->path, "Pack, or spool of kiln record, to look into")->required();
-  sub->add_flag("--sizes", options->sizes, "Show where the bytes of a pack are");
+  sub->add_flag("--bytes", options->sizes, "Show where the bytes of a pack are");
   add_json_flag(*sub, &options->json);
   sub->callback([=] {
     *command = [=] {

@@ -79,8 +79,8 @@ void add_merge(CLI::App &app, Command *command) {
   sub->add_option("--base", options->base,
                   "Take programs only from this pack; from the others targets and records")
       ->type_name("PACK");
-  sub->add_option("-o,--output", options->output, "Pack to write")->required();
-  add_write_options(*sub, &options->write);
+  add_output_option(*sub, &options->output, "Pack to write")->required();
+  add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

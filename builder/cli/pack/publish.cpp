@@ -31,7 +31,7 @@ Result<std::string> layout_folder(const std::string &word) {
   const std::string folder = word.starts_with("oci:") ? word.substr(4) : std::string();
   if (!folder.empty() && folder.find(':') == std::string::npos) return folder;
   return Status(Code::bad_argument,
-                fmt::format("expected oci:FOLDER without another colon, not {}", word));
+                fmt::format("expected oci:DIR without another colon, not {}", word));
 }
 
 nlohmann::json layers_json(const builder::Artifact &published) {
@@ -116,12 +116,11 @@ void add_publish(CLI::App &app, Command *command) {
       "publish", "Add a pack to an OCI image layout: its programs, and a delta for each target");
   sub->add_option("pack", options->pack, "Pack to publish")->required();
   sub->add_option("--to", options->to, "Folder of the layout; made if it does not exist")
-      ->type_name("oci:FOLDER")
+      ->type_name("oci:DIR")
       ->required();
-  sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest");
-  sub->add_option("--key", options->key,
-                  "Sign the packs that devices make of it with this secret key of minisign")
-      ->type_name("FILE");
+  sub->add_option("--tag", options->request.tag, "Tag to give it; default: latest")
+      ->type_name("NAME");
+  add_secret_key_option(*sub, &options->key);
   CLI::Option *revision = sub->add_option("--revision", options->revision,
                                           "Revision; default: one more than the highest there is")
                               ->type_name("N");
@@ -137,15 +136,13 @@ void add_fetch(CLI::App &app, Command *command) {
   builder::FetchRequest &request = options->request;
   CLI::App *sub =
       app.add_subcommand("fetch", "Make one target's pack of what an OCI image layout has");
-  sub->add_option("from", options->from, "Folder of the layout")
-      ->type_name("oci:FOLDER")
-      ->required();
-  sub->add_option("-o,--output", options->output, "Pack to write")->required();
-  sub->add_option("--tag", request.tag, "Tag; default: latest");
+  sub->add_option("from", options->from, "Folder of the layout")->type_name("oci:DIR")->required();
+  add_output_option(*sub, &options->output, "Pack to write")->required();
+  sub->add_option("--tag", request.tag, "Tag; default: latest")->type_name("NAME");
   sub->add_option("--target", request.target,
-                  "Hash of its key, or glob over device and driver; default: the programs alone");
-  sub->add_option("--smallest-revision", request.smallest_revision, "Refuse older revisions")
-      ->type_name("N");
+                  "Hash of its key, or glob over device and driver; default: the programs alone")
+      ->type_name("TARGET");
+  add_least_revision_option(*sub, &request.smallest_revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_fetch(*options); }; });
 }

@@ -132,14 +132,12 @@ void add_sign(CLI::App &app, Command *command) {
   CLI::App *sub =
       app.add_subcommand("sign", "Sign a pack, so that others can tell who vouches for it");
   sub->add_option("pack", options->path, "Pack to sign")->required();
-  sub->add_option("--key", options->key,
-                  "Secret key of minisign, which asks for its password if it has one")
-      ->required()
-      ->type_name("FILE");
-  sub->add_option("-o,--output", options->output, "Signed pack to write; default: the pack itself");
+  add_secret_key_option(*sub, &options->key);
+  sub->get_option("--secret-key")->required();
+  add_output_option(*sub, &options->output, "Signed pack to write; default: the pack itself");
   sub->add_option("--revision", options->revision,
                   "Never decreases; default: the highest of the pack's signatures, or 1")
-      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
+      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX).description(""))
       ->type_name("N");
   sub->add_flag("--detached", options->detached,
                 "Leave the pack as it is; write PACK.statement and PACK.statement.minisig");

@@ -142,7 +142,7 @@ int run(const SliceArguments &options) {
   if (chosen || options.write.purpose) return slice_as_asked(options);
   return fail({Code::bad_argument,
                "slice needs one of --target, --family, --profile, --program, --inventory and "
-               "--for"});
+               "--compress"});
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ void add_slice(CLI::App &app, Command *command) {
   builder::SliceRequest &request = options->request;
   CLI::App *sub = app.add_subcommand("slice", "Make a pack of some targets or programs of another");
   sub->add_option("pack", options->input, "Pack to take them from")->required();
-  sub->add_option("-o,--output", options->output, "Pack to write")->required();
+  add_output_option(*sub, &options->output, "Pack to write")->required();
   const auto add = [sub](const char *name, std::vector<std::string> *words, const char *type,
                          const char *what) {
     sub->add_option(name, *words, what)->type_name(type)->allow_extra_args(false);
@@ -164,7 +164,7 @@ void add_slice(CLI::App &app, Command *command) {
   add("--program", &request.programs, "NAME", "This program");
   add("--inventory", &options->inventories, "FILE",
       "Targets that these devices use: output of 'kiln devices --json', or an array of such");
-  add_purpose_option(*sub, &options->write);
+  add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
 }

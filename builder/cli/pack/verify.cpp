@@ -200,16 +200,12 @@ void add_verify(CLI::App &app, Command *command) {
   sub->add_option("pack", options->path, "Pack to check")->required();
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
-  sub->add_option("--key", options->keys,
-                  "Public key (file or text) that must have signed the pack; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("KEY");
+  add_public_keys_option(*sub, &options->keys);
   sub->add_option(
          "--signature", options->signature,
          "With --key: detached signature (PACK.statement.minisig) instead of the pack's own")
       ->type_name("FILE");
-  sub->add_option("--revision", options->revision, "With --key: smallest revision that is accepted")
-      ->type_name("N");
+  add_least_revision_option(*sub, &options->revision);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return verify(*options); }; });
 }

@@ -194,7 +194,7 @@ void add_kernels(CLI::App &app, Command *command) {
   sub->add_option("--program", options->programs, "Only these programs; default: all")
       ->allow_extra_args(false);
   sub->add_option("--variant", options->variant, "Only this variant; default: all");
-  sub->add_option("--sizes", options->sizes,
+  sub->add_option("--size", options->sizes,
                   "W, WxH or WxHxD, several; default: each program's own");
   add_stop_options(sub, options.get());
   add_reference_options(*sub, &options->reference);

@@ -197,7 +197,7 @@ TEST_CASE("Tools of unlike versions are refused, and the error says what was tri
           at + "/clang and " + at +
           "/llvm-spirv: LLVM 14 and LLVM 15 do not fit\n"
           "install both, such as the Debian packages clang-15 and llvm-spirv-15, or name them with "
-          "--clang and --llvm-spirv\n");
+          "KILN_CLANG and KILN_LLVM_SPIRV\n");
 }
 
 TEST_CASE("A missing spirv-val is an error that names its package") {

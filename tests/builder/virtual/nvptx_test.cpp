@@ -55,7 +55,7 @@ TEST_CASE("tools that are missing are named, with the package and the option") {
   CHECK(ptxas.status().code == Code::not_found);
   CHECK(ptxas.status().message ==
         "no ptxas; tried /nowhere/ptxas; it is in NVIDIA's CUDA toolkit, such as the package "
-        "nvidia-cuda-toolkit of Debian's non-free; --ptxas names it");
+        "nvidia-cuda-toolkit of Debian's non-free; KILN_PTXAS names it");
   const test::TemporaryFolder folder;
   const auto libclc = find_nvptx_tools({"", "/nowhere.bc", ptxas_that(folder, "")});
   if (libclc.status().message.find("no clang") != std::string::npos) {

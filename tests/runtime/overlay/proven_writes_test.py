@@ -57,7 +57,7 @@ def compare(kiln, pack, overlay):
 
 def command(kiln, pack, overlay):
     """One start of an application."""
-    return [kiln, "explain", "laplace", "--pack", pack, "--no-il", "--overlay", overlay]
+    return [kiln, "explain", "laplace", "--pack", pack, "--without", "il", "--overlay", overlay]
 
 
 def start(kiln, pack, overlay):
