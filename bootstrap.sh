@@ -41,7 +41,7 @@ applications="python3-pyopencl python3-opencv libclblast-dev hashcat clpeak clin
               darktable"
 # What delivers packs to devices, for its tests.
 delivery="skopeo docker-registry curl jq"
-# What spreads builds over machines, for the tests of docs/scaling.md.
+# What spreads builds over machines, for the tests of docs/operate/scaling.md.
 engines="parallel slurm-wlm munge ansible-core openssh-server openssh-client faketime
          busybox mksh shellcheck"
 # Compilers for devices that are not there.

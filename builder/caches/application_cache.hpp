@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Caches in which applications keep binaries of their own OpenCL programs, as folders that Kiln
-// reads and writes. docs/caches.md names the source from which each format was taken.
+// reads and writes. docs/use/caches.md names the source from which each format was taken.
 #pragma once
 
 #include <cstdint>

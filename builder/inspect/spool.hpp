@@ -25,7 +25,7 @@ struct Spool {
 // folder has no packs.
 Result<Spool> read_spool(const std::string &folder);
 
-// Returns the names for Spool::changing from the lines of the spool's file (docs/layer.md, "What a
+// Returns the names for Spool::changing from the lines of the spool's file (docs/use/layer.md, "What a
 // spool holds"). Skips incomplete lines, which killed processes leave.
 std::vector<std::string> changing_programs(const packs::Contents &contents,
                                            std::string_view starts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Observers of a running build: an interface, and the stream of JSON objects, schema 1, that
-// docs/events.md describes.
+// docs/operate/events.md describes.
 #pragma once
 
 #include <chrono>

@@ -71,7 +71,7 @@ class Search {
   std::map<NDSize, double> measured_;
 };
 
-// Limits of the time that tuning takes (docs/tuning.md).
+// Limits of the time that tuning takes (docs/use/tuning.md).
 inline constexpr double kSlowest = 1e9;       // nanoseconds; slower launches are not tuned
 inline constexpr double kMinLaunches = 15;    // launches without any search, roughly
 inline constexpr std::size_t kFailures = 5;   // consecutive failures that end a search

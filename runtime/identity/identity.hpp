@@ -106,7 +106,7 @@ class BinaryKey {
 };
 
 // How a driver's binary becomes final, so that nothing is left to compile at its first launch.
-// docs/final.md gives the source for each driver.
+// docs/understand/final.md gives the source for each driver.
 enum class Finishing : std::uint8_t {
   unknown,       // not measured for this driver
   not_needed,    // clGetProgramInfo gives a final binary

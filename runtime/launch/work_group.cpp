@@ -18,7 +18,7 @@ namespace {
 
 // Work-items in a group whose size was not measured: four preferred multiples, within these limits.
 // On an H200, whose multiple is 32, groups of 128 took 0.96 times as long as groups of 64 on
-// average, and half as long if each work-item does little (docs/measurements.md).
+// average, and half as long if each work-item does little (docs/understand/measurements.md).
 constexpr std::size_t kFewest = 64;
 constexpr std::size_t kMost = 128;
 constexpr std::size_t kNarrowest = 8;  // in x, even if the preferred multiple is smaller

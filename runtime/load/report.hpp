@@ -50,7 +50,7 @@ struct Report {
   std::optional<Nearest> nearest() const;
   // Returns whether the driver compiled, or compiles at the first launch.
   bool has_compiled() const;
-  // Returns the report as JSON, schema 1 of docs/loading.md.
+  // Returns the report as JSON, schema 1 of docs/use/loading.md.
   std::string json(const Choice &choice) const;
 };
 

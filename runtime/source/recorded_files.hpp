@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file beside a recorded program with includes: the files and options that the application
-// gave, from which the program's text was made (docs/layer.md, "What a spool holds"). Pure and
+// gave, from which the program's text was made (docs/use/layer.md, "What a spool holds"). Pure and
 // thread-safe.
 #pragma once
 

@@ -26,7 +26,7 @@ PROGRAMS = ("laplace", "sobel", "epsilon", "box", "bicubic")
 PART = (500, 250, 160, 120)
 SHEET = (("photo.png", 1), ("laplace-{}.png", 1), ("sobel-{}-x.png", 1), ("sobel-{}-y.png", 1),
          ("epsilon-{}.png", 1), ("box-{}.png", 1), ("bicubic-{}.png", 2))
-ROUNDS = 3  # of fresh processes each way; more in docs/measurements.md
+ROUNDS = 3  # of fresh processes each way; more in docs/understand/measurements.md
 
 
 def say(text):

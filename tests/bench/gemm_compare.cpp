@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kiln's float GEMM beside CLBlast's, on one device in one run (docs/measurements.md):
+// Kiln's float GEMM beside CLBlast's, on one device in one run (docs/understand/measurements.md):
 //
 //     kiln_gemm_compare PACK [--device GLOB] [--sizes 1024,4096] [--json]
 //     kiln_gemm_compare --sweep gemm_f32_tiled.cl [--options FILE] [--share I/N] [--lock FILE]

@@ -9,7 +9,7 @@
 #
 # KILN is build/release/bin/kiln, BASE_PACK what `kiln compile` made of
 # manifests/case-studies.toml, KERNEL_CHECK build/release/bin/kiln_kernel_check, DEVICE a glob
-# ('NVIDIA*'). WORK gets table.md, for docs/measurements.md, with the JSON it was made of, and
+# ('NVIDIA*'). WORK gets table.md, for docs/understand/measurements.md, with the JSON it was made of, and
 # page.html.
 #
 # From the environment: STEPS, of which a later run with the same WORK may do the rest ("startup"

@@ -5,7 +5,7 @@
     events_test.py KILN TEST-DRIVER
 
 TEST-DRIVER is the scripted driver, behind which PoCL compiles. The events are held against the
-tables of docs/events.md. Exit codes: 0 passed, 1 failed, 77 a driver or a tool is not installed.
+tables of docs/operate/events.md. Exit codes: 0 passed, 1 failed, 77 a driver or a tool is not installed.
 """
 
 import json
@@ -21,7 +21,7 @@ from pathlib import Path
 import scripted
 
 KILN, DRIVER = sys.argv[1:3]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "events.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "operate" / "events.md"
 TYPES = {"number": (int,), "string": (str,), "array": (list,), "boolean": (bool,)}
 JOB = {"job": "number", "program": "string", "variant": "string", "device": "string"}
 HANG = 34  # seconds: more than the half minute after which a pipe gets a line

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Packs through a registry, as docs/fleet-delivery.md tells: pushed by skopeo to Debian's
+"""Packs through a registry, as docs/operate/fleet-delivery.md tells: pushed by skopeo to Debian's
 docker-registry on loopback, fetched with plain HTTP.
 
     registry_test.py KILN
@@ -147,7 +147,7 @@ class Refused(Exception):
 
 
 class Device:
-    """What docs/fleet-delivery.md tells a device to do."""
+    """What docs/operate/fleet-delivery.md tells a device to do."""
 
     def __init__(self, port, folder, smallest=1):
         self.port = port
@@ -272,7 +272,7 @@ class Delivery(unittest.TestCase):
         self.assertEqual(mirror.ranges, [None, "bytes=1000-", None])
 
     def test_the_documented_script_fetches_and_resumes(self):
-        text = (ROOT / "docs/fleet-delivery.md").read_text(encoding="utf-8")
+        text = (ROOT / "docs/operate/fleet-delivery.md").read_text(encoding="utf-8")
         device = self.folder / "device"
         device.mkdir()
         (device / "fetch.sh").write_text(text.split("```sh\n")[1].split("```")[0], encoding="utf-8")

@@ -30,7 +30,7 @@ SOURCES = os.path.join(os.path.dirname(APPLICATION), "kiln_sources_application")
 KEYS = {"program", "outcome", "reason", "rung", "nearest", "milliseconds"}
 OUTCOMES = {"served", "compiled", "passed"}
 
-# What docs/layer.md says that an application can see: lines that begin so are not compared.
+# What docs/use/layer.md says that an application can see: lines that begin so are not compared.
 # PoCL says that what was built before options that it refuses is still an executable.
 SERVED = ("rebuild.option unknown: BINARY_TYPE",)
 # PoCL forgets the arguments of a program that its cache answers for.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scaling/provision.yml: Ansible over ssh, with a host that is off and one that vanishes.
+"""docs/operate/scaling/provision.yml: Ansible over ssh, with a host that is off and one that vanishes.
 
     ansible_test.py KILN
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of docs/scaling.md share: Intel's driver as GPUs that are not there, folders, the
+"""What the tests of docs/operate/scaling.md share: Intel's driver as GPUs that are not there, folders, the
 files that the page has users copy, a kiln that dies, and processes that are ended with all theirs.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 KILN = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-RECIPES = ROOT / "docs" / "scaling"
-PAGE = ROOT / "docs" / "scaling.md"
+RECIPES = ROOT / "docs" / "operate" / "scaling"
+PAGE = ROOT / "docs" / "operate" / "scaling.md"
 INTEL = Path("/etc/OpenCL/vendors/intel.icd")
 POCL = Path("/etc/OpenCL/vendors/pocl.icd")
 PATIENCE = 120  # seconds until something that must happen counts as a failure

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scaling/shards.sh: shards under GNU parallel, with parts that die and a run that is killed.
+"""docs/operate/scaling/shards.sh: shards under GNU parallel, with parts that die and a run that is killed.
 
     parallel_test.py KILN
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scaling/performance.sh on trees that stand for sysfs: no Adreno, no Mali and no phone was here.
+"""docs/operate/scaling/performance.sh on trees that stand for sysfs: no Adreno, no Mali and no phone was here.
 
     performance_test.py
 
@@ -17,7 +17,7 @@ import time
 import unittest
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "scaling" / "performance.sh"
+SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "operate" / "scaling" / "performance.sh"
 SHELLS = (["dash"], ["busybox", "sh"], ["mksh"])
 PATIENCE = 60  # seconds until something that must happen counts as a failure
 KGSL = "sys/class/kgsl/kgsl-3d0"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scaling/phones.sh and testspec.yml, with an adb that stands for phones: no phone was here.
+"""docs/operate/scaling/phones.sh and testspec.yml, with an adb that stands for phones: no phone was here.
 
     phones_test.py KILN PHONE
 
-PHONE is docs/scaling/phone.cpp, built for this machine; it compiles with PoCL. Exit codes: 0
+PHONE is docs/operate/scaling/phone.cpp, built for this machine; it compiles with PoCL. Exit codes: 0
 passed, 1 failed, 77 there is no PoCL.
 """
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/scaling/array.sh: shards as a Slurm array, with a task that dies and a node that is lost.
+"""docs/operate/scaling/array.sh: shards as a Slurm array, with a task that dies and a node that is lost.
 
     slurm_test.py KILN
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the includes between rooms against the table in docs/design.md.
+"""Holds the includes between rooms against the table in docs/understand/design.md.
 
 usage: arrows.py [--root DIR]
 
@@ -149,13 +149,13 @@ def main():
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parents[2])
     root = parser.parse_args().root
-    table = read_table((root / "docs/design.md").read_text())
+    table = read_table((root / "docs/understand/design.md").read_text())
     files = read_includes(root)
     arrows = read_arrows(files, root)
     faults = []
     for own, others in sorted(arrows.items()):
         if own not in table:
-            faults.append(f"{own} has no row in docs/design.md")
+            faults.append(f"{own} has no row in docs/understand/design.md")
         for other, where in sorted(others.items()):
             if not allowed(own, other, table):
                 faults.append(f"{where} includes from {other}, which the row of {own} lacks")

@@ -11,11 +11,11 @@ import sys
 
 from tracked import ROOT
 
-DOCUMENTS = ("docs/*.md", "README.md", "CONTRIBUTING.md")
+DOCUMENTS = ("docs/**/*.md", "README.md", "CONTRIBUTING.md")
 NAME = re.compile(r"`((?:builder|runtime|packs|kernels|manifests|tests|cmake|docs)/[^`\s]*)[^`]*`")
 PLACEHOLDER = re.compile(r"(?<![A-Z])(?:NAME|ROOM|VENDOR)(?![A-Z])")
 BRACES = re.compile(r"\{([^{}]*)\}")
-ELSEWHERE = {("docs/caches.md", "cmake/cl2cpp.cmake")}  # a file of OpenCV
+ELSEWHERE = {("docs/use/caches.md", "cmake/cl2cpp.cmake")}  # a file of OpenCV
 
 
 def expanded(name):

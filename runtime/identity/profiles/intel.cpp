@@ -47,7 +47,7 @@ bool is_zebin(std::string_view binary) {
 
 bool has_patch_tokens(std::string_view binary) { return !is_zebin(binary); }
 
-// Measured (docs/crosscheck.md): a driver takes patch tokens of its own version for the whole
+// Measured (docs/operate/crosscheck.md): a driver takes patch tokens of its own version for the whole
 // architecture, and zebins of other versions, newer or older, for exactly the same product. Neither
 // IP versions in two encodings nor older IP versions tell products apart; the driver does.
 //

@@ -21,7 +21,7 @@
  * compiled; loader_options.h has notices and hints; prefetch.h loads many programs at once; trust.h
  * requires signatures, and signed.h checks them; driver.h unloads compilers, sets performance
  * levels and reads clocks; import.h imports memory; provision.h fills Mesa's shader cache;
- * listing.h lists a pack; recorded.h names recorded programs. The table "Words" of docs/design.md
+ * listing.h lists a pack; recorded.h names recorded programs. The table "Words" of docs/understand/design.md
  * explains pack, variant, target, rung, overlay and final.
  *
  * Conventions for every function of the C headers:
@@ -189,7 +189,7 @@ KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
  * @param variant NULL chooses among the variants that the device can run: the fastest by the pack's
  * measurements (of those within 3%, the first that the pack prefers), else the first that the pack
  * prefers, else the first by name. It leaves out variants that require a proof that the pack lacks;
- * see docs/loading.md.
+ * see docs/use/loading.md.
  * @param flags KILN_LOAD_* bits.
  * @param out the program.
  * @param report may be NULL; else it is written whenever the arguments were valid, also on failure.

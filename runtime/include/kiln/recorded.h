@@ -18,7 +18,7 @@ extern "C" {
 
 /** Finds the name of a program in packs of recorded programs, for kiln_load(). The name stands for
  * the source with the text of the files that it includes, and for the options except -I, byte for
- * byte; docs/layer.md says where files are looked for. Reads those files at each call.
+ * byte; docs/use/layer.md says where files are looked for. Reads those files at each call.
  * @param source the strings given to clCreateProgramWithSource(), joined.
  * @param size size of `source`.
  * @param options the options given to clBuildProgram().

@@ -50,7 +50,7 @@ typedef struct kiln_signature_functions {
  * one. The parts of the pack are then compared with the BLAKE2b-256 hashes that the root names:
  * sections when they are first used, and blobs before their bytes reach the driver. A loader that
  * requires signatures finds in the overlay only binaries that such a loader with the same keys
- * stored there. docs/signing.md has more. */
+ * stored there. docs/operate/signing.md has more. */
 struct kiln_trust {
   size_t size;              /**< sizeof(kiln_trust) */
   kiln_trust_policy policy; /**< An unknown policy is #KILN_ERROR_ARGUMENT. */

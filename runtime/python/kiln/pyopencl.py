@@ -6,7 +6,7 @@
 
 From then on pyopencl.Program.build() takes what the pack has from there, and builds everything else
 as it always did: whatever goes wrong here, the program is built as without Kiln, and report() says
-why. See docs/pyopencl.md.
+why. See docs/use/pyopencl.md.
 """
 
 import collections

@@ -17,7 +17,7 @@ namespace kiln::packs {
 // name, if it cannot be read.
 Status packs_in(const std::string &folder, std::vector<std::string> *out);
 
-// A spool's file that tells which start of an application built which program (docs/layer.md).
+// A spool's file that tells which start of an application built which program (docs/use/layer.md).
 inline constexpr char kStartsFile[] = "starts";
 // A spool's file that lists programs linked from several.
 inline constexpr char kLinksFile[] = "links";

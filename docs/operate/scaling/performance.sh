@@ -7,7 +7,7 @@
 #     performance.sh restore          puts back what was saved; nothing if nothing was
 #     performance.sh status           what each node says, and what was saved of it
 #
-# Runs on the device itself, as root, with the shell of Android, busybox or Debian; docs/scaling.md
+# Runs on the device itself, as root, with the shell of Android, busybox or Debian; docs/operate/scaling.md
 # tells how. Sets the governors of CPUs, Adreno's kgsl nodes and Mali's, and nothing thermal. What was
 # there is in KILN_STATE before anything is written, so that whatever ends this script is undone by
 # restore; a restart of the device undoes all of it. KILN_ROOT goes before all paths, for tests.
