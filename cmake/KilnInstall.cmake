@@ -50,15 +50,17 @@ if(TARGET kiln)
   # The manual page and the completion are made of what kiln --help prints, so kiln must run here.
   find_package(Python3 COMPONENTS Interpreter)
   if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
-    set(manual ${CMAKE_BINARY_DIR}/share/kiln.1)
-    set(completion ${CMAKE_BINARY_DIR}/share/kiln.bash)
-    add_custom_command(OUTPUT ${manual} ${completion}
-      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/man.py $<TARGET_FILE:kiln>
-        ${manual} ${completion}
+    set(share ${CMAKE_BINARY_DIR}/share)
+    set(made ${share}/kiln.1 ${share}/kiln.bash ${share}/kiln.zsh ${share}/kiln.fish)
+    add_custom_command(OUTPUT ${made}
+      COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/cmake/man.py $<TARGET_FILE:kiln> ${share}
       DEPENDS kiln ${PROJECT_SOURCE_DIR}/cmake/man.py VERBATIM)
-    add_custom_target(kiln_manual ALL DEPENDS ${manual} ${completion})
-    install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-    install(FILES ${completion} RENAME kiln
+    add_custom_target(kiln_manual ALL DEPENDS ${made})
+    install(FILES ${share}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${share}/kiln.bash RENAME kiln
       DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${share}/kiln.zsh RENAME _kiln
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${share}/kiln.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   endif()
 endif()
