@@ -4,7 +4,7 @@
 #
 #     sbatch --array=1-N array.sh BASE N FOLDER [OPTIONS of kiln build...]
 #
-# Writes FOLDER/I.kiln, for kiln merge. A task in which something failed is tried twice again.
+# Writes FOLDER/I.kiln, for kiln pack merge. A task in which something failed is tried twice again.
 #SBATCH --job-name=kiln
 #SBATCH --requeue
 #SBATCH --open-mode=append

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands that the documents show.
+
+    documents_test.py KILN APPLICATION [PAGE ...]
+
+What is run: lines after "$ ", and blocks marked sh whose first line is one of PROGRAMS. Blocks that
+begin otherwise are scripts, or other tools' commands, with tests of their own. A word in capitals,
+such as PACK, is a placeholder, and its command is not run. The commands of a page run in their order,
+in an empty folder with links to the repository's folders; SETUP has what a page takes for granted.
+APPLICATION stands for the reader's own. Without PoCL or minisign, exit code 77.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KILN, APPLICATION = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+PROGRAMS = ("kiln", "minisign")
+PLACEHOLDER = re.compile(r"(?<![\w$./-])[A-Z]{2,}(?![\w=])|\bO\b")
+LINKS = ("packs", "manifests", "kernels", "tests")
+BASE = "kiln compile manifests/tour.toml -o base.kiln"
+BUILT = "kiln build base.kiln --device 'Portable*' -o app.kiln"
+RECORDED = "kiln record -o app.spool -- ./application build"
+SETUP = {
+    "docs/operate/signing.md": [BASE, "cp base.kiln tour.kiln"],
+    "docs/operate/scaling.md": [BASE],
+    "docs/understand/final.md": [
+        BASE, "kiln build base.kiln --device 'Portable*' --no-finish -o plain.kiln",
+        "RUSTICL_ENABLE=llvmpipe OCL_ICD_VENDORS=rusticl.icd kiln build base.kiln -o rusticl.kiln"],
+    "docs/use/tuning.md": [BASE, BUILT],
+    "docs/use/loading.md": [BASE, BUILT],
+    "docs/use/launching.md": [BASE, BUILT],
+    "docs/use/pyopencl.md": [RECORDED],
+}
+PASSWORDS = "secret\nsecret\n"  # for minisign
+LIMIT_SECONDS = 300
+
+
+def commands(text):
+    """The commands of a page, with their lines that go on."""
+    text = re.sub(r"^```sh\n(?!(?:%s) ).*?^```$" % "|".join(PROGRAMS), "", text, flags=re.M | re.S)
+    is_block = False
+    lines = iter(text.split("\n"))
+    for line in lines:
+        if line.startswith("```"):
+            is_block = line == "```sh"
+            continue
+        shown = re.match(r"(?: {4,})?\$ (.*)", line)
+        if not shown and not is_block:
+            continue
+        command = shown[1] if shown else line
+        while command.endswith("\\"):
+            command = command[:-1] + next(lines).strip()
+        command = re.sub(r"\s+# .*", "", command)
+        if command.split(" ")[0] in PROGRAMS:
+            yield command
+
+
+def make_folder(folder):
+    folder.mkdir()
+    for name in LINKS:
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "application").symlink_to(APPLICATION)
+    for name, library in (("pocl", "libpocl.so.2"), ("rusticl", "libRusticlOpenCL.so.1")):
+        (folder / f"{name}.icd").write_text(f"{library}\n", encoding="ascii")
+
+
+def run(command, folder):
+    environment = {**os.environ, "PATH": f"{KILN.parent}:{os.environ['PATH']}", "HOME": str(folder),
+                   "XDG_CACHE_HOME": str(folder / "cache"),
+                   "KILN_STORE": str(folder.parent / "jobs.sqlite")}  # of all pages
+    environment.setdefault("OCL_ICD_VENDORS", "pocl.icd")
+    try:
+        done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
+                              input=PASSWORDS, stdout=subprocess.PIPE, errors="replace",
+                              stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"did not end in {LIMIT_SECONDS} s"
+    right = (0, 1) if command.startswith("kiln pack diff") else (0,)
+    return "" if done.returncode in right else f"exit code {done.returncode}\n{done.stdout[-600:]}"
+
+
+def main(pages, work):
+    ran = placeholders = 0
+    faults = []
+    for page in pages:
+        name = page.relative_to(ROOT).as_posix()
+        shown = list(commands(page.read_text(encoding="utf-8")))
+        wanted = [line for line in shown if not PLACEHOLDER.search(line)]
+        placeholders += len(shown) - len(wanted)
+        if not wanted:
+            continue
+        folder = work / page.stem
+        make_folder(folder)
+        for line in SETUP.get(name, []) + wanted:
+            fault = run(line, folder)
+            if fault:
+                faults.append(f"{name}: {line}\n    {fault}".strip())
+        ran += len(wanted)
+        print(f"{name}: {len(wanted)}", flush=True)
+    print(f"{ran} commands run, {placeholders} with placeholders not, {len(faults)} faults")
+    print("\n".join(faults))
+    return 1 if faults or ran == 0 else 0
+
+
+if __name__ == "__main__":
+    if not shutil.which("minisign") or not any(pathlib.Path("/usr/lib").rglob("libpocl.so.2")):
+        print("SKIP: no minisign or no PoCL here")
+        sys.exit(77)
+    named = [ROOT / name for name in sys.argv[3:]]
+    with tempfile.TemporaryDirectory(prefix="kiln-documents-") as place:
+        sys.exit(main(named or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))],
+                      pathlib.Path(place)))
