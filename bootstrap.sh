@@ -7,15 +7,16 @@ cd "$(dirname "$0")"
 
 usage() {
   cat <<'USAGE'
-usage: ./bootstrap.sh build | demo | test | check
+usage: ./bootstrap.sh build | demo | quick | test | check
 
   build  install what is missing and build build/release/bin/kiln
   demo   build; make packs for the drivers of this system, run the case studies from
          them on a photograph, show what a start costs
+  quick  build for development (preset dev) and run the quick tests
   test   build, the preset dev too; bring the laboratory (drivers of other Debian suites, about
          700 MB once, kept in ~/.cache/kiln), run every test, and print a table of what ran
   check  build; clang-tidy, every variant on older drivers and by Intel's, the runtime by Clang and
-         under the sanitizers, and libFuzzer for a while
+         under the sanitizers for addresses and threads, and libFuzzer for a while
 
 Each prints the time that it took.
 
@@ -192,12 +193,13 @@ run_all_tests() {
 # tests, and libFuzzer.
 run_checks() {
   local failed=
-  rm -rf build/{release,clang,asan-runtime,fuzz}/tests/results
+  rm -rf build/{release,clang,asan-runtime,tsan-runtime,fuzz}/tests/results
   run_tests release style -L 'style|thorough' || failed=yes
   run_tests clang quick -L quick || failed=yes
   run_tests asan-runtime quick -L quick || failed=yes
+  run_tests tsan-runtime quick -L quick || failed=yes
   run_tests fuzz fuzz -L fuzz || failed=yes
-  summary build/release build/clang build/asan-runtime build/fuzz || failed=yes
+  summary build/{release,clang,asan-runtime,tsan-runtime,fuzz} || failed=yes
   [ -z "$failed" ]
 }
 
@@ -211,6 +213,11 @@ case "${1:-}" in
     install_packages $libraries $drivers
     build release -DKILN_BUILD_TESTS=OFF
     python3 tests/bench/demo.py --kiln build/release/bin/kiln --work build/demo
+    ;;
+  quick)
+    install_packages $libraries $drivers
+    build dev
+    run_tests dev quick -L quick -j $(($(nproc) + 1)) || { took quick $SECONDS; die "tests failed"; }
     ;;
   test)
     install_packages $libraries $drivers $laboratory $applications $delivery $virtual
@@ -235,6 +242,7 @@ case "${1:-}" in
     build release -DKILN_BUILD_TESTS=ON -DKILN_UNITY_BUILD=OFF  # clang-tidy reads each file
     build clang
     build asan-runtime
+    build tsan-runtime
     build fuzz
     run_checks || { took check $SECONDS; die "checks failed"; }
     ;;
