@@ -42,13 +42,14 @@ function startupSection() {
 }
 
 function sizeFigure(device, program, size) {
-  const speedup = speedupPlot(program, size);
+  const speedup = program.baseline ? speedupPlot(program, size) : null;
   const throughput = throughputPlot(program, size, device.kernels?.copy_bandwidth);
   return html(
       'figure', {class: 'size'},
       html('figcaption', {}, html('b', {}, extent(size.size)), ` ${byteCount(size.bytes)}`),
-      html('p', {class: 'measure'}, `Speed-up over ${program.baseline}`),
-      speedup ?? html('p', {class: 'missing'}, 'The baseline has no time here.'),
+      program.baseline ? html('p', {class: 'measure'}, `Speed-up over ${program.baseline}`) : null,
+      speedup ?? (program.baseline ?
+          html('p', {class: 'missing'}, 'The baseline has no time here.') : null),
       html('p', {class: 'measure'}, 'GB/s by bytes in and out'),
       throughput ?? html('p', {class: 'missing'}, 'Nothing was measured.'));
 }
