@@ -100,6 +100,10 @@ Status clear_kept(const std::string &folder) {
 }
 
 int clear(const OverlayArguments &options) {
+  std::error_code ignored;
+  if (!fs::exists(options.folder, ignored)) {
+    return fail({Code::not_found, options.folder + ": No such file or directory"});
+  }
   kiln_error error{};
   if (kiln_overlay_clear(options.folder.c_str(), &error) != KILN_OK) {
     return fail({Code::failed, error.message});

@@ -112,8 +112,8 @@ Status demand_signature(const ProvisionArguments &options,
   return {s.code, fmt::format("{}: {} [{}]", options.pack, s.message, packs::code_name(s.code))};
 }
 
-// Puts the pack's entries where Mesa reads them, and describes that in `json` and `text`.
-int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *json,
+// Puts the pack's entries where Mesa reads them, and describes that in `answer` and `text`.
+int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::json *answer,
             std::string *text) {
   runtime::ProvisionResult result;
   const Status status = runtime::provision_mesa(*open.pack, options.folder.c_str(), &result);
@@ -122,14 +122,14 @@ int install(const ProvisionArguments &options, const OpenPack &open, nlohmann::j
     return fail(bad_pack ? status : as_failed(status));
   }
   const nlohmann::json devices = devices_here(open.contents);
-  *json = {{"schema", 1},
-           {"folder", options.folder},
-           {"places", result.places},
-           {"written", result.written},
-           {"entries", result.entries},
-           {"bytes", result.bytes},
-           {"environment", kEnvironment},
-           {"devices", devices}};
+  *answer = {{"schema", 1},
+             {"folder", options.folder},
+             {"places", result.places},
+             {"written", result.written},
+             {"entries", result.entries},
+             {"bytes", result.bytes},
+             {"environment", kEnvironment},
+             {"devices", devices}};
   if (result.places == 0) {
     *text = fmt::format("{}: nothing for Mesa's shader cache\n", options.pack);
     return kDone;
@@ -152,14 +152,16 @@ std::string row_text(const builder::WarmRow &row) {
   if (!status.ok() && row.before == 0) {
     return fmt::format("  {:24} {}\n", row.program, status.message);
   }
+  const std::string note =
+      row.only_loaded.empty() ? status.message : "only loaded: " + row.only_loaded;
   return fmt::format("  {:24} {:12} {:10.3f} {:10.3f} {:10.3f}{}{}\n",
                      row.program + "/" + row.variant, row.rung, row.before, row.after,
-                     row.before - row.after, status.ok() ? "" : "  ", status.message);
+                     row.before - row.after, note.empty() ? "" : "  ", note);
 }
 
-// Launches every program on each device, and describes that in `json` and `text`.
-int launch(const ProvisionArguments &options, const packs::Contents &contents, nlohmann::json *json,
-           std::string *text) {
+// Launches every program on each device, and describes that in `answer` and `text`.
+int launch(const ProvisionArguments &options, const packs::Contents &contents,
+           nlohmann::json *answer, std::string *text) {
   const auto devices = find_devices(options.selector);
   if (!devices.ok()) return fail(devices.status());
   const builder::WarmOptions warm{options.pack, options.program, options.overlay,
@@ -189,7 +191,7 @@ int launch(const ProvisionArguments &options, const packs::Contents &contents, n
                    {"saved_ms", before - after},
                    {"programs", programs}});
   }
-  (*json)["launches"] = all;
+  (*answer)["launches"] = all;
   return exit_code;
 }
 
@@ -197,12 +199,12 @@ int provision(const ProvisionArguments &options) {
   auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
   if (Status s = demand_signature(options, &open->pack); !s.ok()) return fail(s);
-  nlohmann::json json;
+  nlohmann::json answer;
   std::string text;
-  int exit_code = install(options, *open, &json, &text);
+  int exit_code = install(options, *open, &answer, &text);
   if (exit_code != kDone) return exit_code;
-  if (options.launch) exit_code = launch(options, open->contents, &json, &text);
-  options.json ? print(json) : print(text);
+  if (options.launch) exit_code = launch(options, open->contents, &answer, &text);
+  options.json ? print(answer) : print(text);
   return exit_code;
 }
 

@@ -150,7 +150,7 @@ nlohmann::json check_json(const packs::Program &program, const packs::Variant &v
 }
 
 std::string check_text(const builder::Comparison &comparison) {
-  if (comparison.check == builder::Check::unchecked) return "";
+  if (comparison.check == builder::Check::unchecked) return "compared with no reference\n";
   if (comparison.check == builder::Check::exact) return "equals the reference byte for byte\n";
   return fmt::format("differs from the reference in {} values, by at most {:g}\n",
                      comparison.different, comparison.worst);
@@ -172,7 +172,10 @@ std::string stage_text(const RunArguments &options, const kiln_ndrange &range) {
   const bool clamped =
       asked[0] != 0 && !std::equal(range.local, range.local + range.dimensions, asked.begin());
   return fmt::format("{} work-items in groups of {}{}", text(range.global), text(range.local),
-                     clamped ? fmt::format(" (not {}: too large)", text(asked.data())) : "");
+                     clamped
+                         ? fmt::format(" (not {}, which the kernel or the device does not take)",
+                                       text(asked.data()))
+                         : "");
 }
 
 nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
@@ -188,7 +191,7 @@ nlohmann::json stage_json(const kiln_times &t, const kiln_ndrange &range) {
 
 // Prints a summary. `checked`: the JSON of the comparison.
 void summarise(const RunArguments &options, const builder::RunResult &result,
-               const builder::Comparison &comparison, const nlohmann::json &checked) {
+               const nlohmann::json &checked) {
   const builder::Launched &launched = result.launched;
   if (options.json) {
     nlohmann::json stages = nlohmann::json::array();
@@ -210,7 +213,6 @@ void summarise(const RunArguments &options, const builder::RunResult &result,
     const bool last = &range == &launched.ranges.back();
     print(fmt::format("launched {}{}", stage_text(options, range), last ? ": " + time : "\n"));
   }
-  print(check_text(comparison));
 }
 
 Status write_report(const RunArguments &options, const builder::RunResult &result) {
@@ -228,8 +230,9 @@ int finish(const RunArguments &options, const packs::Program &program, const bui
   if (variant == program.variants.end()) return fail(builder::pack_changed());
   const auto comparison = check(*variant, work, request, result, reference);
   const builder::Comparison told = comparison.ok() ? *comparison : builder::Comparison();
-  summarise(options, result, told, check_json(program, *variant, told));
+  summarise(options, result, check_json(program, *variant, told));
   if (!comparison.ok()) return fail(comparison.status());
+  if (!options.json) print(check_text(*comparison));
   if (comparison->check == builder::Check::wrong) {
     return fail({Code::failed, "the result is wrong; no picture was written"});
   }

@@ -124,6 +124,8 @@ json binary_json(const packs::Contents &contents, const packs::Binary &binary) {
             {"finish", finish_json(binary.finish)}}}};
 }
 
+std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
 json target_json(const packs::Contents &contents, const packs::Target &target) {
   json identity = json::object();
   for (const auto &[name, value] : target.identity) identity[name] = value;
@@ -133,13 +135,12 @@ json target_json(const packs::Contents &contents, const packs::Target &target) {
   for (const packs::Binary &b : target.intermediates) {
     intermediates.push_back(binary_json(contents, b));
   }
-  return {
-      {"label", target_label(target)}, {"key", target.key},     {"profile", target.profile},
-      {"family", target.family},       {"model", target.model}, {"compiler", target.compiler},
-      {"identity", identity},          {"binaries", binaries},  {"intermediates", intermediates}};
+  return {{"label", target_label(target)}, {"key", target.key},
+          {"profile", target.profile},     {"key_hash", hash_text(packs::xxh3(target.key))},
+          {"family", target.family},       {"model", target.model},
+          {"compiler", target.compiler},   {"identity", identity},
+          {"binaries", binaries},          {"intermediates", intermediates}};
 }
-
-std::string hash_text(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 json cross_check_json(const KeyLabels &label, const packs::CrossCheck &check) {
   return {{"device", label(check.device)},

@@ -37,8 +37,7 @@ json start(const DeviceInfo &device, const packs::Program &program, const WarmOp
   const packs::Variant &variant = *find_variant(program, report.variant);
   const auto workload = plan_workload(program, variant, small_problem(program), {});
   if (!workload.ok()) {
-    const Status &why = workload.status();
-    answer.update(to_json(Status(why.code, "only loaded: " + why.message)));
+    answer["only_loaded"] = workload.status().message;
     return answer;
   }
   Session session(bench.cl(), bench.loader, bench.queue);
@@ -66,6 +65,7 @@ bool run(const DeviceInfo &device, const packs::Program &program, const WarmOpti
   row->variant = child.answer.value("variant", "");
   row->rung = child.answer.value("rung", "");
   row->launched = child.answer.value("launched", false);
+  row->only_loaded = child.answer.value("only_loaded", "");
   *ms = child.answer.value("ms", 0.0);
   return row->status.ok() || *ms > 0;
 }
@@ -97,6 +97,7 @@ json to_json(const WarmRow &row) {
            {"after_ms", row.after},
            {"launched", row.launched},
            {"saved_ms", row.before - row.after}};
+  if (!row.only_loaded.empty()) out["only_loaded"] = row.only_loaded;
   if (!row.status.ok()) out["error"] = row.status.message;
   return out;
 }

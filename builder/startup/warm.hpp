@@ -25,7 +25,8 @@ struct WarmRow {
   double before = 0;
   double after = 0;
   bool launched = false;
-  Status status;  // status of the launch; times of a load without a launch are kept
+  std::string only_loaded;  // why there was no launch although nothing failed; then times of loads
+  Status status;
 };
 
 struct WarmOptions {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln pack inspect: shows the contents of a pack or a spool.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -82,12 +83,15 @@ std::string pack_text(const OpenPack &open) {
   text += programs_text(open.contents);
   for (const packs::Target &target : open.contents.targets) {
     text += fmt::format("target {}\n", builder::target_label(target));
+    std::vector<std::string> lines;
     for (const packs::Binary &binary : target.binaries) {
-      text += binary_text(open.contents, binary, "");
+      lines.push_back(binary_text(open.contents, binary, ""));
     }
     for (const packs::Binary &binary : target.intermediates) {
-      text += binary_text(open.contents, binary, "  intermediate");
+      lines.push_back(binary_text(open.contents, binary, "  intermediate"));
     }
+    std::sort(lines.begin(), lines.end());  // by program and variant
+    for (const std::string &line : lines) text += line;
   }
   return text + records_text(open.contents);
 }
