@@ -420,7 +420,7 @@ class Collector {
 
  private:
   void add_elsewhere(const Task &task, JobResult::Also *also) {
-    const DeviceInfo device = elsewhere(task.device, also->compute_capability);
+    const DeviceInfo device = describe_other_gpu(task.device, also->compute_capability);
     if (!also->binary) {
       result_.failures.push_back({task.name + ", for compute capability " +
                                       device.identity.text(runtime::Field::compute_capability),

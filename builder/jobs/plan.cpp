@@ -50,7 +50,7 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
     case runtime::Finishing::linker:
       if (binary == nullptr && !finish.finisher.empty() &&
           finish.driver != device.identity.text(runtime::Field::driver_version)) {
-        return "another driver's linker could not finish it";
+        return "the linker of another driver version could not finish the earlier intermediate";
       }
       [[fallthrough]];
     case runtime::Finishing::shader_cache:
@@ -59,7 +59,9 @@ std::optional<std::string> left_to_finish(const packs::Binary *binary,
     case runtime::Finishing::launches:
       if (finish.finisher.empty()) return "the earlier binary was not finished";
       for (const auto &[kernel, size] : tuned) {
-        if (!has_size(finish, size)) return "a work-group size was tuned that it has no code for";
+        if (!has_size(finish, size)) {
+          return "the earlier binary has no code for a tuned work-group size";
+        }
       }
       return std::nullopt;
     default: return std::nullopt;
@@ -104,24 +106,28 @@ std::optional<std::string> left_to_do(const packs::Program &program, const packs
   if ((options.require_proof || accuracy) && !is_proven(binary) && !is_proven(intermediate)) {
     return "nothing proves the earlier binary's results";
   }
-  const bool any_driver = d.finishing == runtime::Finishing::linker;
-  if (any_driver && binary != nullptr &&
+  // NVIDIA's linker makes cubins, also for other compute capabilities. A cubin loads on the driver
+  // version that made it and on later ones.
+  const bool makes_cubins = d.finishing == runtime::Finishing::linker;
+  if (makes_cubins && binary != nullptr &&
       packs::compare_versions(binary->finish.driver,
                               device.identity.text(runtime::Field::driver_version)) > 0) {
     return "the earlier binary was made by a later driver";
   }
+  // Other compute capabilities to make code for, besides the device's own.
   for (const std::uint32_t compute_capability : options.also) {
-    if (accuracy) break;  // code for another device is not launched here
-    const DeviceInfo other = elsewhere(device, compute_capability);
+    // The variant requires a proof, and code for another device cannot be launched here to get one.
+    if (accuracy) break;
+    const DeviceInfo other = describe_other_gpu(device, compute_capability);
     const std::string &other_key = other.description.key.text();
-    if (any_driver && known.earlier.binary(other_key, variant.hash) == nullptr) {
+    if (makes_cubins && known.earlier.binary(other_key, variant.hash) == nullptr) {
       return "no code for compute capability " +
              other.identity.text(runtime::Field::compute_capability) + " yet";
     }
   }
   if (!options.finish) return std::nullopt;
   if (binary != nullptr && !binary->finish.finisher.ends_with(launches_mark(variant))) {
-    return "launches were recorded that it was not made for";
+    return "the earlier binary was not made for the launches that are now recorded";
   }
   const TunedSizes tuned = tuned_sizes(known.tunings.of(program.name, variant.name), program.name,
                                        variant.name, d.profile);
@@ -166,7 +172,8 @@ void keep_preferred(const packs::Program &program, const DeviceInfo &device, std
   const auto preferred = preferred_variant(program, device);
   if (job->need == Need::skip || !preferred || *preferred == variant) return;
   job->need = Need::skip;
-  job->reason = "the device prefers " + program.variants[*preferred].name;
+  job->reason = "--preferred: " + program.variants[*preferred].name +
+                " comes first among the variants that the device can run";
 }
 
 }  // namespace
@@ -181,9 +188,9 @@ Result<Shard> parse_shard(const std::string &text) {
       shard.index <= shard.count) {
     return shard;
   }
-  return Status::error(Code::bad_argument, "\"" + text +
-                                               "\" is no shard: expected I/N with I from 1 to N, "
-                                               "such as 1/3");
+  return Status::error(
+      Code::bad_argument,
+      "\"" + text + "\" is not a shard: expected I/N with I from 1 to N, such as 1/3");
 }
 
 bool has_job(const Shard &shard, const std::string &key, const packs::Digest &variant) {
@@ -192,7 +199,7 @@ bool has_job(const Shard &shard, const std::string &key, const packs::Digest &va
   return packs::xxh3(job) % shard.count + 1 == shard.index;
 }
 
-DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability) {
+DeviceInfo describe_other_gpu(const DeviceInfo &here, std::uint32_t compute_capability) {
   using runtime::Field;
   DeviceInfo info;
   for (const Field field : {Field::platform_name, Field::platform_vendor, Field::device_vendor,

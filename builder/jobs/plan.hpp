@@ -71,6 +71,6 @@ std::string job_name(const packs::Contents &base, const std::vector<DeviceInfo> 
 
 // Describes an NVIDIA device of another compute capability (1000 is 10.0), for which the linker of
 // `here` makes code. Its identity has only facts that hold for every such device.
-DeviceInfo elsewhere(const DeviceInfo &here, std::uint32_t compute_capability);
+DeviceInfo describe_other_gpu(const DeviceInfo &here, std::uint32_t compute_capability);
 
 }  // namespace kiln::builder

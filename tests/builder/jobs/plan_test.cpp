@@ -142,7 +142,7 @@ TEST_CASE("launches that were recorded later are a reason, those of before are n
   base.programs[0].variants[1].launches = packs::BlobSource(bytes("a line\n"));
   CHECK(plain_job(base, info, {target}).need == Need::compile);
   CHECK(plain_job(base, info, {target}).reason ==
-        "launches were recorded that it was not made for");
+        "the earlier binary was not made for the launches that are now recorded");
   const std::string mark = builder::launches_mark(base.programs[0].variants[1]);
   CHECK(mark.find(", launches ") == 0);
   target.binaries[0].finish.finisher += mark;
@@ -243,7 +243,7 @@ TEST_CASE("code for another compute capability is made where there is none yet")
   CHECK(job.reason == "no code for compute capability 10.0 yet");
   std::vector<packs::Target> all{target};
   for (const std::uint32_t compute_capability : also.also) {
-    all.push_back(target_of(builder::elsewhere(nvidia("580"), compute_capability)));
+    all.push_back(target_of(builder::describe_other_gpu(nvidia("580"), compute_capability)));
     all.back().binaries = {earlier_of(base, "nvidia-linker 1", "580")};
   }
   CHECK(all[1].key == "profile=nvidia\ncompute_capability=10.0\naddress_bits=64\n");
@@ -271,7 +271,7 @@ TEST_CASE("a work-group size that was tuned since is a reason to finish PoCL's b
   options.tunings[0].local_size = {16, 2, 1};
   const builder::Job job = plain_job(base, pocl, {target}, options);
   CHECK(job.need == Need::compile);
-  CHECK(job.reason == "a work-group size was tuned that it has no code for");
+  CHECK(job.reason == "the earlier binary has no code for a tuned work-group size");
   options.tunings[0].variant = "fast";
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
 }
@@ -292,7 +292,7 @@ TEST_CASE("a size that no recorded launch takes is no reason to finish a binary 
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
   options.tunings[0].local_size = {32, 1, 1};
   CHECK(plain_job(base, pocl, {target}, options).reason ==
-        "a work-group size was tuned that it has no code for");
+        "the earlier binary has no code for a tuned work-group size");
   target.binaries[0].finish.local_sizes = {{32, 1, 1}};
   CHECK(plain_job(base, pocl, {target}, options).need == Need::reuse);
 }
@@ -364,7 +364,8 @@ TEST_CASE("the preferred variant is the first of the order that the device can r
   program.variants[1].requirements = {"images"};
   CHECK(built(false).empty());
   const auto plan = builder::make_plan(base, {device("1", true)}, {}, options);
-  CHECK(plan.at(1).reason == "the device prefers " + program.variants[0].name);
+  CHECK(plan.at(1).reason == "--preferred: " + program.variants[0].name +
+                                 " comes first among the variants that the device can run");
 }
 
 TEST_CASE("what another build wrote meanwhile is added, and replaces nothing that was made now") {

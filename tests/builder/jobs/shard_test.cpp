@@ -36,15 +36,15 @@ TEST_CASE("a shard is one number of another") {
   }
 }
 
-TEST_CASE("what is no shard is refused, with what is expected") {
+TEST_CASE("what is not a shard is refused, with what is expected") {
   for (const char *text : {"", "/", "1", "1/", "/3", "0/3", "4/3", "1/0", "a/b", "-1/3", "+1/3",
                            "1/-3", " 1/3", "1/3 ", "1/3/5", "1.0/3", "1/4294967296"}) {
     const auto shard = builder::parse_shard(text);
     REQUIRE_FALSE(shard.ok());
     CHECK(shard.status().code == packs::Code::bad_argument);
-    CHECK(shard.status().message == "\"" + std::string(text) +
-                                        "\" is no shard: expected I/N with I from 1 to N, such as "
-                                        "1/3");
+    CHECK(shard.status().message ==
+          "\"" + std::string(text) +
+              "\" is not a shard: expected I/N with I from 1 to N, such as 1/3");
   }
 }
 
