@@ -94,7 +94,7 @@ class DeepCheck {
       if (const Status s = pack.read_blob(entry, &scratch, &raw); !s.ok()) {
         fault(name, s.message);
       } else if (packs::blake2b(raw) != entry.name()) {
-        fault(name, "its bytes do not have the BLAKE2b hash that names it");
+        fault(name, "the bytes do not match the BLAKE2b hash that names them");
       }
       note(name, "nothing refers to it");
     }
@@ -281,7 +281,7 @@ class Checker {
     const packs::Status status = blob.read(&bytes);
     if (!status.ok() || packs::blake2b({bytes.data(), bytes.size()}) == blob.name()) return status;
     return {packs::Code::blob_corrupt,
-            "blob: its bytes do not have the BLAKE2b hash that names it"};
+            "blob: the bytes do not match the BLAKE2b hash that names them"};
   }
 
   void check(const packs::BlobSource &blob, const std::string &what) {

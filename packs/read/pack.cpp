@@ -23,14 +23,15 @@ namespace {
 // A zstd block takes at least 4 bytes and yields at most 128 KiB.
 constexpr std::uint64_t kMaxExpansion = (128 << 10) / 4;
 
-constexpr char kOtherName[] = "its bytes do not have the BLAKE2b hash that names it";
+constexpr char kWrongBytes[] = "the bytes do not match the BLAKE2b hash that names them";
 
 Status no_memory() { return Status::error(Code::io_error, "no memory to open the pack"); }
 
 Status blob_error(const char *what) { return Status::error(Code::blob_corrupt, {"blob: ", what}); }
 
-// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Checks both before
-// allocating memory: a false raw size must not cost a gibibyte.
+// Decodes exactly one zstd frame, whose content size must be exactly `raw_size`. Checks that it is
+// one frame, and its size, before allocating memory: a wrong raw size in a damaged pack must not
+// make the reader allocate gigabytes.
 Status decode_zstd(ZSTD_DCtx *context, View base, View stored, std::uint64_t raw_size, Bytes *out) {
   const std::uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};  // neither a skippable nor an old frame
   if (stored.size < sizeof(magic) || std::memcmp(stored.data, magic, sizeof(magic)) != 0) {
@@ -88,7 +89,7 @@ struct Pack::Decoder {
 
   ZSTD_DCtx *context;
   Bytes stored;
-  Base bases[kMaxBases];  // by the number of blobs between base and requested blob
+  Base bases[kMaxBases];  // indexed by how many blobs lie between the base and the requested blob
 };
 
 Pack::~Pack() {
@@ -98,7 +99,7 @@ Pack::~Pack() {
 }
 
 Status Pack::open_file(const char *path, std::shared_ptr<const Pack> *out) {
-  // O_NONBLOCK is for a pipe at the path: the open would wait for the pipe's writer.
+  // O_NONBLOCK: if the path is a pipe, open() would otherwise wait for a writer.
   const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) {
     const Code fault = errno == ENOENT ? Code::not_found : Code::io_error;
@@ -193,7 +194,7 @@ Status Pack::checked_section(const fb::TargetEntry &entry, const std::uint8_t *b
   if (xxh3(view.data, view.size) == entry.xxh3()) {
     if (has_name(view, entry.name()))
       return check_section(view, entry, superblock_, root_->blobs()->size());
-    return Status::error(Code::section_corrupt, kOtherName);
+    return Status::error(Code::section_corrupt, kWrongBytes);
   }
   return Status::error(Code::section_corrupt, "its section does not have the recorded hash");
 }
@@ -291,13 +292,13 @@ Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scrat
   }
   View base;
   if (based) {
-    if (depth == kMaxBases) return blob_error("over 4 bases have to be decoded before it");
+    if (depth == kMaxBases) return blob_error("more than 4 bases would have to be decoded first");
     const BlobRef ref = this->blob(blob.base());
     Decoder::Base &kept = decoder->bases[depth];
     if (kept.blob != ref) {
       kept.blob = BlobRef();
       const Status status = decode(decoder, ref, depth + 1, &kept.scratch, &kept.raw);
-      if (!status.ok()) return Status::error(status.code, {"base of a ", status.message});
+      if (!status.ok()) return Status::error(status.code, {"the blob's base: ", status.message});
       kept.blob = ref;
     }
     base = kept.raw;
@@ -312,7 +313,7 @@ Status Pack::decode(Decoder *decoder, BlobRef blob, unsigned depth, Bytes *scrat
 Status Pack::read_blob(BlobRef blob, Bytes *scratch, View *out) const {
   Status status = decode_blob(blob, scratch, out);
   if (!status.ok() || has_name(*out, blob.schema().name())) return status;
-  return blob_error(kOtherName);
+  return blob_error(kWrongBytes);
 }
 
 Status Pack::decode_blob(BlobRef blob, Bytes *scratch, View *out) const {

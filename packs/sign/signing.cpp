@@ -90,7 +90,7 @@ Status check_names(const Pack &pack) {
       if (Status s = pack.read_blob(blob, &scratch, &raw); !s.ok()) return s;
       if (blake2b(raw) != blob.name()) {
         return Status::error(Code::blob_corrupt,
-                             "blob: its bytes do not have the BLAKE2b hash that names it");
+                             "blob: the bytes do not match the BLAKE2b hash that names them");
       }
     }
     return Status();

@@ -317,7 +317,8 @@ TEST_CASE("bases are there, stand before what is coded with them, and are few", 
   CHECK(chain_fault({1}, Code::ok).empty());
   CHECK(chain_fault({1, 2, 3, 4}, Code::ok).empty());
   CHECK(chain_fault({1, 2, 3, 4, 5}, Code::blob_corrupt) ==
-        "base of a base of a base of a base of a blob: over 4 bases have to be decoded before it");
+        "the blob's base: the blob's base: the blob's base: the blob's base: blob: "
+        "more than 4 bases would have to be decoded first");
   const std::string missing = "blob: its base is missing or stands behind it";
   CHECK(chain_fault({0}, Code::out_of_bounds) == missing);
   CHECK(chain_fault({2}, Code::out_of_bounds) == missing);           // itself

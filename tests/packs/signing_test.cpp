@@ -136,5 +136,5 @@ TEST_CASE("a trusted pack is checked as it is read", "[signing]") {
   View view;
   const Status status = pack->read_blob(BlobRef(pack->schema().blobs()->Get(0)), &scratch, &view);
   CHECK(status.code == Code::blob_corrupt);
-  CHECK(status.message == "blob: its bytes do not have the BLAKE2b hash that names it");
+  CHECK(status.message == "blob: the bytes do not match the BLAKE2b hash that names them");
 }

@@ -138,7 +138,7 @@ struct Demanding {
   kiln_status status = KILN_OK;
 };
 
-constexpr char kOtherName[] = "its bytes do not have the BLAKE2b hash that names it";
+constexpr char kOtherName[] = "the bytes do not match the BLAKE2b hash that names them";
 
 }  // namespace
 
