@@ -21,7 +21,8 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// An offer of a rung that is given to the driver.
+// An offer of a rung that is given to the driver. The guard records verdicts on its
+// `subject`.
 struct Attempt {
   const Rung &rung;
   const Offer &offer;
@@ -47,7 +48,7 @@ class Ladder {
         persistence_(loader->persistence.get()),
         guard_(guard_of(*loader)),
         dry_run_((flags & kDryRun) != 0),
-        proven_alone_((flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(variant)) {}
+        proven_only_((flags & KILN_LOAD_UNPROVEN) == 0 && requires_proof(variant)) {}
 
   bool climb(std::shared_ptr<LoadedProgram> *out) {
     const std::unique_lock<std::mutex> lock(loader_->scratch_mutex, std::try_to_lock);
@@ -76,10 +77,11 @@ class Ladder {
     return give_up(&result, outcome, std::move(reason));
   }
 
-  // Returns ok unless the rung is left out, whatever it offers.
-  Status is_open(const Rung &rung) const {
+  // Returns an error with the reason if this rung must not be tried at all, whatever it would
+  // offer.
+  Status check_rung(const Rung &rung) const {
     if ((flags_ & rung.off) != 0) return Status::error(Code::failed, "switched off");
-    if (proven_alone_ &&
+    if (proven_only_ &&
         (rung.id != KILN_RUNG_EXACT || !is_proven(*loader_->pack, *loader_->device, variant_))) {
       return Status::error(Code::failed, "the variant requires a binary with a proof");
     }
@@ -110,7 +112,7 @@ class Ladder {
     if (rung.nvidia_only && loader_->device->description.finishing != Finishing::linker) {
       return false;
     }
-    if (Status s = is_open(rung); !s.ok()) {
+    if (Status s = check_rung(rung); !s.ok()) {
       return skip(rung.id, KILN_OUTCOME_SKIPPED, std::move(s.message));
     }
     std::vector<Offer> offers = rung.offers({*loader_, variant_, flags_, scratch_});
@@ -136,13 +138,14 @@ class Ladder {
   }
 
   // Returns whether the offer may be tried. A vendor's rule must cover the binary's format. If the
-  // rule needs a proof, the application must have a check, or an earlier start must have proven the
+  // rule needs a proof, the application must have a check, or an earlier run must have proven the
   // binary.
   bool may_try(const Offer &offer, RungResult *result) {
     const VendorRule &rule = offer.rule;
     const auto *text = reinterpret_cast<const char *>(offer.bytes.data);
     if (rule.takes != nullptr && !rule.takes({text, offer.bytes.size})) {
-      return give_up(result, KILN_OUTCOME_MISSED, "the vendor's rule is not for its format");
+      return give_up(result, KILN_OUTCOME_MISSED,
+                     "the vendor's rule does not cover this binary's format");
     }
     if (!rule.needs_proof || loader_->passes_check != nullptr ||
         (guard_ != nullptr && guard_->verdict(offer.id) == Verdict::proven)) {
@@ -150,11 +153,13 @@ class Ladder {
     }
     return give_up(
         result, KILN_OUTCOME_SKIPPED,
-        concat({"a candidate by the rule \"", rule.why,
-                "\", but nothing vouches for it: run kiln crosscheck, or give a check"}));
+        concat({"the rule \"", rule.why,
+                "\" suggests this binary, but nothing proves that it works here: run kiln "
+                "crosscheck, or set kiln_loader_options.check"}));
   }
 
-  // Gives the driver the bytes, guarded by a marker unless the driver has proven to survive them.
+  // Gives the driver the bytes. Unless the driver is known to survive them, a marker (a file that
+  // shows later that the process died in the driver) guards the attempt.
   bool give(const Attempt &attempt, RungResult *result, std::shared_ptr<LoadedProgram> *out) {
     const Verdict before =
         guard_ == nullptr ? Verdict::untried : guard_->verdict(attempt.subject.id);
@@ -167,7 +172,7 @@ class Ladder {
       if (!s.ok()) return pass_over(attempt, result, std::move(s.message));
     }
     if (attempt.rung.foreign && before == Verdict::recompiled) {
-      return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles it");
+      return give_up(result, KILN_OUTCOME_MISSED, "the driver recompiles the binary");
     }
     if (dry_run_) {
       finish_report(attempt, before, result);
@@ -176,7 +181,8 @@ class Ladder {
     Guarded guarded(guard_, attempt.subject, loader_->deadline_milliseconds);
     if (!guarded.status().ok()) {
       note(KILN_NOTICE_NO_GUARD, *result,
-           concat({"no marker could be written, a death of the driver would not be seen: ",
+           concat({"cannot write the marker that detects a crash of the driver, so a crash would "
+                   "go unnoticed: ",
                    guarded.status().message}));
     }
     Verdict after = Verdict::untried;
@@ -185,8 +191,8 @@ class Ladder {
     return loaded;
   }
 
-  // Skips a subject in quarantine. If the compiler refused it at an earlier start, the rung failed,
-  // and the log of that start is still there.
+  // Reports an offer in quarantine as quarantined. If it is there only because the compiler refused
+  // it in an earlier run, reports the rung as failed instead, with the log kept from that run.
   bool pass_over(const Attempt &attempt, RungResult *result, std::string why) {
     const History history = guard_->history(attempt.subject.id);
     if (history.deaths != 0 || history.refusals == 0) {
@@ -194,22 +200,24 @@ class Ladder {
     }
     result->log = persistence_->refusal(attempt.subject.id, &why);
     return give_up(result, KILN_OUTCOME_FAILED,
-                   concat({"the driver refused it at an earlier start: ", why}));
+                   concat({"the driver refused the program in an earlier run: ", why}));
   }
 
   bool build(const Attempt &attempt, Verdict before, RungResult *result, Guarded *guarded,
              Verdict *after, std::shared_ptr<LoadedProgram> *out) {
     const std::vector<ExpectedKernel> expected = expected_kernels(variant_);
     const Device &device = *loader_->device;
+    // If the variant has a single kernel, pass the driver's option `deferring`: the driver compiles
+    // this kernel when it is created, and never compiles other kernels of the source.
     BuildOutcome outcome =
         build_program(device, loader_->context.get(), attempt.rung.form, attempt.offer.bytes,
                       concat({variant_.options(), loader_->notes.options}), expected,
-                      expected.size() == 1 ? device.description.deferring
-                                           : "");  // only this kernel will be created
+                      expected.size() == 1 ? device.description.deferring : "");
     if (!outcome.error.ok()) {
       if (persistence_ != nullptr && attempt.rung.form != Form::binary &&
           was_refused(outcome.error)) {
-        // If the process ends after this, the driver did not crash on the subject.
+        // End the guard first: if the process dies while the refusal is stored, that must not count
+        // as a crash of the driver on these bytes.
         guarded->end(Verdict::refused);
         persistence_->keep_refusal(attempt.subject.id, outcome.error.message, outcome.log);
       }
@@ -244,7 +252,7 @@ class Ladder {
     report_.rung = report_.rungs.back().rung;
     static_assert(static_cast<int>(packs::Finality::yes) == KILN_FINAL_YES &&
                       static_cast<int>(packs::Finality::no) == KILN_FINAL_NO,
-                  "one numbering");
+                  "the two enums must have the same values");
     report_.final = static_cast<kiln_finality>(attempt.offer.finality);
     report_.why_not_final = attempt.offer.why_not_final;
     if (verdict == Verdict::recompiled) {
@@ -254,12 +262,16 @@ class Ladder {
     if (report_.final == KILN_FINAL_YES &&
         loader_->device->description.finishing == Finishing::shader_cache) {
       report_.final = KILN_FINAL_UNKNOWN;
-      report_.why_not_final = "it is where Mesa's cache has the pack's entries";
+      report_.why_not_final = "final only where Mesa's cache has the pack's entries";
     }
   }
 
-  // Returns whether the driver took the binary unchanged. With an overlay, which remembers the
-  // answer, the driver is asked once for each binary and driver.
+  // Asks the driver for its binary and compares it with the given one: returns `recompiled` if they
+  // differ, else `proven`. Returns `taken` if the driver must not be asked, because of a driver
+  // note or because it died or hung when it was asked. Returns `proven` without a comparison if
+  // none is needed (no KILN_LOAD_CHECK_RECOMPILED, no overlay, not the compatible rung) or if the
+  // driver gives no binary. An overlay remembers the answer: without the flag, the driver is asked
+  // once for each binary and driver version.
   Verdict verdict_on_binary(const Attempt &attempt, Verdict before, Guarded *guarded,
                             cl_program program) {
     const bool known = is_known(before) && before != Verdict::taken;
@@ -289,7 +301,8 @@ class Ladder {
               RungResult *result, Verdict *after) {
     if (verdict == Verdict::recompiled) {
       report_.recompiled.reset();
-      return give_up(result, KILN_OUTCOME_FAILED, "the driver recompiled it: it does not serve");
+      return give_up(result, KILN_OUTCOME_FAILED,
+                     "the driver recompiled the binary, so it is not used");
     }
     if (before == Verdict::proven || loader_->passes_check == nullptr ||
         loader_->passes_check(*loader_, program)) {
@@ -316,7 +329,7 @@ class Ladder {
   Persistence *persistence_;
   Guard *guard_;
   bool dry_run_;
-  bool proven_alone_;  // only the exact rung may be tried
+  bool proven_only_;  // only a proven binary of the exact rung may be tried
   packs::Bytes *scratch_ = nullptr;
 };
 

@@ -140,8 +140,9 @@ Phone &phone() {
 
 constexpr char kAccepts[] = "other_driver = \"accept\"\n";
 constexpr char kUnproven[] =
-    "a candidate by the rule \"a newer Adreno driver may take what an older one made for the same "
-    "GPU\", but nothing vouches for it: run kiln crosscheck, or give a check";
+    "the rule \"a newer Adreno driver may take what an older one made for the same GPU\" suggests "
+    "this binary, but nothing proves that it works here: run kiln crosscheck, or set "
+    "kiln_loader_options.check";
 
 constexpr char kTakes[] = "accepts = [\"Model A\"]\n";
 constexpr char kRecompiles[] = "other_model = \"recompile\"\n";
@@ -255,7 +256,7 @@ TEST_CASE("a model that recompiles another's binary is not served by it, and tha
   const Start first = fleet().start_b(kRecompiles, overlay, true);
   INFO(first.child.reason() << first.report);
   CHECK(first.outcome("compatible") == "failed");
-  CHECK(first.reason("compatible") == "the driver recompiled it: it does not serve");
+  CHECK(first.reason("compatible") == "the driver recompiled the binary, so it is not used");
   CHECK(first.rung == "source");
   CHECK_FALSE(first.recompiled);
   CHECK(first.right);
@@ -265,7 +266,7 @@ TEST_CASE("a model that recompiles another's binary is not served by it, and tha
   const Start second = fleet().start_b(kRecompiles, overlay, true);
   INFO("second: " << second.child.reason() << second.report);
   CHECK(second.outcome("compatible") == "missed");
-  CHECK(second.reason("compatible") == "the driver recompiles it");
+  CHECK(second.reason("compatible") == "the driver recompiles the binary");
   CHECK(second.right);
   CHECK(fleet().driver().calls("clCreateProgramWithBinary") == given);
 }
@@ -350,7 +351,7 @@ TEST_CASE("an older Adreno driver's binary that is recompiled does not serve, wh
   const Start started =
       phone().update("other_driver = \"recompile\"\n", phone().wishes(true, false));
   INFO(started.child.reason() << started.report);
-  CHECK(started.reason("compatible") == "the driver recompiled it: it does not serve");
+  CHECK(started.reason("compatible") == "the driver recompiled the binary, so it is not used");
   CHECK(started.rung == "source");
   CHECK(started.checks == 0);
 }

@@ -175,7 +175,7 @@ def _zebin_of_newer(fleet):
     pairs = _binaries_of(fleet, origin)
     for pair in pairs:
         report = station.explain(pack, *pair, "--compatible")
-        _expect_rung(report, "compatible", "skipped", "a candidate by the rule")
+        _expect_rung(report, "compatible", "skipped", 'the rule "')
         expect(report["rung"] == "il", str(report))
     done = station.kiln("crosscheck", pack, "--device", station.device["select"], "-o",
                         "vouched.kiln", "--json")
@@ -192,7 +192,8 @@ def _tokens_of_older(fleet):
     origin, station = fleet.need("neo-22.43-skl"), fleet.need("neo-24.35-skl")
     report = station.explain(station.bring(origin.pack), *SOUND, "--compatible")
     expect(report["rung"] == "il", str(report))
-    return _expect_rung(report, "compatible", "missed", "the vendor's rule is not for its format")
+    return _expect_rung(report, "compatible", "missed",
+                        "the vendor's rule does not cover this binary's format")
 
 
 def _binaries_of(fleet, station):

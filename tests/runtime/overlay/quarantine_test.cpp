@@ -330,7 +330,8 @@ TEST_CASE_METHOD(OverlayFixture, "what the compiler refused is remembered with i
   CHECK(starts == "........x................x....");
   CHECK(fake().il.builds == before + 2);
   const std::string reason = Start(base, overlay, KILN_LOAD_NO_OVERLAY).load.reason(KILN_RUNG_IL);
-  CHECK(reason.find("failed: the driver refused it at an earlier start: clBuildProgram") == 0);
+  CHECK(reason.find("failed: the driver refused the program in an earlier run: clBuildProgram") ==
+        0);
   // Another driver is asked.
   fake().driver_version = "7.2";
   fake().il.build_code = CL_SUCCESS;
