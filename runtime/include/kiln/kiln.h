@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
- * Kiln's runtime: finds the binary that fits this device and driver in a pack, falls back to SPIR-V
+ * Kiln's runtime: finds in a pack the binary that fits this device and driver, falls back to SPIR-V
  * and then to source, says why, and launches kernels.
  *
  * A whole program, without its error checks and releases:
@@ -16,13 +16,13 @@
  *     kiln_launch(queue, kernel, &range, NULL, 0, NULL, NULL, NULL);
  *     kiln_queue_finish(queue, NULL);
  *
- * An application with its own OpenCL code takes the program from kiln_program_cl() and skips the
- * calls after it. launch.h has kernels, queues and memory; overlay.h stores what this device
- * compiled; loader_options.h has notices and hints; prefetch.h loads many programs at once; trust.h
- * requires signatures, and signed.h checks them; driver.h unloads compilers, sets performance
- * levels and reads clocks; import.h imports memory; provision.h fills Mesa's shader cache;
- * listing.h lists a pack; recorded.h names recorded programs. The table "Words" of docs/understand/design.md
- * explains pack, variant, target, rung, overlay and final.
+ * An application with its own OpenCL code gets the cl_program from kiln_program_cl() after
+ * kiln_load(), and needs none of the calls that follow. launch.h has kernels, queues and memory;
+ * overlay.h stores what this device compiled; loader_options.h has notices and hints; prefetch.h
+ * loads many programs at once; trust.h requires signatures, and signed.h checks them; driver.h
+ * unloads compilers, sets performance levels and reads clocks; import.h imports memory; provision.h
+ * fills Mesa's shader cache; listing.h lists a pack; recorded.h names recorded programs. The table
+ * "Words" of docs/understand/design.md explains pack, variant, target, rung, overlay and final.
  *
  * Conventions for every function of the C headers:
  *  1. A function that can fail returns #kiln_status; #KILN_OK is 0. Values never change their
@@ -42,9 +42,10 @@
  *     the mapping of a buffer or image. No thread may use a handle during or after its release.
  *  8. A required handle or pointer argument that is NULL gives #KILN_ERROR_ARGUMENT; a function
  *     that returns a value returns NULL, 0 or the value that it documents for NULL. No function
- *     prints, throws, or unloads an OpenCL library, and only an exhausted heap ends the process (a
- *     driver may crash). Kiln reads no environment variables and writes only to the overlay folder
- *     that the application named, unless provision.h or recorded.h says otherwise.
+ *     prints, throws, or unloads an OpenCL library. Kiln itself ends the process only if the heap
+ *     is exhausted; a crash of the driver can still end it. Kiln reads no environment variables and
+ *     writes only to the overlay folder that the application named, unless provision.h or
+ *     recorded.h says otherwise.
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against OpenCL. Any
  *     function that calls OpenCL may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error.
  *  10. A struct with a member `size` may gain members at its end. A struct without `size` that the
@@ -111,7 +112,7 @@ KILN_API const char *kiln_device_info(const kiln_device *device, const char *nam
 
 /** Opens a regular file; the whole file is the pack. */
 KILN_API kiln_status kiln_pack_open_file(const char *path, kiln_pack **out, kiln_error *error);
-/** Opens `length` bytes at `offset` of a file (an Android asset). `offset` may be any number. The
+/** Opens `length` bytes at `offset` of a file (an Android asset). `offset` need not be aligned. The
  * descriptor must be readable; it stays the caller's and may be closed after the call. */
 KILN_API kiln_status kiln_pack_open_descriptor(int fd, uint64_t offset, uint64_t length,
                                                kiln_pack **out, kiln_error *error);
@@ -132,8 +133,9 @@ enum {
   KILN_LOAD_NO_BINARY = 1, /**< Leave out the rungs overlay, exact, compatible, intermediate. */
   KILN_LOAD_NO_IL = 2,     /**< Leave out the rung IL. */
   KILN_LOAD_NO_SOURCE = 4, /**< Leave out the rung source. */
-  /** Compare the driver's binary with the given one on every load. With an overlay this is done
-   * once for each binary and driver anyway. */
+  /** On every load, ask the driver for the program's binary and compare it with the one that Kiln
+   * gave, to notice that the driver recompiled it. With an overlay, Kiln does this once for each
+   * binary and driver version even without the flag. */
   KILN_LOAD_CHECK_RECOMPILED = 8,
   /** Allow the compatible rung: another target's binary that the vendor's rule, a recorded
    * cross-check or the application's check accepts for this device. */
@@ -154,8 +156,9 @@ enum {
  * @param pack the pack to load from.
  * @param options NULL: all defaults. The options are copied.
  * @param out the loader. It keeps every program that it loaded.
- * @param error #KILN_ERROR_ARGUMENT if an option breaks its rules, #KILN_ERROR_UNTRUSTED, or
- * #KILN_ERROR_OPENCL if no context can be created. An overlay that cannot be used is no error. */
+ * @param error #KILN_ERROR_ARGUMENT if an option breaks its rules, #KILN_ERROR_UNTRUSTED if the
+ * pack is not signed as the options require, or #KILN_ERROR_OPENCL if no context can be created. An
+ * overlay that cannot be used is not an error. */
 KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
                                         const kiln_loader_options *options, kiln_loader **out,
                                         kiln_error *error);
@@ -164,32 +167,32 @@ KILN_API kiln_status kiln_loader_create(kiln_device *device, kiln_pack *pack,
 KILN_API void kiln_loader_release(kiln_loader *loader);
 /** Returns the context; it is not retained for the caller. */
 KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
-/** Makes the programs final, where possible, that this device had to compile, and stores them in
- * the overlay, so that the next start has nothing left to compile, not even at a first launch. Each
+/** Finishes the programs that had to be compiled on this device, where possible, and stores them in
+ * the overlay, so that the next run has nothing left to compile, not even at a first launch. Each
  * program that did not come from a final binary is finished once: NVIDIA's PTX becomes a cubin
  * (about 150 ms); PoCL's program is built again, so that its binary holds the code of all
  * work-group sizes that were launched; the binaries of other drivers were stored when they were
  * loaded.
  *
- * Call it when the first results are there, from any thread but not from a callback; it does not
- * wait for enqueued commands. If it is not called, releasing the loader does the same. If the
- * application ends before both, the overlay keeps the driver's plain binary, and the next start
- * improves it. Returns #KILN_OK without an overlay, too; a notice reports what could not be
- * stored. */
+ * Call it once the first results are available, from any thread but not from a callback; it does
+ * not wait for enqueued commands. If it is not called, releasing the loader does the same. If the
+ * application ends before it calls this function or releases the loader, the overlay keeps the
+ * driver's unfinished binary, and the next run finishes it. Returns #KILN_OK without an overlay,
+ * too; a notice reports what could not be stored. */
 KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 /** Returns the KILN_HINT_* bits (types.h) that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
 /** Loads a variant, on the calling thread. An error code from the driver fails that rung, not the
- * load. The same variant with the same flags (but for #KILN_LOAD_FOR_SMALL and
- * #KILN_LOAD_FOR_MEDIUM) is loaded once, whichever threads ask; all share one report; only its
- * `choice` differs. The next call tries a failed load again.
+ * load. A variant is loaded once for each set of flags (#KILN_LOAD_FOR_SMALL and
+ * #KILN_LOAD_FOR_MEDIUM do not count), however many threads ask; their reports are equal except for
+ * `choice`. The next call tries a failed load again.
  * @param loader the loader, with its pack and device.
  * @param program the program's name.
  * @param variant NULL chooses among the variants that the device can run: the fastest by the pack's
  * measurements (of those within 3%, the first that the pack prefers), else the first that the pack
- * prefers, else the first by name. It leaves out variants that require a proof that the pack lacks;
- * see docs/use/loading.md.
+ * prefers, else the first by name. Variants that require a proof that the pack lacks are not
+ * chosen; see docs/use/loading.md.
  * @param flags KILN_LOAD_* bits.
  * @param out the program.
  * @param report may be NULL; else it is written whenever the arguments were valid, also on failure.
@@ -197,10 +200,11 @@ KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 KILN_API kiln_status kiln_load(kiln_loader *loader, const char *program, const char *variant,
                                unsigned flags, kiln_program **out, kiln_report **report,
                                kiln_error *error);
-/** Finds which rung kiln_load() with the same arguments would try first, without giving the driver
- * anything: for installers, and to show "preparing" before a start that compiles. Records nothing.
- * The report is set unless the call fails with #KILN_ERROR_ARGUMENT. The driver may still refuse
- * that rung's bytes. Fails with #KILN_ERROR_NO_RUNG if no rung can be tried. */
+/** Finds which rung kiln_load() with the same arguments would try first. Gives the driver
+ * nothing and records nothing. Meant for installers, and for applications that show "preparing"
+ * before a run that has to compile. The report is set unless the call fails with
+ * #KILN_ERROR_ARGUMENT. The driver may still refuse that rung's bytes. Fails with
+ * #KILN_ERROR_NO_RUNG if no rung can be tried. */
 KILN_API kiln_status kiln_load_dry_run(kiln_loader *loader, const char *program,
                                        const char *variant, unsigned flags, kiln_report **report,
                                        kiln_error *error);
