@@ -79,16 +79,15 @@ int run_startup(const BenchArguments &options) {
 
 void add_bench(CLI::App &app, Command *command) {
   auto options = std::make_shared<BenchArguments>();
-  CLI::App *bench = app.add_subcommand("bench", "Measure what a start costs");
+  CLI::App *bench = app.add_subcommand("bench", "Measure startup");
   bench->require_subcommand(1);
   CLI::App *sub = bench->add_subcommand(
       "startup",
-      "What a start costs until the first results: from source, from the driver's own binaries, "
-      "from the pack's in memory (the floor), from the pack, and the second time without a binary "
-      "(overlay)");
+      "Time until the first results: from source, the driver's own binaries, a pack's binaries in "
+      "memory (the floor), the pack, and, without a binary, the second run (overlay)");
   add_device_options(*sub, options.get(), "Pack with binaries for the devices");
   sub->add_option("--rounds", options->rounds,
-                  "Fresh processes of each kind; half as many where a start takes over a second")
+                  "Processes of each kind; half as many if one takes over a second")
       ->check(CLI::Range(1, 100000).description(""))
       ->type_name("N")
       ->capture_default_str();

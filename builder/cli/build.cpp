@@ -58,8 +58,7 @@ Result<packs::Contents> earlier_contents(const BuildArguments &options) {
 std::string summary_text(const BuildArguments &options, const builder::BuildResult &result,
                          bool up_to_date) {
   return fmt::format(
-      "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, "
-      "{} failed{}{}{}\n",
+      "{}: {}{}; binaries: {} compiled, {}{} reused, {} not for the device, {} failed{}{}{}\n",
       options.output, up_to_date ? "up to date; " : "",
       count(result.contents.targets.size(), "target"), result.compiled,
       result.stored == 0 ? "" : fmt::format("{} from the store, ", result.stored), result.reused,
@@ -303,7 +302,7 @@ int run(const BuildArguments &options) {
 void add_build(CLI::App &app, Command *command) {
   auto options = std::make_shared<BuildArguments>();
   CLI::App *sub = app.add_subcommand(
-      "build", "Compile every variant with the drivers of this machine and pack the binaries");
+      "build", "Compile every variant with the drivers of this machine, and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
   add_virtual_option(*sub, &options->virtual_devices);

@@ -321,7 +321,7 @@ Result<builder::Spool> open_spool(const std::string &path) {
 void add_reference_options(CLI::App &command, builder::ReferenceOptions *options) {
   command
       .add_option("--references", options->folder,
-                  "Folder with the files and libraries that references name")
+                  "Folder with the files and libraries that the manifest's references name")
       ->type_name("DIR");
   command.add_flag("--no-check", options->no_check, "Do not compare results");
 }
@@ -385,15 +385,13 @@ void add_compress_option(CLI::App &command, packs::WriteOptions *options) {
             const auto purpose = kPurposes.find(how);
             if (purpose == kPurposes.end()) {
               throw CLI::ValidationError("--compress",
-                                         "expected none, startup, fleet or archive, "
-                                         "not " +
-                                             how);
+                                         "expected none, startup, fleet or archive, not " + how);
             }
             options->purpose = purpose->second;
             options->train = packs::train_dictionary;
           },
-          "Compress all blobs anew: 'startup' to decode fast, 'fleet' to be small and cut into "
-          "targets, 'archive' to be smallest; 'none': store binaries as they are")
+          "Compress all blobs again: 'startup' (fast to decode), 'fleet' (small, and targets can "
+          "be sliced out) or 'archive' (smallest); 'none': store binaries uncompressed")
       ->type_name("HOW");
 }
 
@@ -417,9 +415,10 @@ Status write_output(const packs::Contents &contents, const std::string &path,
   const Status status = packs::write_pack(contents, path, options);
   if (status.ok()) return status;
   if (status.code != Code::blob_corrupt) return {Code::failed, with_code(status)};
-  return {Code::blob_corrupt, fmt::format("{}: not written: an input's {}\n"
-                                          "kiln: 'kiln pack verify' says which blob it is",
-                                          path, with_code(status))};
+  return {
+      Code::blob_corrupt,
+      fmt::format("{}: not written: an input's {}\nkiln: 'kiln pack verify' says which blob it is",
+                  path, with_code(status))};
 }
 
 void supervise_command(const std::string &text) {

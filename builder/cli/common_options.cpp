@@ -97,8 +97,8 @@ void add_overlay_option(CLI::App &command, std::string *folder, const char *what
 void add_public_keys_option(CLI::App &command, std::vector<std::string> *keys) {
   command
       .add_option("--key", *keys,
-                  "Public key, a file or its text, that must have signed the pack; repeatable: any "
-                  "of them")
+                  "Public key, as a file or text; the pack must be signed by this key or, if "
+                  "repeated, by one")
       ->allow_extra_args(false)
       ->type_name("KEY");
 }
@@ -111,7 +111,8 @@ void add_secret_key_option(CLI::App &command, std::string *file) {
 }
 
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision) {
-  command.add_option("--min-revision", *revision, "Refuse older revisions")->type_name("N");
+  command.add_option("--min-revision", *revision, "Refuse a pack whose revision is lower")
+      ->type_name("N");
 }
 
 CLI::Option *add_output_option(CLI::App &command, std::string *path, const char *what,
@@ -135,12 +136,11 @@ void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
 }
 
 void add_job_options(CLI::App &command, JobChoice *choice) {
-  command.add_flag(
-      "--preferred", choice->preferred,
-      "Only one variant of each program, the first one in `prefer` that the device can "
-      "run; binaries of others are kept");
+  command.add_flag("--preferred", choice->preferred,
+                   "Compile one variant of each program: the first of the manifest's 'prefer' that "
+                   "the device can run; the output's binaries of others are kept");
   command.add_flag("--no-finish", choice->no_finish,
-                   "Pack the drivers' binaries unfinished; first launches may then compile");
+                   "Pack binaries as the driver gives them; first launches may then compile");
   add_reference_options(command, &choice->references);
   command
       .add_flag("--require-proof", choice->require_proof,
@@ -154,8 +154,8 @@ void add_job_options(CLI::App &command, JobChoice *choice) {
   command
       .add_option_function<std::vector<std::string>>(
           "--gpu-arch", set_also,
-          "On a device of NVIDIA's, also build for these later architectures, such as "
-          "sm_100,sm_120; marked as never run")
+          "With an NVIDIA device, also build for later architectures, such as sm_100,sm_120; "
+          "marked as never run")
       ->delimiter(',')
       ->check(as_validator(check_architecture, ""))
       ->type_name("ARCH,...");
@@ -200,8 +200,8 @@ CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
 void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
   command
       .add_option("--learn", cache->learn,
-                  "Existing cache of the application, for any device, to read names (opencv) "
-                  "and sources (pyopencl) from")
+                  "Existing cache of the application, for any device, to read names (opencv) and "
+                  "sources (pyopencl) from")
       ->type_name("DIR");
   command
       .add_option("--include", cache->include,
@@ -225,15 +225,16 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--without", set_without,
-          "Leave out rungs: 'binary' (overlay, exact, compatible, intermediate), 'il', 'source'")
+          "Do not load 'binary' (overlay, exact, compatible, intermediate), 'il' or 'source'")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"binary", "il", "source"}).description(""))
       ->type_name("RUNG,...");
   command.add_flag("--compatible", options->compatible,
-                   "Allow another target's binary that serves this device");
-  add_overlay_option(command, &options->overlay,
-                     "Keep here what this device has to compile, and notes on drivers that died");
+                   "Allow another target's binary that is known to work on this device");
+  add_overlay_option(
+      command, &options->overlay,
+      "Keep here what had to be compiled on this device, and which binaries crashed its driver");
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
 }
 
@@ -286,11 +287,10 @@ void add_store_option(CLI::App &command, std::string *file, const char *what) {
 
 void add_virtual_option(CLI::App &command, std::vector<std::string> *specs) {
   command
-      .add_option(
-          "--virtual", *specs,
-          "Build for devices that are not here, such as neo:skl,tgllp or nvidia:sm_80,sm_90 "
-          "or ocloc.toml:dg2 or mali.toml; repeatable; for devices that are here only with "
-          "--device")
+      .add_option("--virtual", *specs,
+                  "Build for devices that are not here, such as neo:skl,tgllp, nvidia:sm_80 or "
+                  "ocloc.toml:dg2; repeatable. This machine's devices are then built for only if "
+                  "--device names them")
       ->expected(1)
       ->take_all()
       ->check(as_validator(check_spec, ""))

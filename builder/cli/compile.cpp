@@ -32,8 +32,7 @@ std::optional<Input> read_recorded(const std::string &folder, const HostTools &t
   }
   if (!spool->changing.empty()) {
     complain(fmt::format(
-        "warning: {} differ at each start, so no pack can serve them: see 'kiln pack inspect "
-        "{}'",
+        "warning: {} differ at each start, so no pack can serve them: see 'kiln pack inspect {}'",
         count(spool->changing.size(), "program"), folder));
   }
   if (!spool->linked.empty()) {
@@ -62,10 +61,11 @@ int run(const CompileArguments &options) {
   const bool manifest = is_manifest(options.manifest);
   const bool spool = !manifest && is_spool(options.manifest);
   if (!spool && !manifest) {
-    return fail({Code::bad_argument,
-                 fmt::format("{} is neither a manifest, a file whose name ends in .toml, nor a "
-                             "spool, a folder",
-                             options.manifest)});
+    return fail(
+        {Code::bad_argument,
+         fmt::format(
+             "{} is neither a manifest, a file whose name ends in .toml, nor a spool, a folder",
+             options.manifest)});
   }
   if (Status s = check_output(options.output, {options.manifest}); !s.ok()) return fail(s);
   int exit_code = kDone;
@@ -102,14 +102,14 @@ int run(const CompileArguments &options) {
 
 void add_compile(CLI::App &app, Command *command) {
   auto options = std::make_shared<CompileArguments>();
-  CLI::App *sub =
-      app.add_subcommand("compile", "Make a base pack: source and validated SPIR-V, no device");
+  CLI::App *sub = app.add_subcommand(
+      "compile", "Make a base pack of source and validated SPIR-V; needs no device");
   sub->add_option("manifest", options->manifest,
-                  "Manifest, a .toml file, or spool of kiln record, a folder")
+                  "Manifest (.toml), or folder that 'kiln record' wrote")
       ->required();
   add_output_option(*sub, &options->output, "Base pack to write")->required();
   sub->add_flag("--require-il", options->require_il,
-                "A variant without SPIR-V is an error, rather than shipped as source");
+                "Fail if a variant has no SPIR-V, instead of packing its source alone");
   sub->add_flag("-k,--keep-going", options->keep_going,
                 "Write the pack even if some variants fail");
   add_json_flag(*sub, &options->json);

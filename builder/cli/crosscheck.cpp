@@ -118,11 +118,12 @@ int run(const CrosscheckArguments &options) {
 void add_crosscheck(CLI::App &app, Command *command) {
   auto options = std::make_shared<CrosscheckArguments>();
   CLI::App *sub = app.add_subcommand(
-      "crosscheck", "Try which other targets' binaries a device takes, and record it in the pack");
+      "crosscheck",
+      "Test which other targets' binaries work on a device, and record it in the pack");
   sub->add_option("pack", options->input, "Pack with targets")->required();
   add_device_option(*sub, &options->selector);
   add_output_option(*sub, &options->output, "Pack to write; may be the input")->required();
-  sub->add_flag("--all", options->all, "Try the targets of other vendor profiles, too");
+  sub->add_flag("--all", options->all, "Test targets of other vendor profiles, too");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one binary may take");
   add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);

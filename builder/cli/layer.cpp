@@ -121,7 +121,7 @@ void add_command(CLI::App &sub, LayerArguments *arguments) {
 void add_record(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
   CLI::App *sub =
-      app.add_subcommand("record", "Run an application and note the programs that it builds");
+      app.add_subcommand("record", "Run an application, and record the programs that it builds");
   add_output_option(*sub, &arguments->spool, "Folder to add to, for 'kiln compile'", "DIR")
       ->required();
   add_command(*sub, arguments.get());
@@ -131,11 +131,11 @@ void add_record(CLI::App &app, Command *command) {
 void add_serve(CLI::App &app, Command *command) {
   auto arguments = std::make_shared<LayerArguments>();
   CLI::App *sub = app.add_subcommand(
-      "serve", "Run an application with binaries from packs in place of compiled source");
+      "serve", "Run an application with binaries from packs instead of compiling");
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; repeatable")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  add_overlay_option(*sub, &arguments->overlay, "Keep here what this device has to compile");
+  add_overlay_option(*sub, &arguments->overlay, "Keep here what had to be compiled on this device");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

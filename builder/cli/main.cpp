@@ -57,7 +57,8 @@ int main(int argc, char **argv) {
   using namespace kiln::cli;
   if (argc > 1 && std::string_view(argv[1]) == "build") restart_with_fixed_addresses(argv);
   return run_command_line(
-      "Compiles OpenCL kernels where they will run, once, and ships the result.",
+      "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
+      "result.",
       {add_devices, add_compile, add_build, add_pack, add_tune, add_run, add_explain, add_record,
        add_serve, add_overlay, add_provision, add_cache, add_store, add_crosscheck, add_bench},
       argc, argv);

@@ -117,7 +117,7 @@ int clear(const OverlayArguments &options) {
 void add_overlay(CLI::App &app, Command *command) {
   auto options = std::make_shared<OverlayArguments>();
   CLI::App *sub =
-      app.add_subcommand("overlay", "Show, pack or clear what a device compiled itself");
+      app.add_subcommand("overlay", "Show, pack or clear what was compiled on this device");
   sub->require_subcommand(1);
   const auto add = [&](const char *name, const char *text, int (*run)(const OverlayArguments &)) {
     CLI::App *action = sub->add_subcommand(name, text);
@@ -125,7 +125,7 @@ void add_overlay(CLI::App &app, Command *command) {
     action->callback([=] { *command = [=] { return run(*options); }; });
     return action;
   };
-  CLI::App *shown = add("show", "List its binaries, and what is known of each driver", show);
+  CLI::App *shown = add("show", "List its binaries, and what is known about each driver", show);
   add_json_flag(*shown, &options->json);
   CLI::App *packed =
       add("pack", "Write its binaries as a pack, for 'kiln pack merge'", pack_folder);

@@ -212,27 +212,31 @@ int provision(const ProvisionArguments &options) {
 
 void add_provision(CLI::App &app, Command *command) {
   auto options = std::make_shared<ProvisionArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "provision", "Prepare this device: install final code for rusticl, fill drivers' caches");
-  auto *pack = sub->add_option("pack", options->pack, "Pack that was built on such a device");
+  CLI::App *sub = app.add_subcommand("provision",
+                                     "Prepare this device for first runs: put a pack's code into "
+                                     "Mesa's cache, fill drivers' caches");
+  auto *pack = sub->add_option("pack", options->pack,
+                               "Pack with binaries for this device; required but with --remove");
   sub->add_option("--folder", options->folder,
                   "Folder of the cache; default: Mesa's own for this user")
       ->type_name("DIR");
   auto *remove =
-      sub->add_flag("--remove", options->remove, "Take out what was put there, and nothing else");
+      sub->add_flag("--remove", options->remove,
+                    "Remove what 'kiln provision' wrote to the folder, and nothing else");
   add_public_keys_option(*sub, &options->keys);
   add_least_revision_option(*sub, &options->revision);
   CLI::Option *key = sub->get_option("--key");
   key->excludes(remove);
   sub->get_option("--min-revision")->needs(key);
   pack->excludes(remove);
-  auto *launch = sub->add_flag("--launch", options->launch,
-                               "Launch every program once, so that the drivers' caches have it");
+  auto *launch =
+      sub->add_flag("--launch", options->launch,
+                    "Also launch every program once, so that each driver caches its code");
   launch->excludes(remove);
   add_device_option(*sub, &options->selector);
   add_program_option(*sub, &options->program);
-  add_overlay_option(*sub, &options->overlay, "Overlay folder to fill, too");
-  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one start may take");
+  add_overlay_option(*sub, &options->overlay, "Also fill this overlay");
+  add_timeout_option(*sub, &options->timeout_seconds, "Seconds that one program may take");
   for (const char *name : {"--device", "--program", "--overlay", "--timeout"}) {
     sub->get_option(name)->needs(launch);
   }

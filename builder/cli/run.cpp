@@ -315,12 +315,12 @@ void add_run(CLI::App &app, Command *command) {
   add_load_options(*sub, &options->load);
   CLI::Option *image =
       sub->add_option("--image", options->image, "PNG to work on")->type_name("PNG");
-  sub->add_option("--size", options->size, "WxH or WxHxD: work on values made for that size")
+  sub->add_option("--size", options->size, "WxH or WxHxD: work on generated input of this size")
       ->type_name("SIZE")
       ->excludes(image);
   add_output_option(*sub, &options->output,
-                    "PNG to write; several planes give OUT-x.png, OUT-y.png", "PNG");
-  add_report_option(*sub, &options->report, "Write the load report here, a line of JSON");
+                    "PNG to write; several planes give NAME-x.png, NAME-y.png", "PNG");
+  add_report_option(*sub, &options->report, "Write the load report here, as one line of JSON");
   sub->add_option("--parameter", options->parameters,
                   "Use VALUE instead of the default; repeatable")
       ->type_name("NAME=VALUE")
@@ -330,14 +330,14 @@ void add_run(CLI::App &app, Command *command) {
       ->check(CLI::Range(1, 1 << 30).description(""))
       ->type_name("N");
   sub->add_option("--launches", options->launches,
-                  "Launch this often; the time shown is that of the last")
+                  "Launch N times, and show the time of the last launch")
       ->check(CLI::Range(1, 1000000).description(""))
       ->type_name("N")
       ->capture_default_str();
   sub->add_option("--raw", options->raw, "Write the outputs' bytes here, one plane after the other")
       ->type_name("FILE");
   sub->add_flag("--reference-only", options->reference,
-                "Write what the reference gives, without a device");
+                "Write the reference's result, without a device");
   add_reference_options(*sub, &options->references);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });
@@ -349,8 +349,9 @@ void add_explain(CLI::App &app, Command *command) {
     bool json = false;
   };
   auto options = std::make_shared<ExplainArguments>();
-  CLI::App *sub =
-      app.add_subcommand("explain", "Load without launching: which rung, and why not a higher one");
+  CLI::App *sub = app.add_subcommand(
+      "explain",
+      "Load without launching; show which code serves (binary, SPIR-V, source), and why no better");
   add_load_options(*sub, &options->load);
   sub->add_flag("--unload-compiler", options->load.unload_compiler,
                 "Ask the driver to unload its compiler after the load, and report memory use");

@@ -186,19 +186,20 @@ void add_store(CLI::App &app, Command *command) {
   add_json_flag(*counted, &options->json);
   CLI::App *cleared = add("gc", "Remove jobs, the least recently used first", gc);
   cleared
-      ->add_option("--older-than", options->older_than, "Jobs that were not used for so many days")
+      ->add_option("--older-than", options->older_than,
+                   "Remove jobs that were not used for so many days")
       ->type_name("DAYS")
       ->check(CLI::Range(0.0, 36'500.0).description(""));
   cleared
       ->add_option("--max-size", options->max_size,
-                   "As many jobs that what is left has so many bytes, compressed")
+                   "Remove jobs until this much is left, compressed")
       ->check(as_validator(check_bytes, ""))
       ->type_name("BYTES[K|M|G|T]");
   add_json_flag(*cleared, &options->json);
   CLI::App *listed =
-      add("list", "Print each job as a line of JSON: what decides it, and what it made", list_jobs);
+      add("list", "Print each job as a line of JSON: its inputs and its results", list_jobs);
   listed->add_flag("--json", options->json, "Print one object, schema 1, in place of lines");
-  listed->add_option("--blobs", options->blobs, "Write the outputs there, named by their digest")
+  listed->add_option("--blobs", options->blobs, "Write the results here, named by their digest")
       ->type_name("DIR");
 }
 

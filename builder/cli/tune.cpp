@@ -227,7 +227,8 @@ int run(const TuneArguments &options) {
 void add_tune(CLI::App &app, Command *command) {
   auto options = std::make_shared<TuneArguments>();
   CLI::App *sub = app.add_subcommand(
-      "tune", "Measure which work-group sizes and variants are fastest, and record it in the pack");
+      "tune",
+      "Measure which work-group sizes and variants are fastest, and record them in the pack");
   sub->add_option("pack", options->input, "Pack with programs")->required();
   add_device_option(*sub, &options->selector);
   add_output_option(*sub, &options->output, "Pack to write; may be the input")->required();
@@ -243,9 +244,8 @@ void add_tune(CLI::App &app, Command *command) {
   sub->add_option("--budget", options->budget, "Time for each device: 60s, 500ms, 2m")
       ->type_name("TIME")
       ->capture_default_str();
-  add_timeout_option(
-      *sub, &options->timeout_seconds,
-      "Seconds that a driver may take for one variant beyond its part of the budget");
+  add_timeout_option(*sub, &options->timeout_seconds,
+                     "Seconds that one variant may take beyond its share of the budget");
   add_reference_options(*sub, &options->reference);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });

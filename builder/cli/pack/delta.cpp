@@ -78,10 +78,10 @@ int run_apply(const DeltaArguments &options) {
 
 void add_delta(CLI::App &app, Command *command) {
   auto options = std::make_shared<DeltaArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "delta", "Write what a new pack has and an old one lacks, for 'kiln pack apply'");
+  CLI::App *sub =
+      app.add_subcommand("delta", "Write the difference of two packs, for 'kiln pack apply'");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
-  sub->add_option("new", options->other, "Pack to make of it")->required();
+  sub->add_option("new", options->other, "Pack that 'kiln pack apply' makes of it")->required();
   add_output_option(*sub, &options->output, "Delta to write", "FILE")->required();
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run_delta(*options); }; });
@@ -89,7 +89,7 @@ void add_delta(CLI::App &app, Command *command) {
 
 void add_apply(CLI::App &app, Command *command) {
   auto options = std::make_shared<DeltaArguments>();
-  CLI::App *sub = app.add_subcommand("apply", "Make the new pack of the old one and a delta");
+  CLI::App *sub = app.add_subcommand("apply", "Make the new pack from the old one and a delta");
   sub->add_option("old", options->old_pack, "Pack that is there")->required();
   sub->add_option("delta", options->other, "Delta for it")->required();
   add_output_option(*sub, &options->output, "Pack to write; may be the old one")->required();

@@ -134,8 +134,7 @@ void add_publish(CLI::App &app, Command *command) {
 void add_fetch(CLI::App &app, Command *command) {
   auto options = std::make_shared<FetchArguments>();
   builder::FetchRequest &request = options->request;
-  CLI::App *sub =
-      app.add_subcommand("fetch", "Make one target's pack of what an OCI image layout has");
+  CLI::App *sub = app.add_subcommand("fetch", "Make one target's pack from an OCI image layout");
   sub->add_option("from", options->from, "Folder of the layout")->type_name("oci:DIR")->required();
   add_output_option(*sub, &options->output, "Pack to write")->required();
   sub->add_option("--tag", request.tag, "Tag; default: latest")->type_name("NAME");

@@ -129,8 +129,7 @@ int sign_pack(SignArguments options) {
 
 void add_sign(CLI::App &app, Command *command) {
   auto options = std::make_shared<SignArguments>();
-  CLI::App *sub =
-      app.add_subcommand("sign", "Sign a pack, so that others can tell who vouches for it");
+  CLI::App *sub = app.add_subcommand("sign", "Sign a pack with a minisign key");
   sub->add_option("pack", options->path, "Pack to sign")->required();
   add_secret_key_option(*sub, &options->key);
   sub->get_option("--secret-key")->required();

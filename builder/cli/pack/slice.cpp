@@ -140,9 +140,9 @@ int run(const SliceArguments &options) {
         {Code::bad_argument, "--inventory chooses the targets itself; slice the result once more"});
   }
   if (chosen || options.write.purpose) return slice_as_asked(options);
-  return fail({Code::bad_argument,
-               "slice needs one of --target, --family, --profile, --program, --inventory and "
-               "--compress"});
+  return fail(
+      {Code::bad_argument,
+       "slice needs one of --target, --family, --profile, --program, --inventory and --compress"});
 }
 
 }  // namespace
@@ -150,20 +150,22 @@ int run(const SliceArguments &options) {
 void add_slice(CLI::App &app, Command *command) {
   auto options = std::make_shared<SliceArguments>();
   builder::SliceRequest &request = options->request;
-  CLI::App *sub = app.add_subcommand("slice", "Make a pack of some targets or programs of another");
-  sub->add_option("pack", options->input, "Pack to take them from")->required();
+  CLI::App *sub =
+      app.add_subcommand("slice", "Copy some targets or programs of a pack into a new one");
+  sub->add_option("pack", options->input, "Pack to copy from")->required();
   add_output_option(*sub, &options->output, "Pack to write")->required();
   const auto add = [sub](const char *name, std::vector<std::string> *words, const char *type,
                          const char *what) {
     sub->add_option(name, *words, what)->type_name(type)->allow_extra_args(false);
   };
   add("--target", &request.targets, "TARGET",
-      "Key, its hash, or glob over label, platform and device name");
-  add("--family", &request.families, "GLOB", "Targets of this family");
-  add("--profile", &request.profiles, "GLOB", "Targets of this vendor profile");
-  add("--program", &request.programs, "NAME", "This program");
+      "Keep targets that match: key, key's hash, or glob over label, platform and device name");
+  add("--family", &request.families, "GLOB", "Keep targets of this family");
+  add("--profile", &request.profiles, "GLOB", "Keep targets of this vendor profile");
+  add("--program", &request.programs, "NAME", "Keep this program");
   add("--inventory", &options->inventories, "FILE",
-      "Targets that these devices use: output of 'kiln devices --json', or an array of such");
+      "Keep the targets that the devices in FILE use: output of 'kiln devices --json', or an array "
+      "of such outputs");
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });

@@ -195,8 +195,7 @@ int diff(const DiffArguments &options) {
 
 void add_verify(CLI::App &app, Command *command) {
   auto options = std::make_shared<VerifyArguments>();
-  CLI::App *sub = app.add_subcommand(
-      "verify", "Check a pack's layout and every hash, and that only zeros lie between its parts");
+  CLI::App *sub = app.add_subcommand("verify", "Check a pack's layout and every hash");
   sub->add_option("pack", options->path, "Pack to check")->required();
   sub->add_flag("--deep", options->deep,
                 "Also check what blobs and records say, and what they refer to");
