@@ -25,8 +25,8 @@ struct Spool {
 // folder has no packs.
 Result<Spool> read_spool(const std::string &folder);
 
-// Returns the names for Spool::changing from the lines of the spool's file (docs/use/layer.md, "What a
-// spool holds"). Skips incomplete lines, which killed processes leave.
+// Returns the names for Spool::changing from the lines of the spool's file (docs/use/layer.md,
+// "What a spool holds"). Skips incomplete lines, which killed processes leave.
 std::vector<std::string> changing_programs(const packs::Contents &contents,
                                            std::string_view starts);
 

@@ -26,9 +26,9 @@ struct CompilerDescription {
 // Runs a command of [ask] and returns its output.
 using Ask = std::function<Result<std::string>(const std::vector<std::string> &command)>;
 
-// Parses a description; docs/operate/virtual.md lists the keys. `model` is empty for a file that describes
-// one device. Fails with Code::bad_input and a message with file, line and column, and as `ask`
-// does.
+// Parses a description; docs/operate/virtual.md lists the keys. `model` is empty for a file that
+// describes one device. Fails with Code::bad_input and a message with file, line and column, and as
+// `ask` does.
 Result<CompilerDescription> parse_description(std::string_view text,
                                               const std::filesystem::path &path,
                                               const std::string &model, const Ask &ask);

@@ -29,7 +29,8 @@ constexpr Rule kRules[] = {
      "RUSTICL_ENABLE RUSTICL_DEVICE_TYPE RUSTICL_MAX_WORK_GROUPS MESA_SHADER_CACHE_* "
      "MESA_DISK_CACHE_* MESA_GLSL_CACHE_* MESA_GL_VERSION_OVERRIDE MESA_GLES_VERSION_OVERRIDE "
      "MESA_GLSL_VERSION_OVERRIDE MESA_LOADER_DRIVER_OVERRIDE MESA_LOG* MESA_VK_* MESA_NO_ERROR"},
-    // The last four make a device that is not there (docs/operate/virtual.md); its identity says so.
+    // The last four make a device that is not there (docs/operate/virtual.md); its identity says
+    // so.
     {"intel", "IGC_ NEO_",
      "NEO_CACHE_* NEOReadDebugKeys SetCommandStreamReceiver ProductFamilyOverride "
      "AUBDumpCaptureFileName"},

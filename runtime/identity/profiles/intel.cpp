@@ -47,9 +47,9 @@ bool is_zebin(std::string_view binary) {
 
 bool has_patch_tokens(std::string_view binary) { return !is_zebin(binary); }
 
-// Measured (docs/operate/crosscheck.md): a driver takes patch tokens of its own version for the whole
-// architecture, and zebins of other versions, newer or older, for exactly the same product. Neither
-// IP versions in two encodings nor older IP versions tell products apart; the driver does.
+// Measured (docs/operate/crosscheck.md): a driver takes patch tokens of its own version for the
+// whole architecture, and zebins of other versions, newer or older, for exactly the same product.
+// Neither IP versions in two encodings nor older IP versions tell products apart; the driver does.
 //
 // The family is compared because the architecture is not enough: 12 spans cores from Gen12LP to
 // Xe-HPC.

@@ -31,9 +31,9 @@ KILN_API kiln_finality kiln_report_final(const kiln_report *report, const char *
 /** Returns how long the whole load took, in milliseconds. Calls that share a load get the time of
  * the call that loaded. */
 KILN_API double kiln_report_milliseconds(const kiln_report *report);
-/** Returns the load report as JSON (docs/use/loading.md, schema 1). This call, not the load, searches
- * for the nearest target; a program that was loaded from the overlay or its exact binary has
- * none. */
+/** Returns the load report as JSON (docs/use/loading.md, schema 1). This call, not the load,
+ * searches for the nearest target; a program that was loaded from the overlay or its exact binary
+ * has none. */
 KILN_API const char *kiln_report_json(kiln_report *report);
 
 #ifdef __cplusplus

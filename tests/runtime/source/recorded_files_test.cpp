@@ -20,7 +20,8 @@ WholeProgram sample() {
 
 }  // namespace
 
-TEST_CASE("A program's files are written byte for byte as docs/use/layer.md has it, and read again") {
+TEST_CASE(
+    "A program's files are written byte for byte as docs/use/layer.md has it, and read again") {
   const std::string bytes = recorded_files(sample());
   CHECK(bytes ==
         "kiln files 1\noptions 6\n-I inc\nfolder 4\n/app\nsource 15\n#include <a.h>\n\n"
