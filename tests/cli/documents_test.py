@@ -8,7 +8,9 @@ What is run: lines after "$ ", and blocks marked sh whose first line is one of P
 begin otherwise are scripts, or other tools' commands, with tests of their own. A word in capitals,
 such as PACK, is a placeholder, and its command is not run. The commands of a page run in their order,
 in an empty folder with links to the repository's folders; SETUP has what a page takes for granted.
-APPLICATION stands for the reader's own. Without PoCL or minisign, exit code 77.
+APPLICATION stands for the reader's own. The outputs of pages in COMPARED are compared, too: numbers,
+hashes and the device may differ, and "..." stands for any lines. Without PoCL or minisign, exit
+code 77.
 """
 
 import os
@@ -39,15 +41,16 @@ SETUP = {
     "docs/use/pyopencl.md": [RECORDED],
 }
 PASSWORDS = "secret\nsecret\n"  # for minisign
+COMPARED = ("docs/use/tour.md",)
 LIMIT_SECONDS = 300
 
 
 def commands(text):
-    """The commands of a page, with their lines that go on."""
+    """The commands of a page, with their lines that go on, and the output that the page shows."""
     text = re.sub(r"^```sh\n(?!(?:%s) ).*?^```$" % "|".join(PROGRAMS), "", text, flags=re.M | re.S)
     is_block = False
-    lines = iter(text.split("\n"))
-    for line in lines:
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
         if line.startswith("```"):
             is_block = line == "```sh"
             continue
@@ -56,10 +59,30 @@ def commands(text):
             continue
         command = shown[1] if shown else line
         while command.endswith("\\"):
-            command = command[:-1] + next(lines).strip()
+            at += 1
+            command = command[:-1] + lines[at].strip()
         command = re.sub(r"\s+# .*", "", command)
+        output = []
+        for other in lines[at + 1:]:
+            if not other.startswith("    ") or other.startswith("    $ "):
+                break
+            output.append(other[4:])
         if command.split(" ")[0] in PROGRAMS:
-            yield command
+            yield command, output
+
+
+def alike(text):
+    """The text without what differs between machines."""
+    for pattern, other in ((r"pthread-.*?(?= \(|$)", "DEVICE"), (r"model( =)? \S+", "model"),
+                           (r"\b[0-9a-f]{16}\b", "HASH"), (r"\d[\d.,]*", "N"), (r" +", " ")):
+        text = re.sub(pattern, other, text, flags=re.M)
+    return text
+
+
+def is_shown(output, shown):
+    pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(alike(line)) + r"\n"
+                      for line in shown)
+    return re.fullmatch(pattern, alike(output)) is not None
 
 
 def make_folder(folder):
@@ -81,9 +104,12 @@ def run(command, folder):
                               input=PASSWORDS, stdout=subprocess.PIPE, errors="replace",
                               stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"did not end in {LIMIT_SECONDS} s"
+        return "", f"did not end in {LIMIT_SECONDS} s"
     right = (0, 1) if command.startswith("kiln pack diff") else (0,)
-    return "" if done.returncode in right else f"exit code {done.returncode}\n{done.stdout[-600:]}"
+    fault = f"exit code {done.returncode}\n{done.stdout[-600:]}"
+    # Progress is only for slow machines.
+    output = re.sub(r"^kiln: \[.*\n", "", done.stdout, flags=re.M)
+    return output, "" if done.returncode in right else fault
 
 
 def main(pages, work):
@@ -92,14 +118,16 @@ def main(pages, work):
     for page in pages:
         name = page.relative_to(ROOT).as_posix()
         shown = list(commands(page.read_text(encoding="utf-8")))
-        wanted = [line for line in shown if not PLACEHOLDER.search(line)]
+        wanted = [pair for pair in shown if not PLACEHOLDER.search(pair[0])]
         placeholders += len(shown) - len(wanted)
         if not wanted:
             continue
         folder = work / page.stem
         make_folder(folder)
-        for line in SETUP.get(name, []) + wanted:
-            fault = run(line, folder)
+        for line, expected in [(line, []) for line in SETUP.get(name, [])] + wanted:
+            output, fault = run(line, folder)
+            if not fault and expected and name in COMPARED and not is_shown(output, expected):
+                fault = "prints something else:\n" + output[-1500:]
             if fault:
                 faults.append(f"{name}: {line}\n    {fault}".strip())
         ran += len(wanted)
