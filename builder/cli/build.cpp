@@ -14,6 +14,8 @@
 #include "builder/jobs/device_build.hpp"
 #include "builder/jobs/earlier.hpp"
 #include "builder/jobs/plan.hpp"
+#include "builder/virtual/nvptx_compiler.hpp"
+#include "builder/virtual/virtual_devices.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -34,13 +36,74 @@ struct BuildArguments {
   std::optional<std::size_t> jobs;                // run in parallel; none: one for each CPU
   std::string fresh;                              // "all", "failed" or empty
   std::string store;
-  JobChoice how;
+  bool preferred = false;
+  bool no_finish = false;
+  bool require_proof = false;
+  builder::ReferenceOptions references;
+  std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
   builder::Shard shard;
   packs::WriteOptions write;
   bool dry_run = false;
   bool json = false;
   std::string events;  // file
 };
+
+Status check_architecture(const std::string &text) {
+  if (builder::parse_architecture(text)) return {};
+  return {Code::bad_argument,
+          "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
+}
+
+Status check_spec(const std::string &text) { return builder::parse_virtual_spec(text).status(); }
+
+bool has_linker(const builder::DeviceInfo &device) {
+  return device.virtual_device == nullptr &&
+         device.description.finishing == runtime::Finishing::linker;
+}
+
+// Returns the devices of this machine that --device names, and the virtual devices; without
+// --device, only the virtual devices if any are asked for. The variables KILN_PTXAS, KILN_LIBCLC
+// and KILN_NEO_ROOT name what virtual devices need and where Intel's driver is. Virtual devices
+// that cannot be made are printed and set `*exit_code`; if no device is left, fails with
+// Code::no_device. Fails with Code::bad_argument if --gpu-arch is given and none of the devices is
+// an NVIDIA device of this machine.
+Result<std::vector<builder::DeviceInfo>> find_all_devices(const BuildArguments &options,
+                                                          int *exit_code) {
+  std::vector<builder::DeviceInfo> devices;
+  if (options.virtual_devices.empty() || !options.selector.empty()) {
+    if (Status s = find_devices(options.selector).move_to(&devices); !s.ok()) return s;
+  }
+  if (!options.also.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
+    return Status(Code::bad_argument,
+                  "--gpu-arch needs a device of NVIDIA's that tells its compute capability");
+  }
+  std::vector<builder::VirtualSpec> specs;
+  for (const std::string &text : options.virtual_devices)
+    specs.push_back(*builder::parse_virtual_spec(text));
+  const bool has_neo = std::any_of(specs.begin(), specs.end(),
+                                   [](const auto &spec) { return spec.backend == "neo"; });
+  const std::filesystem::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
+  const builder::VirtualTools tools{options.tools.clang, variable("KILN_LIBCLC"),
+                                    variable("KILN_PTXAS"), variable("KILN_NEO_ROOT"),
+                                    (data / "virtual").lexically_normal()};
+  std::error_code error;
+  if (has_neo && !tools.root.empty() && !std::filesystem::is_directory(tools.root, error)) {
+    return Status(Code::bad_argument, fmt::format("KILN_NEO_ROOT: {}: no such folder", tools.root));
+  }
+  builder::VirtualDevices found = builder::find_virtual_devices(specs, tools, devices);
+  for (const std::string &note : found.notes) complain(note);
+  for (builder::DeviceInfo &device : found.devices) devices.push_back(std::move(device));
+  if (!devices.empty()) {
+    for (const Status &failure : found.failures) complain(failure.message);
+    if (!found.failures.empty()) *exit_code = kSomeFailed;
+    return devices;
+  }
+  std::string text;
+  for (const Status &failure : found.failures) {
+    text += (text.empty() ? "" : "\n") + failure.message;
+  }
+  return Status(Code::no_device, text);
+}
 
 // Returns the pack at the output's path; an empty pack if there is no file. Fails as open_pack()
 // does for any other file, which may hold data that cannot be made again.
@@ -105,13 +168,13 @@ builder::BuildOptions build_options(const BuildArguments &options) {
   builder::BuildOptions build;
   build.timeout = in_milliseconds(options.timeout_seconds);
   build.memory = options.memory;
-  build.finish = !options.how.no_finish;
-  build.preferred = options.how.preferred;
+  build.finish = !options.no_finish;
+  build.preferred = options.preferred;
   build.shard = options.shard;
-  build.references = options.how.references;
+  build.references = options.references;
   build.input = options.input;
-  build.require_proof = options.how.require_proof;
-  build.also = options.how.also;
+  build.require_proof = options.require_proof;
+  build.also = options.also;
   build.store = {store_file(options.store), options.fresh == kAll, options.fresh == kFailed};
   build.jobs = options.jobs.value_or(std::min(builder::usable_cpus(), kMaxJobs));
   return build;
@@ -144,10 +207,9 @@ void print_plan(const BuildArguments &options, const packs::Contents &base,
   packs::Contents records;
   packs::merge_records(base, &records);
   packs::merge_records(earlier, &records);
-  const auto plan =
-      builder::make_plan(base, devices, earlier.targets,
-                         {!options.how.no_finish, records.tunings, options.how.also,
-                          options.how.preferred, options.shard, options.how.require_proof});
+  const auto plan = builder::make_plan(base, devices, earlier.targets,
+                                       {!options.no_finish, records.tunings, options.also,
+                                        options.preferred, options.shard, options.require_proof});
   const std::vector<bool> stored = in_store(options, base, devices, records.tunings, plan);
   nlohmann::json jobs = nlohmann::json::array();
   std::size_t other_shards = 0;
@@ -236,8 +298,7 @@ int dry_run(const BuildArguments &options) {
   const auto base = read_input(options.input, options.tools, &exit_code);
   if (!base) return exit_code;
   exit_code = base->exit_code();
-  const auto devices = find_all_devices(options.selector, options.virtual_devices,
-                                        options.tools.clang, options.how.also, &exit_code);
+  const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   print_plan(options, base->contents, *devices, *earlier);
   return exit_code;
@@ -262,8 +323,7 @@ int run(const BuildArguments &options) {
   if (!base) return exit_code;
   exit_code = base->exit_code();
   if (base->contents.programs.empty() && !base->failures.empty()) return kBadManifest;  // printed
-  const auto devices = find_all_devices(options.selector, options.virtual_devices,
-                                        options.tools.clang, options.how.also, &exit_code);
+  const auto devices = find_all_devices(options, &exit_code);
   if (!devices.ok()) return fail(devices.status());
   builder::BuildEvents events([&](const nlohmann::json &event) { output.write(event); });
   BuildProgress progress;
@@ -305,7 +365,14 @@ void add_build(CLI::App &app, Command *command) {
       "build", "Compile every variant with the drivers of this machine, and pack the binaries");
   sub->add_option("input", options->input, "Manifest (.toml) or base pack")->required();
   add_device_option(*sub, &options->selector);
-  add_virtual_option(*sub, &options->virtual_devices);
+  sub->add_option("--virtual", options->virtual_devices,
+                  "Build for devices that are not here, such as neo:skl,tgllp, nvidia:sm_80 or "
+                  "ocloc.toml:dg2; repeatable. This machine's devices are then built for only if "
+                  "--device names them")
+      ->expected(1)
+      ->take_all()
+      ->check(as_validator(check_spec, ""))
+      ->type_name("BACKEND:MODEL,...");
   add_output_option(*sub, &options->output,
                     "Pack to write; if it exists, its binaries and targets are kept");
   sub->add_flag("--dry-run", options->dry_run,
@@ -321,8 +388,35 @@ void add_build(CLI::App &app, Command *command) {
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 50).description(""))
       ->type_name("BYTES")
       ->default_str("4G");
-  add_job_options(*sub, &options->how);
-  add_shard_option(*sub, &options->shard);
+  sub->add_flag("--preferred", options->preferred,
+                "Compile one variant of each program: the first of the manifest's 'prefer' that "
+                "the device can run; the output's binaries of others are kept");
+  sub->add_flag("--no-finish", options->no_finish,
+                "Pack binaries as the driver gives them; first launches may then compile");
+  add_reference_options(*sub, &options->references);
+  sub->add_flag("--require-proof", options->require_proof,
+                "Fail new binaries whose results could not be compared")
+      ->excludes("--no-check");
+  const auto set_also = [=](const std::vector<std::string> &architectures) {
+    for (const std::string &text : architectures) {
+      options->also.push_back(*builder::parse_architecture(text));
+    }
+  };
+  sub->add_option_function<std::vector<std::string>>(
+         "--gpu-arch", set_also,
+         "With an NVIDIA device, also build for later architectures, such as sm_100,sm_120; "
+         "marked as never run")
+      ->delimiter(',')
+      ->check(as_validator(check_architecture, ""))
+      ->type_name("ARCH,...");
+  const auto set_shard = [=](const std::string &text) {
+    const auto parsed = builder::parse_shard(text);
+    if (!parsed.ok()) throw CLI::ValidationError("--shard", parsed.status().message);
+    options->shard = *parsed;
+  };
+  sub->add_option_function<std::string>(
+         "--shard", set_shard, "Run part I of N of the jobs; 'kiln pack merge' joins the N packs")
+      ->type_name("I/N");
   sub->add_flag(fmt::format("--fresh{{{}}}", kAll), options->fresh,
                 "Reuse nothing from the output or the store; --fresh=failed: reuse all but "
                 "recorded failures")

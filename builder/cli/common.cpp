@@ -28,19 +28,11 @@ namespace kiln::cli {
 
 namespace {
 
-constexpr std::size_t kUsualColumns = 80;
-
 bool line_shown = false;
 
 bool is_terminal() {
   const char *kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
-}
-
-std::size_t columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
-                                                                         : kUsualColumns;
 }
 
 double now_in_seconds() {
@@ -112,7 +104,8 @@ void show_progress(const builder::ProgressState &progress) {
   const std::string text = builder::printable_line(builder::progress_text(progress));
   if (is_terminal()) {
     line_shown = true;
-    std::fprintf(stderr, "\r\033[K%s", builder::cut_line(text, columns() - 1).c_str());
+    std::fprintf(stderr, "\r\033[K%s",
+                 builder::cut_line(text, terminal_columns(STDERR_FILENO) - 1).c_str());
     std::fflush(stderr);
   } else if (pace.passes(now_in_seconds())) {
     std::fprintf(stderr, "%s: %s\n", kToolName, text.c_str());
@@ -125,6 +118,12 @@ void clear_progress() {
 }
 
 }  // namespace
+
+std::size_t terminal_columns(int output) {
+  constexpr std::size_t kUsualColumns = 80;
+  winsize size{};
+  return ioctl(output, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+}
 
 void progress(const std::string &what, std::size_t done, std::size_t all) {
   static builder::Clock::time_point start;

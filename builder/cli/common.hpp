@@ -187,6 +187,9 @@ struct Input {
   int exit_code() const { return failures.empty() ? kDone : kSomeFailed; }
 };
 
+// Returns the width of the terminal that `output` is; 80 if it is none.
+std::size_t terminal_columns(int output);
+
 // Returns a variable of the environment; empty if it is not set.
 std::string variable(const char *name);
 

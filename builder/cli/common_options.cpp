@@ -18,12 +18,6 @@ namespace kiln::cli {
 
 namespace {
 
-Status check_architecture(const std::string &text) {
-  if (builder::parse_architecture(text)) return {};
-  return {Code::bad_argument,
-          "\"" + text + "\" is no architecture of NVIDIA's: expected sm_ and two or three digits"};
-}
-
 Status check_format(const std::string &word) {
   const auto &known = builder::cache_formats();
   if (std::find(known.begin(), known.end(), word) != known.end()) return {};
@@ -59,13 +53,6 @@ std::string file_in_cache() {
   if (fs::path(cache).is_absolute()) return cache + "/kiln/jobs.sqlite";  // as XDG demands
   const std::string home = variable("HOME");
   return home.empty() ? "" : home + "/.cache/kiln/jobs.sqlite";
-}
-
-Status check_spec(const std::string &text) { return builder::parse_virtual_spec(text).status(); }
-
-bool has_linker(const builder::DeviceInfo &device) {
-  return device.virtual_device == nullptr &&
-         device.description.finishing == runtime::Finishing::linker;
 }
 
 }  // namespace
@@ -133,44 +120,6 @@ void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
       ->check(CLI::Range(0.1, 86400.0).description(""))
       ->type_name("SECONDS")
       ->capture_default_str();
-}
-
-void add_job_options(CLI::App &command, JobChoice *choice) {
-  command.add_flag("--preferred", choice->preferred,
-                   "Compile one variant of each program: the first of the manifest's 'prefer' that "
-                   "the device can run; the output's binaries of others are kept");
-  command.add_flag("--no-finish", choice->no_finish,
-                   "Pack binaries as the driver gives them; first launches may then compile");
-  add_reference_options(command, &choice->references);
-  command
-      .add_flag("--require-proof", choice->require_proof,
-                "Fail new binaries whose results could not be compared")
-      ->excludes("--no-check");
-  const auto set_also = [choice](const std::vector<std::string> &architectures) {
-    for (const std::string &text : architectures) {
-      choice->also.push_back(*builder::parse_architecture(text));
-    }
-  };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--gpu-arch", set_also,
-          "With an NVIDIA device, also build for later architectures, such as sm_100,sm_120; "
-          "marked as never run")
-      ->delimiter(',')
-      ->check(as_validator(check_architecture, ""))
-      ->type_name("ARCH,...");
-}
-
-void add_shard_option(CLI::App &command, builder::Shard *shard) {
-  const auto set = [shard](const std::string &text) {
-    const auto parsed = builder::parse_shard(text);
-    if (!parsed.ok()) throw CLI::ValidationError("--shard", parsed.status().message);
-    *shard = *parsed;
-  };
-  command
-      .add_option_function<std::string>(
-          "--shard", set, "Run part I of N of the jobs; 'kiln pack merge' joins the N packs")
-      ->type_name("I/N");
 }
 
 void add_device_options(CLI::App &command, DeviceOptions *options, const char *pack,
@@ -283,56 +232,6 @@ void add_store_option(CLI::App &command, std::string *file, const char *what) {
           "--store", *file,
           std::string(what) + "; default: KILN_STORE, else kiln/jobs.sqlite in the user's cache")
       ->type_name("FILE");
-}
-
-void add_virtual_option(CLI::App &command, std::vector<std::string> *specs) {
-  command
-      .add_option("--virtual", *specs,
-                  "Build for devices that are not here, such as neo:skl,tgllp, nvidia:sm_80 or "
-                  "ocloc.toml:dg2; repeatable. This machine's devices are then built for only if "
-                  "--device names them")
-      ->expected(1)
-      ->take_all()
-      ->check(as_validator(check_spec, ""))
-      ->type_name("BACKEND:MODEL,...");
-}
-
-Result<std::vector<builder::DeviceInfo>> find_all_devices(
-    const std::string &selector, const std::vector<std::string> &virtual_specs,
-    const std::string &clang, const std::vector<std::uint32_t> &also, int *exit_code) {
-  std::vector<builder::DeviceInfo> devices;
-  if (virtual_specs.empty() || !selector.empty()) {
-    if (Status s = find_devices(selector).move_to(&devices); !s.ok()) return s;
-  }
-  if (!also.empty() && std::none_of(devices.begin(), devices.end(), has_linker)) {
-    return Status(Code::bad_argument,
-                  "--gpu-arch needs a device of NVIDIA's that tells its compute capability");
-  }
-  std::vector<builder::VirtualSpec> specs;
-  for (const std::string &text : virtual_specs) specs.push_back(*builder::parse_virtual_spec(text));
-  const bool has_neo = std::any_of(specs.begin(), specs.end(),
-                                   [](const auto &spec) { return spec.backend == "neo"; });
-  const fs::path data = builder::executable_folder() / KILN_DATA_FROM_BIN;
-  const builder::VirtualTools tools{clang, variable("KILN_LIBCLC"), variable("KILN_PTXAS"),
-                                    variable("KILN_NEO_ROOT"),
-                                    (data / "virtual").lexically_normal()};
-  std::error_code error;
-  if (has_neo && !tools.root.empty() && !fs::is_directory(tools.root, error)) {
-    return Status(Code::bad_argument, fmt::format("KILN_NEO_ROOT: {}: no such folder", tools.root));
-  }
-  builder::VirtualDevices found = builder::find_virtual_devices(specs, tools, devices);
-  for (const std::string &note : found.notes) complain(note);
-  for (builder::DeviceInfo &device : found.devices) devices.push_back(std::move(device));
-  if (!devices.empty()) {
-    for (const Status &failure : found.failures) complain(failure.message);
-    if (!found.failures.empty()) *exit_code = kSomeFailed;
-    return devices;
-  }
-  std::string text;
-  for (const Status &failure : found.failures) {
-    text += (text.empty() ? "" : "\n") + failure.message;
-  }
-  return Status(Code::no_device, text);
 }
 
 }  // namespace kiln::cli

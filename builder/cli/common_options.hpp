@@ -34,21 +34,6 @@ void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
-// The options about jobs that build and plan share.
-struct JobChoice {
-  bool preferred = false;
-  bool no_finish = false;
-  bool require_proof = false;
-  builder::ReferenceOptions references;
-  std::vector<std::uint32_t> also;  // compute capabilities, as BuildOptions has them
-};
-
-// Adds --preferred, --no-finish, --require-proof, --references, --no-check and --gpu-arch.
-void add_job_options(CLI::App &command, JobChoice *choice);
-
-// Adds --shard: a build does only the jobs of the shard, and a plan shows only them.
-void add_shard_option(CLI::App &command, builder::Shard *shard);
-
 // Converts the value of an option that takes seconds.
 inline std::chrono::milliseconds in_milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
@@ -117,18 +102,5 @@ void make_store_folder(const std::string &file);
 // Adds --store; `what` describes its value in the help.
 void add_store_option(CLI::App &command, std::string *file,
                       const char *what = "Database of finished jobs, or the word none");
-
-// Adds --virtual.
-void add_virtual_option(CLI::App &command, std::vector<std::string> *specs);
-
-// Returns the devices of this machine that `selector` matches, and the virtual devices; without a
-// selector, only the virtual devices if any are asked for. The variables KILN_PTXAS, KILN_LIBCLC
-// and KILN_NEO_ROOT name what virtual devices need and where Intel's driver is. Virtual devices
-// that cannot be made are printed and set `*exit_code`; if no device is left, fails with
-// Code::no_device. Fails with Code::bad_argument if `also`, compute capabilities as in
-// BuildOptions, is given and none of the devices is an NVIDIA device of this machine.
-Result<std::vector<builder::DeviceInfo>> find_all_devices(
-    const std::string &selector, const std::vector<std::string> &virtual_specs,
-    const std::string &clang, const std::vector<std::uint32_t> &also, int *exit_code);
 
 }  // namespace kiln::cli

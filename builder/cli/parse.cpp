@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "builder/base/names.hpp"
@@ -41,15 +40,12 @@ constexpr std::size_t kTextColumn = 26;  // where texts begin behind the names o
 constexpr std::size_t kWidestHelp = 100;
 constexpr std::size_t kNarrowestHelp = 60;
 
-// Returns how many columns help may fill: those of the terminal, of COLUMNS or 80.
+// Returns the width of help in columns: COLUMNS if it is set, else the width of the terminal,
+// within limits.
 std::size_t help_width() {
-  winsize size{};
-  std::size_t width = 80;
-  if (const char *columns = std::getenv("COLUMNS"); columns != nullptr) {
-    width = std::strtoul(columns, nullptr, 10);
-  } else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    width = size.ws_col;
-  }
+  const std::string columns = variable("COLUMNS");
+  const std::size_t width = columns.empty() ? terminal_columns(STDOUT_FILENO)
+                                            : std::strtoul(columns.c_str(), nullptr, 10);
   return std::clamp(width, kNarrowestHelp, kWidestHelp);
 }
 

@@ -2,8 +2,6 @@
 // kiln provision: prepares a device for the first start of an application. Puts a pack's entries
 // for Mesa's shader cache where Mesa reads them; with --launch, launches every program once, so
 // that the drivers' own caches and an overlay hold the code that the drivers compile.
-#include <cstdlib>
-
 #include <fmt/format.h>
 
 #include "builder/cli/common_options.hpp"
@@ -35,11 +33,10 @@ struct ProvisionArguments : DeviceOptions {
 // Returns Mesa's default cache folder.
 std::string default_folder() {
   for (const char *name : {"MESA_SHADER_CACHE_DIR", "XDG_CACHE_HOME"}) {
-    const char *folder = std::getenv(name);
-    if (folder != nullptr && *folder != '\0') return folder;
+    if (const std::string folder = variable(name); !folder.empty()) return folder;
   }
-  const char *home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.cache";
+  const std::string home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache";
 }
 
 int remove_all(const ProvisionArguments &options) {
@@ -215,8 +212,9 @@ void add_provision(CLI::App &app, Command *command) {
   CLI::App *sub = app.add_subcommand("provision",
                                      "Prepare this device for first runs: put a pack's code into "
                                      "Mesa's cache, fill drivers' caches");
-  auto *pack = sub->add_option("pack", options->pack,
-                               "Pack with binaries for this device; required but with --remove");
+  auto *pack =
+      sub->add_option("pack", options->pack,
+                      "Pack with binaries for this device; required unless --remove is given");
   sub->add_option("--folder", options->folder,
                   "Folder of the cache; default: Mesa's own for this user")
       ->type_name("DIR");

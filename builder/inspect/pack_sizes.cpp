@@ -233,9 +233,8 @@ std::string sizes_text(const PackSizes &sizes, const std::string &path) {
   text += size_line(sizes.padding, "padding");
   if (sizes.behind != 0) text += size_line(sizes.behind, "behind the pack");
   const BlobSizes all = sizes.blobs();
-  text += fmt::format("{}, stored in {}; used {} {}, of which copies would take {} more\n",
-                      of_blobs(all), all.stored, sizes.uses, sizes.uses == 1 ? "time" : "times",
-                      sizes.saved);
+  text += fmt::format("{}, stored in {}; used {} {}, sharing saves {} bytes\n", of_blobs(all),
+                      all.stored, sizes.uses, sizes.uses == 1 ? "time" : "times", sizes.saved);
   for (std::size_t codec = 0; codec < sizes.codecs.size(); ++codec) {
     const BlobSizes &blobs = sizes.codecs[codec];
     if (blobs.blobs == 0) continue;

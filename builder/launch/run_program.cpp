@@ -178,7 +178,6 @@ json run_in_child(const RunRequest &request) {
   OpenedPack bench;
   kiln::LoaderOptions options;
   if (!request.overlay.empty()) options.use_overlay(request.overlay.c_str());
-  options.deadline_milliseconds = static_cast<std::uint32_t>(request.deadline.count());
   if (Status s = bench.open(request.device, request.pack_path, options); !s.ok()) return to_json(s);
   const std::uint64_t before = resident_bytes(getpid());
   kiln::Loaded loaded = bench.loader.load(request.program, request.variant, request.flags);

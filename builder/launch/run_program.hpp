@@ -18,7 +18,6 @@ struct RunRequest {
   std::string variant;                    // empty: the runtime chooses
   unsigned flags = 0;                     // KILN_LOAD_*
   std::string overlay;                    // folder; empty: none
-  std::chrono::milliseconds deadline{0};  // for one load, as in kiln_loader_options; 0: none
   bool unload = false;  // unload the driver's compiler after the load, and report memory use
   bool launch = false;  // false: only load
   ProblemSize size;
