@@ -15,9 +15,9 @@ struct RunRequest {
   std::string pack_path;
   DeviceInfo device;
   std::string program;
-  std::string variant;                    // empty: the runtime chooses
-  unsigned flags = 0;                     // KILN_LOAD_*
-  std::string overlay;                    // folder; empty: none
+  std::string variant;  // empty: the runtime chooses
+  unsigned flags = 0;   // KILN_LOAD_*
+  std::string overlay;  // folder; empty: none
   bool unload = false;  // unload the driver's compiler after the load, and report memory use
   bool launch = false;  // false: only load
   ProblemSize size;
