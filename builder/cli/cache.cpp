@@ -29,17 +29,6 @@ struct ExportArguments {
   bool json = false;
 };
 
-Status check_program(const packs::Contents &contents, const ExportArguments &options) {
-  if (options.program.empty()) return {};
-  std::vector<std::string> names;
-  for (const packs::Program &program : contents.programs) {
-    if (options.program == program.name) return {};
-    names.push_back(program.name);
-  }
-  return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.pack, options.program,
-                                          builder::expected_one_of(options.program, names))};
-}
-
 // Returns the targets that the glob matches, each under its own identity; an empty glob matches
 // all.
 Result<std::vector<ExportDevice>> named_targets(const packs::Contents &contents,
@@ -113,7 +102,10 @@ int report(const ExportArguments &options, std::size_t devices,
 int run(const ExportArguments &options) {
   const auto open = open_pack(options.pack);
   if (!open.ok()) return fail(open.status());
-  if (Status s = check_program(open->contents, options); !s.ok()) return fail(s);
+  if (!options.program.empty()) {
+    Status s = check_program(open->contents, options.pack, options.program);
+    if (!s.ok()) return fail(s);
+  }
   const auto devices = options.selector.empty() ? named_targets(open->contents, options.targets)
                                                 : local_devices(open->contents, options.selector);
   if (!devices.ok()) return fail(devices.status());

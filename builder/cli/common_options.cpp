@@ -25,13 +25,9 @@ Status check_format(const std::string &word) {
           fmt::format("unknown format {}: {}", word, builder::expected_one_of(word, known))};
 }
 
-Status knows_program(const packs::Contents &contents, const LoadOptions &options) {
-  std::vector<std::string> names;
+Status knows_variant(const packs::Contents &contents, const LoadOptions &options) {
   for (const packs::Program &program : contents.programs) {
-    if (program.name != options.program) {
-      names.push_back(program.name);
-      continue;
-    }
+    if (program.name != options.program) continue;
     std::vector<std::string> variants;
     for (const packs::Variant &variant : program.variants) variants.push_back(variant.name);
     const bool known = options.variant.empty() || std::find(variants.begin(), variants.end(),
@@ -41,8 +37,7 @@ Status knows_program(const packs::Contents &contents, const LoadOptions &options
             fmt::format("program {} has no variant {}: {}", options.program, options.variant,
                         builder::expected_one_of(options.variant, variants))};
   }
-  return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.pack, options.program,
-                                          builder::expected_one_of(options.program, names))};
+  return {};
 }
 
 namespace fs = std::filesystem;
@@ -183,14 +178,26 @@ void add_load_options(CLI::App &command, LoadOptions *options) {
                    "Allow another target's binary that is known to work on this device");
   add_overlay_option(
       command, &options->overlay,
-      "Keep here what had to be compiled on this device, and which binaries crashed its driver");
+      "Keep in DIR what had to be compiled on this device, and which binaries crashed its driver");
   add_timeout_option(command, &options->timeout_seconds, "Seconds that the driver may take");
+}
+
+Status check_program(const packs::Contents &contents, const std::string &pack,
+                     const std::string &program) {
+  std::vector<std::string> names;
+  for (const packs::Program &known : contents.programs) {
+    if (known.name == program) return {};
+    names.push_back(known.name);
+  }
+  return {Code::bad_argument, fmt::format("{} has no program {}: {}", pack, program,
+                                          builder::expected_one_of(program, names))};
 }
 
 Result<OpenPack> open_program(const LoadOptions &options) {
   auto pack = open_pack(options.pack);
   if (!pack.ok()) return pack;
-  if (Status s = knows_program(pack->contents, options); !s.ok()) return s;
+  if (Status s = check_program(pack->contents, options.pack, options.program); !s.ok()) return s;
+  if (Status s = knows_variant(pack->contents, options); !s.ok()) return s;
   return pack;
 }
 

@@ -83,6 +83,11 @@ struct LoadOptions {
 
 void add_load_options(CLI::App &command, LoadOptions *options);
 
+// Checks that the pack has the program. Fails with Code::bad_argument; the message names `pack`,
+// the file, and lists its programs.
+Status check_program(const packs::Contents &contents, const std::string &pack,
+                     const std::string &program);
+
 // Opens the pack of the options. Fails as open_pack() does, and with Code::bad_argument if the pack
 // lacks the program or the variant.
 Result<OpenPack> open_program(const LoadOptions &options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kiln tune: measures which work-group sizes and variants are fastest on a device.
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -45,30 +46,22 @@ Result<builder::TuneOptions> parse(const TuneArguments &options) {
 // Checks that the pack has the programs, and that one of them has the variant. Fails with
 // Code::bad_argument.
 Status knows_names(const packs::Contents &contents, const TuneArguments &options) {
-  std::vector<std::string> programs;
-  std::vector<std::string> variants;
+  for (const std::string &name : options.programs) {
+    if (Status s = check_program(contents, options.input, name); !s.ok()) return s;
+  }
+  std::set<std::string> variants;
   for (const packs::Program &program : contents.programs) {
-    programs.push_back(program.name);
     const bool chosen = options.programs.empty() ||
                         std::find(options.programs.begin(), options.programs.end(), program.name) !=
                             options.programs.end();
-    for (const packs::Variant &variant : program.variants) {
-      const bool known =
-          std::find(variants.begin(), variants.end(), variant.name) != variants.end();
-      if (chosen && !known) variants.push_back(variant.name);
-    }
+    if (!chosen) continue;
+    for (const packs::Variant &variant : program.variants) variants.insert(variant.name);
   }
-  for (const std::string &name : options.programs) {
-    if (std::find(programs.begin(), programs.end(), name) != programs.end()) continue;
-    return {Code::bad_argument, fmt::format("{} has no program {}: {}", options.input, name,
-                                            builder::expected_one_of(name, programs))};
-  }
-  if (options.variant.empty() ||
-      std::find(variants.begin(), variants.end(), options.variant) != variants.end()) {
-    return {};
-  }
-  return {Code::bad_argument, fmt::format("no variant {}: {}", options.variant,
-                                          builder::expected_one_of(options.variant, variants))};
+  if (options.variant.empty() || variants.count(options.variant) != 0) return {};
+  return {
+      Code::bad_argument,
+      fmt::format("no variant {}: {}", options.variant,
+                  builder::expected_one_of(options.variant, {variants.begin(), variants.end()}))};
 }
 
 // Returns "81.20 us" or "1.234 ms"; "-" if there is no time.
