@@ -367,7 +367,7 @@ void add_build(CLI::App &app, Command *command) {
   add_device_option(*sub, &options->selector);
   sub->add_option("--virtual", options->virtual_devices,
                   "Build for devices that are not here, such as neo:skl,tgllp, nvidia:sm_80 or "
-                  "ocloc.toml:dg2; repeatable. This machine's devices are then built for only if "
+                  "ocloc.toml:dg2; repeatable. This machine's devices are then left out unless "
                   "--device names them")
       ->expected(1)
       ->take_all()
@@ -389,8 +389,8 @@ void add_build(CLI::App &app, Command *command) {
       ->type_name("BYTES")
       ->default_str("4G");
   sub->add_flag("--preferred", options->preferred,
-                "Compile one variant of each program: the first of the manifest's 'prefer' that "
-                "the device can run; the output's binaries of others are kept");
+                "Compile one variant of each program: the first in the manifest's 'prefer' that "
+                "the device can run; binaries of other variants in the output are kept");
   sub->add_flag("--no-finish", options->no_finish,
                 "Pack binaries as the driver gives them; first launches may then compile");
   add_reference_options(*sub, &options->references);
@@ -405,7 +405,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_option_function<std::vector<std::string>>(
          "--gpu-arch", set_also,
          "With an NVIDIA device, also build for later architectures, such as sm_100,sm_120; "
-         "marked as never run")
+         "that code is marked as never run")
       ->delimiter(',')
       ->check(as_validator(check_architecture, ""))
       ->type_name("ARCH,...");

@@ -81,7 +81,7 @@ void add_devices(CLI::App &app, Command *command) {
   };
   auto options = std::make_shared<DevicesArguments>();
   CLI::App *sub = app.add_subcommand(
-      "devices", "Show this machine's devices, their identity and what they load");
+      "devices", "Show this machine's devices, their identity and what they can load");
   add_device_option(*sub, &options->selector);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(options->selector, options->json); }; });

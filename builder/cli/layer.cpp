@@ -135,7 +135,8 @@ void add_serve(CLI::App &app, Command *command) {
   sub->add_option("--pack", arguments->packs, "Pack, or folder of packs; repeatable")
       ->type_name("PATH")
       ->allow_extra_args(false);
-  add_overlay_option(*sub, &arguments->overlay, "Keep here what had to be compiled on this device");
+  add_overlay_option(*sub, &arguments->overlay,
+                     "Keep in DIR what had to be compiled on this device");
   add_command(*sub, arguments.get());
   sub->callback([=] { *command = [=] { return serve(*arguments); }; });
 }

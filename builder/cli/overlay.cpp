@@ -125,13 +125,14 @@ void add_overlay(CLI::App &app, Command *command) {
     action->callback([=] { *command = [=] { return run(*options); }; });
     return action;
   };
-  CLI::App *shown = add("show", "List its binaries, and what is known about each driver", show);
+  CLI::App *shown =
+      add("show", "List the overlay's binaries, and what is known about each driver", show);
   add_json_flag(*shown, &options->json);
   CLI::App *packed =
-      add("pack", "Write its binaries as a pack, for 'kiln pack merge'", pack_folder);
+      add("pack", "Write the overlay's binaries as a pack, for 'kiln pack merge'", pack_folder);
   add_output_option(*packed, &options->output, "Pack to write")->required();
   add_json_flag(*packed, &options->json);
-  add("clear", "Remove everything in it, quarantines too", clear);
+  add("clear", "Remove everything in the overlay, quarantines too", clear);
 }
 
 }  // namespace kiln::cli

@@ -351,7 +351,8 @@ void add_explain(CLI::App &app, Command *command) {
   auto options = std::make_shared<ExplainArguments>();
   CLI::App *sub = app.add_subcommand(
       "explain",
-      "Load without launching; show which code serves (binary, SPIR-V, source), and why no better");
+      "Load without launching; show which code serves (binary, SPIR-V, source), and why nothing "
+      "better does");
   add_load_options(*sub, &options->load);
   sub->add_flag("--unload-compiler", options->load.unload_compiler,
                 "Ask the driver to unload its compiler after the load, and report memory use");

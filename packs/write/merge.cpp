@@ -14,17 +14,17 @@
 namespace kiln::packs {
 namespace {
 
-// If both sides have a value for one name, the smaller one in a total order over all written data
-// is kept, so that any order of merging gives the same bytes. An order is negative, zero or
-// positive.
+// If both sides have a value for the same name, the smaller one in a total order over all written
+// data is kept, so that packs merged in any sequence give the same bytes. order() returns a
+// negative number, zero or a positive number.
 template <typename T>
 int order(const T &a, const T &b) {
   if (a < b) return -1;
   return b < a ? 1 : 0;
 }
 
-// Returns the numbers as bits, which differ even if a comparison sees no difference: -0.0 and 0.0,
-// or two NaNs.
+// Returns the numbers as bits, which can differ where a comparison of numbers finds no difference,
+// as between -0.0 and 0.0 or between two NaNs.
 std::vector<std::uint64_t> bits(const std::vector<double> &numbers) {
   std::vector<std::uint64_t> all;
   for (const double number : numbers) all.push_back(std::bit_cast<std::uint64_t>(number));
@@ -40,7 +40,7 @@ auto fields(const Argument &a) {
 auto fields(const KernelFacts &f) {
   return std::tie(f.max_work_group_size, f.preferred_multiple, f.private_bytes, f.local_bytes);
 }
-// Works for const values and others.
+// Takes const and non-const values.
 template <typename AnyProgram>
 auto hints(AnyProgram &p) {
   return std::tie(p.preferred, p.baseline, p.sizes);
@@ -99,7 +99,7 @@ Status read_text(const BlobSource &blob, std::string *out) {
   return {};
 }
 
-// Unites the launches of both. Keeps everything else in `into`.
+// Unites the launches of both variants in `into`, and changes nothing else there.
 Status unite_launches(const Variant &from, Variant *into) {
   if (!from.launches || !into->launches || from.launches->name() == into->launches->name()) {
     if (order(from.launches, into->launches) < 0) into->launches = from.launches;
@@ -143,8 +143,8 @@ std::string_view finisher_version(const Finish &finish) {
   return space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
 }
 
-// Orders two binaries with different bytes by FORMAT.md, and sets `*rule` to the deciding rule. The
-// older driver's binary comes first, since a newer driver accepts it, too.
+// Orders two binaries with different bytes by the rules in FORMAT.md, and sets `*rule` to the one
+// that decides. The older driver's binary comes first, since a newer driver accepts it, too.
 int order_bytes(const Binary &a, const Binary &b, MergeRule *rule) {
   *rule = MergeRule::finality;
   if (const int o = order(rank(a.finish.finality), rank(b.finish.finality)); o != 0) return o;
@@ -167,8 +167,8 @@ int order(const Binary &a, const Binary &b) {
   return order(a.blob, b.blob);
 }
 
-// Adds to `into` the values that only `from` has; passes values that both have (by `key`, a member
-// or a function of a value) to `both`.
+// Adds to `into` the values whose key only `from` has. If both have the key, calls `both` with
+// the two values. `key` is a member or a function of a value.
 template <typename T, typename Key, typename Both>
 Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both both) {
   std::map<std::decay_t<std::invoke_result_t<Key, const T &>>, std::size_t> places;
@@ -184,7 +184,7 @@ Status unite(const std::vector<T> &from, std::vector<T> *into, Key key, Both bot
   return {};
 }
 
-// Notes which of two blobs with one place and different bytes was kept.
+// If two blobs for the same place have different bytes, notes which one was kept.
 void note_choice(MergeChoice choice, const BlobSource &from, const BlobSource &into,
                  const BlobSource &kept, std::vector<MergeChoice> *choices) {
   if (from.name() == into.name()) return;
@@ -280,7 +280,8 @@ std::size_t keep_contribution(const Contents &base, Contents *contents) {
   std::erase_if(contents->targets, [](const Target &target) {
     return target.binaries.empty() && target.intermediates.empty();
   });
-  // Tunings for any device are dropped, too: no device measures for every other.
+  // Default tunings, which name no device, are dropped, too: what one device measures need not hold
+  // for the others.
   std::erase_if(contents->tunings, [&](const Tuning &row) {
     return row.profile.empty() || names.count({row.program, row.variant}) == 0;
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries the rungs from the top until a program passes every check, and has persistence store the
-// programs that were compiled.
+// Tries the rungs from the top until a program passes every check, and hands the loaded program
+// to Persistence, which stores it if it was compiled.
 #include "runtime/load/ladder.hpp"
 
 #include <algorithm>
@@ -21,16 +21,15 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// An offer of a rung that is given to the driver. The guard records verdicts on its
-// `subject`.
+// The giving of a rung's offer to the driver. The guard records verdicts on its `subject`.
 struct Attempt {
   const Rung &rung;
   const Offer &offer;
   BlobUse subject{offer.id, rung.id};
 };
 
-// Returns whether the compiler refused the program and would do so again, unlike after a lack of
-// memory.
+// Returns whether the compiler refused the program and would do so again. Running out of memory,
+// for example, is not such a refusal.
 bool was_refused(const Status &error) {
   return error.cl_error == CL_BUILD_PROGRAM_FAILURE ||
          error.cl_error == CL_COMPILE_PROGRAM_FAILURE ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a variant by the best rung that gives a program, or returns an error that says why none
-// did.
+// Loads a variant from the best rung that gives a program. If none does, returns an error that says
+// why.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace kiln::runtime {
 
-// Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, which names program
-// and variant already, is filled in any case; `*out` is set only on success.
+// Walks the ladder for a variant. `flags` are the KILN_LOAD_* bits. The report, which already names
+// the program and the variant, is filled in either way; `*out` is set only on success.
 Status climb(const std::shared_ptr<const Loader> &loader, packs::VariantRef variant, unsigned flags,
              std::shared_ptr<LoadedProgram> *out, Report *report);
 

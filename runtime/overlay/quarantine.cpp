@@ -21,9 +21,10 @@ namespace kiln::runtime {
 
 namespace {
 
-// Each word holds the process that made a marker and the marker's descriptor plus one, so that a
-// place is taken and left in one step; 0: free. An entry that a forked child inherits belongs to
-// another process, and is as good as free. Zero-initialised: no constructor runs before main.
+// Each word holds the id of the process that made a marker, and the marker's descriptor plus one,
+// so that one atomic operation takes or frees an entry; 0: free. An entry that a forked child
+// inherits belongs to another process, and is as good as free. Zero-initialised: no constructor
+// runs before main.
 std::atomic<std::uint64_t> live_markers[16];
 
 std::uint64_t entry_of(int fd) {
@@ -78,8 +79,8 @@ bool decode_slot(const std::uint8_t *bytes, Slot *out) {
   return true;
 }
 
-// Returns whether no living process holds the marker. While `fd` is open none can take it. False on
-// a file system without locks, where no marker is written.
+// Returns whether no living process holds the marker; if so, none can take it while `fd` is open.
+// Returns false on a file system without locks, where no marker is written.
 bool is_dead(int fd) { return flock(fd, LOCK_SH | LOCK_NB) == 0; }
 
 void add_record(const Record &record, packs::Bytes *bytes) {
@@ -127,8 +128,8 @@ std::string journal_name(std::uint64_t driver) { return kJournalPrefix + hex64(d
 
 packs::Status refusal(const char *why) { return packs::Status::error(packs::Code::failed, why); }
 
-// Enters the marker with this open descriptor in a table without a lock, which exit() and signal
-// handlers can read. More than 16 markers are not remembered.
+// Enters this marker's open descriptor in a lock-free table, which exit() and signal handlers can
+// read. Markers beyond the table's 16 entries are not remembered.
 void add_live_marker(int fd) {
   if (!registered.exchange(true)) (void)std::atexit(clear_at_exit);
   for (std::atomic<std::uint64_t> &marker : live_markers) {
@@ -206,11 +207,11 @@ void Quarantine::open(const Folder *folder, std::uint64_t driver, const std::str
     if (is_name(name, kMarkerPrefix, 1)) markers.push_back(name);
   }
   packs::sort_names(&markers);
-  // Read after the listing: deaths that another process collected before are in the journal. The
-  // next start sees deaths that it collects later.
+  // The journal is read after the listing, so that it has the deaths that another process collected
+  // before the listing. Deaths that are collected later are seen at the next start.
   journal_ = read_journal(driver);
-  // Markers of the same deaths are removed together, the one that the journal names last: a process
-  // that finds some of them finds that one, too, and counts nothing twice.
+  // Markers of the same deaths are removed together, and the one that the journal names is removed
+  // last: a process that still finds some of them finds that one, too, and counts nothing twice.
   Found found{deaths};
   for (std::string_view &name : markers) {
     if (!collect(std::string(name), &found)) name = {};
@@ -262,8 +263,8 @@ bool Quarantine::collect(const std::string &name, Found *found) {
 
 bool Quarantine::record_death(std::uint64_t driver, const Record &record, Found *found) {
   const bool ours = driver == driver_;
-  // The history of another driver's subjects is not known here, and their ids must differ from the
-  // ids of this driver's subjects.
+  // Another driver's journal is not read here, so its subjects count as having no history. Their
+  // ids are changed, so that `found` does not confuse them with this driver's subjects.
   Record subject = record;
   if (!ours) subject.id ^= driver;
   if (!(ours ? journal_ : Journal()).is_new_death(subject, &found->ids)) return true;
@@ -384,7 +385,7 @@ int Quarantine::write_slot(int slot, const std::uint8_t *bytes) {
 }
 
 // Clears a slot. If that fails, removes the marker: the slot would look like a death that never
-// was.
+// happened.
 void Quarantine::clear_slot(int slot) {
   const std::uint8_t zeros[kSlotSize] = {};
   if (write_slot(slot, zeros) != 0) {
@@ -423,8 +424,8 @@ void Quarantine::note(const Record &record) {
 }
 
 // Appends a record. A journal whose last record is torn (a full disk), or that has grown too long,
-// is replaced by a new one with the records that still count. The lock is for that: a writer that
-// appends shares it, a writer that replaces the journal holds it alone.
+// is replaced by a new one with the records that still count. The lock protects the replacement: a
+// writer that appends shares it, and a writer that replaces the journal holds it alone.
 int Quarantine::append(std::uint64_t driver, const std::string &label, const Record &record,
                        bool sync) const {
   Descriptor file;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A marker is on disk while a driver handles bytes that it has not yet proven to survive, so that a
+// A marker is on disk while a driver handles bytes that it is not yet known to survive, so that a
 // process that ends there leaves a trace for the next one.
 //
 // A process with unproven subjects owns one marker file, locked (flock) while it lives; the file's
-// slots say which subjects are being tried. The first slot written is synced to the disk, later
-// ones are left to the system: they outlive the process, and after a power failure the synced file
-// still shows that something was tried. Proven subjects get no marker.
+// slots say which subjects are being tried. The first slot written is synced to disk. Later ones
+// are not: they outlive the process all the same, and after a power failure the synced file still
+// shows that something was tried. Proven subjects get no marker.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace kiln::runtime {
 
-inline constexpr unsigned kMarkerSlots = 32;     // attempts of a loader at once
+inline constexpr unsigned kMarkerSlots = 32;     // attempts that a loader makes at once
 inline constexpr unsigned kMarkerSlotSize = 40;  // bytes
 
 // Clears the slots of all markers of this process. Async-signal-safe. With `keep_own`, keeps the
@@ -34,7 +34,7 @@ struct MarkerSlot {
   BlobUse subject;
 };
 
-// The death of an earlier or another process, as a sentence.
+// What happened to another process in the driver (it died, or it is stuck), as a sentence.
 struct Death {
   kiln_rung rung;
   const char *text;
@@ -51,14 +51,14 @@ class Quarantine final : public Guard {
   ~Quarantine();
 
   // Reads the journal of `driver`, then looks for markers of processes that ended inside a driver,
-  // and records those deaths. `label` is the driver's name for people. `deaths` gets the new deaths
-  // of this driver, and the subjects on which living processes have exceeded their deadlines. The
-  // latter are not recorded: those processes may come back from the driver.
+  // and records those deaths. `label` is the driver's name as shown to people. `deaths` gets the
+  // new deaths of this driver, and the subjects on which living processes have exceeded their
+  // deadlines. The latter are not recorded: those processes may come back from the driver.
   void open(const Folder *folder, std::uint64_t driver, const std::string &label,
             std::vector<Death> *deaths);
 
   History history(std::uint64_t id) const override;
-  // journal.hpp has the rule.
+  // journal.hpp has the rule for skipping a subject: starts_to_skip().
   using Guard::check;
   packs::Status check(const BlobUse &subject, bool last, bool dry_run) override;
   bool passes_over(const BlobUse &subject, bool last, bool dry_run) override;

@@ -159,13 +159,14 @@ void add_slice(CLI::App &app, Command *command) {
     sub->add_option(name, *words, what)->type_name(type)->allow_extra_args(false);
   };
   add("--target", &request.targets, "TARGET",
-      "Keep targets that match: key, key's hash, or glob over label, platform and device name");
+      "Keep targets that TARGET matches: a key, a key's hash, or a glob over label, platform and "
+      "device name");
   add("--family", &request.families, "GLOB", "Keep targets of this family");
   add("--profile", &request.profiles, "GLOB", "Keep targets of this vendor profile");
   add("--program", &request.programs, "NAME", "Keep this program");
   add("--inventory", &options->inventories, "FILE",
-      "Keep the targets that the devices in FILE use: output of 'kiln devices --json', or an array "
-      "of such outputs");
+      "Keep the targets that the devices in FILE use; FILE holds the output of "
+      "'kiln devices --json', or an array of such outputs");
   add_compress_option(*sub, &options->write);
   add_json_flag(*sub, &options->json);
   sub->callback([=] { *command = [=] { return run(*options); }; });

@@ -32,7 +32,7 @@
  *  3. Handles are opaque. A handle that a function returns through `out` belongs to the caller, who
  *     releases it with the matching `*_release`; releasing NULL does nothing. `out` is written on
  *     success only, unless a function says otherwise.
- *  4. A handle keeps the objects alive that it was made from; release handles in any order.
+ *  4. A handle keeps alive the objects that it was made from; release handles in any order.
  *  5. Strings are NUL-terminated UTF-8. A returned string belongs to the handle that the function
  *     was called with, and lives as long as the handle. NULL means absent, which is not "". A
  *     function copies a string argument before it returns if it needs the string for longer.
@@ -40,12 +40,12 @@
  *  7. Any thread may call any function at any time with any handle, with two exceptions. Only one
  *     thread at a time may use a kiln_kernel, a kiln_sequence, an event that is being reused, or
  *     the mapping of a buffer or image. No thread may use a handle during or after its release.
- *  8. A required handle or pointer argument that is NULL gives #KILN_ERROR_ARGUMENT; a function
- *     that returns a value returns NULL, 0 or the value that it documents for NULL. No function
- *     prints, throws, or unloads an OpenCL library. Kiln itself ends the process only if the heap
- *     is exhausted; a crash of the driver can still end it. Kiln reads no environment variables and
- *     writes only to the overlay folder that the application named, unless provision.h or
- *     recorded.h says otherwise.
+ *  8. A required handle or pointer argument that is NULL gives #KILN_ERROR_ARGUMENT. If the
+ *     function returns a value instead of a status, it returns NULL, 0 or the value that its
+ *     comment names. No function prints, throws, or unloads an OpenCL library. Kiln itself ends the
+ *     process only if the heap is exhausted; a crash of the driver can still end it. Kiln reads no
+ *     environment variables and writes only to the overlay folder that the application named,
+ *     unless provision.h or recorded.h says otherwise.
  *  9. OpenCL is reached through one table filled by dlopen; nothing links against OpenCL. Any
  *     function that calls OpenCL may give #KILN_ERROR_OPENCL with the code in kiln_error.cl_error.
  *  10. A struct with a member `size` may gain members at its end. A struct without `size` that the
@@ -102,9 +102,9 @@ KILN_API const char *kiln_device_info(const kiln_device *device, const char *nam
 /** @}
  * @name Packs
  * A pack's file is read and checked as it is used. To replace it, write a new file and rename it
- * over the old one, as the command line does: processes that have the old file open keep it. If a
- * file is written to, truncated or removed while it is open, rungs that are read afterwards fail;
- * the process goes on.
+ * over the old one, as the command line does: processes that have the old file open keep it. All
+ * that is read later is checked: if a file is overwritten or truncated while it is open, a rung
+ * whose bytes are damaged or gone fails, and the process goes on.
  *
  * All functions that open a pack can fail with #KILN_ERROR_PACK_NOT_FOUND, #KILN_ERROR_PACK_IO,
  * #KILN_ERROR_PACK_BAD and #KILN_ERROR_PACK_NEWER.
@@ -142,8 +142,8 @@ enum {
   KILN_LOAD_COMPATIBLE = 16,
   KILN_LOAD_NO_OVERLAY = 32, /**< Neither take a binary from the overlay nor store one there. */
   /** Choose the variant for problems of fewer than 65,536 elements, unless the caller names one.
-   * Without this flag and #KILN_LOAD_FOR_MEDIUM Kiln chooses for the largest problems; both flags
-   * together give #KILN_ERROR_ARGUMENT. */
+   * With neither this flag nor #KILN_LOAD_FOR_MEDIUM, Kiln chooses for the largest problems; both
+   * flags together give #KILN_ERROR_ARGUMENT. */
   KILN_LOAD_FOR_SMALL = 64,
   KILN_LOAD_FOR_MEDIUM = 128, /**< Choose for fewer than 1,048,576 elements. */
   /** Load a variant that the caller names even if it requires a proof that the pack lacks. */
@@ -177,14 +177,14 @@ KILN_API cl_context kiln_loader_context(const kiln_loader *loader);
  * Call it once the first results are available, from any thread but not from a callback; it does
  * not wait for enqueued commands. If it is not called, releasing the loader does the same. If the
  * application ends before it calls this function or releases the loader, the overlay keeps the
- * driver's unfinished binary, and the next run finishes it. Returns #KILN_OK without an overlay,
- * too; a notice reports what could not be stored. */
+ * driver's unfinished binary, and the next run finishes it. Also returns #KILN_OK if there is no
+ * overlay; a notice reports what could not be stored. */
 KILN_API kiln_status kiln_loader_finish(kiln_loader *loader, kiln_error *error);
 /** Returns the KILN_HINT_* bits (types.h) that the context was made with. */
 KILN_API unsigned kiln_loader_hints(const kiln_loader *loader);
 
-/** Loads a variant, on the calling thread. An error code from the driver fails that rung, not the
- * load. A variant is loaded once for each set of flags (#KILN_LOAD_FOR_SMALL and
+/** Loads a variant, on the calling thread. An error code from the driver fails only the rung that
+ * was tried, not the load. A variant is loaded once for each set of flags (#KILN_LOAD_FOR_SMALL and
  * #KILN_LOAD_FOR_MEDIUM do not count), however many threads ask; their reports are equal except for
  * `choice`. The next call tries a failed load again.
  * @param loader the loader, with its pack and device.
