@@ -36,8 +36,9 @@ struct Family {
   std::map<std::string, Starts> programs;
   Starts starts;
 
+  // Two starts are too few: the application may have been upgraded between them.
   bool is_changing() const {
-    return starts.size() > 1 && std::all_of(programs.begin(), programs.end(),
+    return starts.size() > 2 && std::all_of(programs.begin(), programs.end(),
                                             [](const auto &one) { return one.second.size() == 1; });
   }
 };

@@ -13,8 +13,9 @@ namespace kiln::builder {
 
 struct Spool {
   packs::Contents contents;  // merged from all packs of the spool, without targets
-  // Names of programs that only one start built, while each other start of the same command line
-  // built another with the same options and kernels: no pack can have the next one. Sorted.
+  // Names of programs that only one start built, while each other start of the same command line,
+  // at least two, built another with the same options and kernels: no pack can have the next one.
+  // Sorted.
   std::vector<std::string> changing;
   // Names of programs that were linked from several programs, or with options, and have no pack:
   // they cannot be built offline. Sorted.

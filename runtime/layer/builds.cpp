@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "kiln/packs/bytes.hpp"
 #include "runtime/overlay/driver_number.hpp"
@@ -216,6 +217,11 @@ cl_program by_driver(const BinaryArguments &arguments, cl_int *status, cl_int *c
                                         arguments.lengths, arguments.binaries, status, code);
 }
 
+// Returns the size of the binaries of a call that the driver has accepted.
+std::size_t bytes_of(const BinaryArguments &arguments) {
+  return std::accumulate(arguments.lengths, arguments.lengths + arguments.count, std::size_t{0});
+}
+
 bool is_of(cl_context context, cl_device_id device) {
   std::size_t size = 0;
   if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS) {
@@ -230,16 +236,16 @@ bool is_of(cl_context context, cl_device_id device) {
 // Returns whether the layer handles the call. An invalid call is left to the driver: the layer must
 // not query objects that may not exist.
 bool is_followed(const BinaryArguments &arguments) {
-  return !settings().overlay.empty() && arguments.count == 1 && arguments.devices != nullptr &&
-         arguments.lengths != nullptr && arguments.binaries != nullptr &&
-         arguments.binaries[0] != nullptr && arguments.lengths[0] != 0 &&
-         is_of(arguments.context, arguments.devices[0]);
+  return !settings().record && !settings().overlay.empty() && arguments.count == 1 &&
+         arguments.devices != nullptr && arguments.lengths != nullptr &&
+         arguments.binaries != nullptr && arguments.binaries[0] != nullptr &&
+         arguments.lengths[0] != 0 && is_of(arguments.context, arguments.devices[0]);
 }
 
 cl_program refuse(const std::string &why, cl_int *status, cl_int *code) {
   Built built;
   built.reason = "the application's own binary: " + why;
-  append_report(built);
+  report_build(built, nullptr);
   if (status != nullptr) *status = CL_INVALID_BINARY;
   *code = CL_INVALID_BINARY;
   return nullptr;
@@ -355,20 +361,25 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
         if (notes && !is_given && code == CL_SUCCESS) {
           built.reason = may_stand ? kOnlyWithFiles : note_apart(program, options, *stands, whole);
         }
-        append_report(built);
+        report_build(built, arguments.notify == nullptr ? program->handle : nullptr);
         return code;
       }
     }
-    append_report(built);
+    report_build(built, objects().twin_of(program->handle)->program);
   }
   if (arguments.notify != nullptr) arguments.notify(program->handle, arguments.user);
   return CL_SUCCESS;
 }
 
 cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, cl_int *code) {
+  const auto start = std::chrono::steady_clock::now();
   runtime::Quarantine *quarantine =
       is_followed(arguments) ? quarantine_of(arguments.devices[0]) : nullptr;
-  if (quarantine == nullptr) return by_driver(arguments, status, code);
+  if (quarantine == nullptr) {
+    const cl_program made = by_driver(arguments, status, code);
+    if (made != nullptr) report_own_binary(bytes_of(arguments), start);
+    return made;
+  }
   const runtime::BlobUse subject = subject_of(arguments);
   const packs::Status allowed = quarantine->check(subject);
   if (!allowed.ok()) return refuse(allowed.message, status, code);
@@ -378,6 +389,7 @@ cl_program create_with_binary(const BinaryArguments &arguments, cl_int *status, 
     made = by_driver(arguments, status, code);
   }
   if (made == nullptr) return made;
+  report_own_binary(bytes_of(arguments), start);
   auto known = std::make_shared<Program>();
   known->handle = made;
   known->context = arguments.context;

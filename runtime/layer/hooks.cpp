@@ -402,9 +402,7 @@ void set_hooks(cl_icd_dispatch *table) {
   if (table->clSetProgramSpecializationConstant != nullptr) {
     table->clSetProgramSpecializationConstant = set_constant;
   }
-  if (!settings().record && !settings().overlay.empty()) {
-    table->clCreateProgramWithBinary = create_program_with_binary;
-  }
+  table->clCreateProgramWithBinary = create_program_with_binary;
   table->clBuildProgram = build_program;
   table->clCompileProgram = compile_program;
   table->clLinkProgram = link_program;

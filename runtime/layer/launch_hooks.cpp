@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/spool/build_report.hpp"
 #include "runtime/spool/kept.hpp"
 #include "runtime/spool/record.hpp"
 #include "runtime/spool/settings.hpp"
@@ -17,13 +18,6 @@ namespace {
 cl_program new_program(cl_program made) {
   if (made != nullptr) launches().set_program(made, "");
   return made;
-}
-
-cl_program CL_API_CALL from_binary(cl_context context, cl_uint count, const cl_device_id *devices,
-                                   const size_t *lengths, const unsigned char **binaries,
-                                   cl_int *status, cl_int *code) {
-  return new_program(
-      next.clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, code));
 }
 
 cl_program CL_API_CALL built_in(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -127,6 +121,7 @@ cl_int CL_API_CALL enqueue_tuned(cl_command_queue queue, cl_kernel kernel, cl_ui
                                  const size_t *offset, const size_t *global, const size_t *local,
                                  cl_uint wait_count, const cl_event *waits, cl_event *event) {
   std::array<std::size_t, 3> tuned{};
+  note_launch();
   const bool chooses = local == nullptr && !tuned_kernels().is_idle() && dimensions >= 1 &&
                        dimensions <= 3 && global != nullptr &&
                        tuned_kernels().find(kernel, dimensions, global, &tuned);
@@ -158,18 +153,36 @@ cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_ui
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
                                 const cl_event *waits, cl_event *event) {
   const size_t one = 1;
+  note_launch();
   Launch launch(kernel, range_of(1, nullptr, &one, &one), event);
   return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, launch.event()));
 }
 
 // Hook for an entry after which launches may be complete.
-template <auto Entry>
+template <auto Entry, bool GivesResults>
 struct Waits;
 template <typename Answer, typename... Arguments,
-          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...)>
-struct Waits<Entry> {
+          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...), bool GivesResults>
+struct Waits<Entry, GivesResults> {
   static Answer CL_API_CALL call(Arguments... arguments) {
     const Answer answer = (next.*Entry)(arguments...);
+    if (GivesResults) note_results();
+    kept_launches().settle();
+    return answer;
+  }
+};
+
+// Hook for an entry that reads memory, and waits for that if its third argument says so.
+template <auto Entry>
+struct Reads;
+template <typename Answer, typename... Arguments,
+          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(cl_command_queue, cl_mem, cl_bool,
+                                                        Arguments...)>
+struct Reads<Entry> {
+  static Answer CL_API_CALL call(cl_command_queue queue, cl_mem memory, cl_bool waits,
+                                 Arguments... arguments) {
+    const Answer answer = (next.*Entry)(queue, memory, waits, arguments...);
+    if (waits != CL_FALSE) note_results();
     kept_launches().settle();
     return answer;
   }
@@ -205,30 +218,33 @@ void set_object_hooks(cl_icd_dispatch *table) {
 }
 #undef KILN_CREATES
 
-#define KILN_WAITS(name) table->name = Waits<&cl_icd_dispatch::name>::call;
+#define KILN_WAITS(name, gives) table->name = Waits<&cl_icd_dispatch::name, gives>::call;
+#define KILN_READS(name) table->name = Reads<&cl_icd_dispatch::name>::call;
 
 void set_waiting_hooks(cl_icd_dispatch *table) {
-  KILN_WAITS(clFinish)
-  KILN_WAITS(clWaitForEvents)
-  KILN_WAITS(clGetEventInfo)
-  KILN_WAITS(clEnqueueReadBuffer)
-  KILN_WAITS(clEnqueueReadBufferRect)
-  KILN_WAITS(clEnqueueReadImage)
-  KILN_WAITS(clEnqueueMapBuffer)
-  KILN_WAITS(clEnqueueMapImage)
-  KILN_WAITS(clReleaseCommandQueue)
+  KILN_WAITS(clFinish, true)
+  KILN_WAITS(clWaitForEvents, true)
+  KILN_WAITS(clGetEventInfo, false)
+  KILN_WAITS(clReleaseCommandQueue, false)
+  KILN_READS(clEnqueueReadBuffer)
+  KILN_READS(clEnqueueReadBufferRect)
+  KILN_READS(clEnqueueReadImage)
+  KILN_READS(clEnqueueMapBuffer)
+  KILN_READS(clEnqueueMapImage)
 }
+#undef KILN_READS
 #undef KILN_WAITS
 
 }  // namespace
 
 void set_launch_hooks(cl_icd_dispatch *table) {
+  const bool follows = settings().record || !settings().overlay.empty();
+  const bool reports = !settings().report.empty();
   const bool tunes = !settings().record && !settings().packs.empty() && settings().tuned;
-  if (tunes) table->clEnqueueNDRangeKernel = enqueue_tuned;
-  if (!settings().record && settings().overlay.empty()) return;
+  if (tunes || reports) table->clEnqueueNDRangeKernel = enqueue_tuned;
+  if ((follows && !settings().record) || reports) set_waiting_hooks(table);
+  if (!follows) return;
   set_object_hooks(table);
-  if (!settings().record) set_waiting_hooks(table);
-  table->clCreateProgramWithBinary = from_binary;
   table->clCreateProgramWithBuiltInKernels = built_in;
   table->clSetKernelArg = set_argument;
   if (table->clSetKernelArgSVMPointer != nullptr) {

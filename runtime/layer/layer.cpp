@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two functions through which an ICD loader takes a layer (CL/cl_layer.h). They call no OpenCL
-// and open no file: an application that builds no program must not notice the layer.
+// and open no file but the report's: an application that builds no program must not notice the
+// layer.
 #include <CL/cl_layer.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "runtime/layer/answer.hpp"
 #include "runtime/layer/hooks.hpp"
+#include "runtime/spool/build_report.hpp"
 #include "runtime/spool/next.hpp"
 
 #define KILN_EXPORT extern "C" __attribute__((visibility("default")))
@@ -50,6 +52,7 @@ KILN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint num_entries,
   std::memcpy(static_cast<void *>(&next), target_dispatch, entries * sizeof(void *));
   hooks = next;
   set_hooks(&hooks);
+  report_start();
   *num_entries_ret = static_cast<cl_uint>(entries);
   *layer_dispatch_ret = &hooks;
   return CL_SUCCESS;

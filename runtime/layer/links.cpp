@@ -279,7 +279,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
       built.reason = served.miss;
       built.nearest = served.nearest;
       hand_out(served, arguments);
-      append_report(built);
+      report_build(built, served.program);
       *code = CL_SUCCESS;
       return served.program;
     }
@@ -291,7 +291,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   if (linked != nullptr && known && known->is_library) {
     know_library(linked, arguments.context, *known);
   }
-  append_report(built);
+  report_build(built, linked);
   return linked;
 }
 

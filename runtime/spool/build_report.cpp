@@ -1,26 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends a JSON line for each program to the report file.
+// Appends the report's lines, each in a single write, so that lines of several processes stay
+// whole.
 #include "runtime/spool/build_report.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
 
 #include <fcntl.h>
+#include <unistd.h>
 
+#include "kiln/packs/bytes.hpp"
 #include "kiln/packs/descriptor.hpp"
+#include "kiln/packs/text.hpp"
+#include "runtime/spool/devices.hpp"
 #include "runtime/spool/settings.hpp"
 #include "runtime/text/json.hpp"
 
 namespace kiln::layer {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> was_launched{false};
+
 const char *outcome_of(const Built &built) {
   if (built.rung.empty()) return "passed";
   return is_compiled(built.rung) ? "compiled" : "served";
 }
 
+// Not %f: the application's locale may change its decimal point.
+std::string milliseconds(std::chrono::microseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%lld.%03lld", static_cast<long long>(time.count() / 1000),
+                static_cast<long long>(time.count() % 1000));
+  return text;
+}
+
+std::chrono::microseconds since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+}
+
+void complain_of_report(const std::string &why) {
+  static std::atomic<bool> done{false};
+  if (!done.exchange(true)) complain(settings().report + ": no report: " + why);
+}
+
+// Appends a line with these members, JSON that begins with a comma.
+void append(const char *outcome, const std::string &members) {
+  const std::string &path = settings().report;
+  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!file) return complain_of_report(std::strerror(errno));
+  const std::string line = packs::concat(
+      {"{\"process\": \"", this_process(), "\", \"outcome\": \"", outcome, "\"", members, "}\n"});
+  if (!packs::write_line(file.get(), line.data(), line.size())) {
+    complain_of_report(std::strerror(errno));
+  }
+}
+
+void add_text(const char *name, const std::string &value, std::string *members) {
+  *members += packs::concat({", \"", name, "\": "});
+  runtime::append_json(value, members);
+}
+
+// Returns the time since the process began, to 10 ms; zero if the system does not tell.
+std::chrono::microseconds age_of_process() {
+  char text[1024];
+  const packs::Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  const auto size = packs::uninterrupted([&] { return read(file.get(), text, sizeof(text) - 1); });
+  if (size <= 0) return {};
+  text[size] = '\0';
+  const char *place = std::strrchr(text, ')');  // ends the name, which may have blanks
+  constexpr int kFieldsBetween = 20;            // proc(5): "starttime"
+  for (int i = 0; place != nullptr && i < kFieldsBetween; ++i) place = std::strchr(place + 1, ' ');
+  struct timespec now {};
+  if (place == nullptr || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
+  const long long ticks = std::strtoll(place, nullptr, 10);
+  const std::chrono::microseconds began(ticks * 1'000'000 / sysconf(_SC_CLK_TCK));
+  return std::chrono::seconds(now.tv_sec) + std::chrono::microseconds(now.tv_nsec / 1000) - began;
+}
+
+// Adds up the compilations of this process.
+void note_compilation(const Built &built) {
+  static std::atomic<std::int64_t> all{0};
+  if (!settings().serve || !(built.rung.empty() || is_compiled(built.rung))) return;
+  const std::int64_t took = since(built.start).count();
+  const std::int64_t before = all.fetch_add(took);
+  const std::int64_t limit = std::chrono::microseconds(kLongCompilation).count();
+  if (before > limit || before + took <= limit) return;
+  complain(settings().overlay.empty()
+               ? "this run compiles programs that no pack has; a report names them (--report)"
+               : "this run compiles programs; the overlay keeps them for later runs");
+}
+
 }  // namespace
 
 bool is_compiled(const std::string &rung) { return rung == "source" || rung == "il"; }
+
+const std::string &this_process() {
+  static const std::string &made = *[] {
+    const std::uint64_t facts[] = {
+        static_cast<std::uint64_t>(getpid()),
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count())};
+    return new std::string(packs::hex64(packs::xxh3(facts, sizeof(facts))));
+  }();
+  return made;
+}
 
 std::string noted(const packs::Status &status) {
   const bool record = settings().record;
@@ -28,27 +116,47 @@ std::string noted(const packs::Status &status) {
   return record ? "it is recorded" : "no pack has it; the overlay keeps it";
 }
 
-void append_report(const Built &built) {
-  const std::string &path = settings().report;
-  if (path.empty()) return;
-  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
-                        std::chrono::steady_clock::now() - built.start)
-                        .count();
-  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file) return;
-  char milliseconds[32];
-  // Not %f: the application's locale may change its decimal point.
-  std::snprintf(milliseconds, sizeof(milliseconds), "%lld.%03lld",
-                static_cast<long long>(took / 1000), static_cast<long long>(took % 1000));
-  std::string line = "{\"program\": ";
-  runtime::append_json(built.program, &line);
-  line += std::string(", \"outcome\": \"") + outcome_of(built) + "\", \"rung\": ";
-  runtime::append_json(built.rung, &line);
-  line += ", \"reason\": ";
-  runtime::append_json(built.reason, &line);
-  line += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
-  line += std::string(", \"milliseconds\": ") + milliseconds + "}\n";
-  (void)packs::write_line(file.get(), line.data(), line.size());
+void report_start() {
+  if (settings().report.empty()) return;
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof(path));
+  std::string members;
+  add_text("layer", settings().record ? "record" : "serve", &members);
+  add_text("application", std::string(path, size > 0 ? static_cast<std::size_t>(size) : 0),
+           &members);
+  append("started", members);
+}
+
+void report_build(const Built &built, cl_program made) {
+  const std::string time = milliseconds(since(built.start));
+  note_compilation(built);
+  if (settings().report.empty()) return;
+  std::string members;
+  add_text("program", built.program, &members);
+  std::string names;
+  for (const std::string &name : made == nullptr ? std::set<std::string>() : kernel_names(made)) {
+    if (!names.empty()) names += ", ";
+    runtime::append_json(name, &names);
+  }
+  members += ", \"kernels\": [" + names + "]";
+  add_text("rung", built.rung, &members);
+  add_text("reason", built.reason, &members);
+  members += ", \"nearest\": " + (built.nearest.empty() ? "null" : built.nearest);
+  append(outcome_of(built), members + ", \"milliseconds\": " + time);
+}
+
+void report_own_binary(std::size_t bytes, Clock::time_point start) {
+  if (settings().report.empty()) return;
+  append("own_binary", packs::concat({", \"bytes\": ", packs::decimal(bytes),
+                                      ", \"milliseconds\": ", milliseconds(since(start))}));
+}
+
+void note_launch() { was_launched = true; }
+
+void note_results() {
+  static std::atomic<bool> done{false};
+  if (!was_launched || settings().report.empty() || done.exchange(true)) return;
+  append("first_result", ", \"milliseconds\": " + milliseconds(age_of_process()));
 }
 
 }  // namespace kiln::layer

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the outcome of each program's build in a file of JSON lines.
+// Reports what happens to an application's programs, in a file of JSON lines that processes share.
+// Nothing is reported unless the settings name a file; docs/use/layer.md describes the lines.
 #pragma once
 
 #include <chrono>
 #include <string>
 
 #include "kiln/packs/status.hpp"
+#include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
 
@@ -27,11 +29,25 @@ inline constexpr char kOnlyWithFiles[] =
 // Returns whether a program from this rung was compiled.
 bool is_compiled(const std::string &rung);
 
-// Appends {"program", "outcome", "rung", "reason", "nearest", "milliseconds"} to the report file,
-// if the settings name one, in a single write, so that lines of several processes stay whole.
-// "outcome" is "served", "compiled" (from the pack's source, for the overlay) or "passed";
-// "milliseconds" is the time since `start`, which the application waited unless it asked for a
-// callback. Ignores a file that cannot be written.
-void append_report(const Built &built);
+// Identifies a run of a process by 16 hexadecimal digits; process ids are used again.
+const std::string &this_process();
+
+// Reports that the layer was reached: "started".
+void report_start();
+
+// Reports a build: "served", "compiled" (from the pack's source, for the overlay) or "passed", with
+// the names of the kernels in `made`, which may be null, and the time since `built.start`, which
+// the application waited unless it asked for a callback. Under `kiln serve`, also says on standard
+// error, once, that programs have been compiled for over kLongCompilation.
+inline constexpr std::chrono::seconds kLongCompilation{2};
+void report_build(const Built &built, cl_program made);
+
+// Reports a program that the application made of a binary of its own: "own_binary".
+void report_own_binary(std::size_t bytes, std::chrono::steady_clock::time_point start);
+
+// Tells the report that a kernel was launched, or that the application has waited for results. The
+// first wait after a launch is reported with the time since the process began: "first_result".
+void note_launch();
+void note_results();
 
 }  // namespace kiln::layer

@@ -45,6 +45,26 @@ cl_device_id only_device(cl_program program) {
   return devices.size() == 1 ? devices[0] : nullptr;
 }
 
+std::set<std::string> kernel_names(cl_program built) {
+  std::set<std::string> names;
+  std::size_t size = 0;
+  if (next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
+    return names;
+  }
+  std::string list(size, '\0');
+  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(),
+                                         nullptr) != CL_SUCCESS) {
+    return names;
+  }
+  list.resize(std::min(list.find('\0'), size));
+  for (std::size_t start = 0; start < list.size();) {
+    const std::size_t end = std::min(list.find(';', start), list.size());
+    if (end > start) names.insert(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return names;
+}
+
 bool contains(const Devices &devices, cl_device_id device) {
   return std::find(devices.begin(), devices.end(), device) != devices.end();
 }

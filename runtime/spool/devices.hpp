@@ -2,6 +2,8 @@
 // The application's devices, as the runtime knows them.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "runtime/api/api.hpp"
@@ -24,6 +26,10 @@ cl_context context_of(cl_program program);
 
 // Returns the program's only device, or null.
 cl_device_id only_device(cl_program program);
+
+// Returns the names of the kernels, each once: drivers order them differently, and rusticl lists
+// some twice. Empty for a program that is not built, or if the driver fails.
+std::set<std::string> kernel_names(cl_program built);
 
 bool contains(const Devices &devices, cl_device_id device);
 bool contains_all(const Devices &devices, const Devices &others);

@@ -20,6 +20,7 @@
 #include "kiln/packs/text.hpp"
 #include "kiln/packs/writer.hpp"
 #include "runtime/source/recorded_files.hpp"
+#include "runtime/spool/build_report.hpp"
 #include "runtime/spool/devices.hpp"
 #include "runtime/spool/settings.hpp"
 
@@ -43,30 +44,8 @@ bool add_kernel(cl_program built, const std::string &name, packs::Variant *varia
   return code == CL_SUCCESS;
 }
 
-// Sorts the names and drops duplicates: drivers order them differently, and rusticl lists some
-// twice.
-std::set<std::string> names_in(const std::string &list) {
-  std::set<std::string> names;
-  for (std::size_t start = 0; start < list.size();) {
-    const std::size_t end = std::min(list.find(';', start), list.size());
-    if (end > start) names.insert(list.substr(start, end - start));
-    start = end + 1;
-  }
-  return names;
-}
-
 bool add_kernels(cl_program built, packs::Variant *variant) {
-  std::size_t size = 0;
-  if (next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS) {
-    return false;
-  }
-  std::string list(size, '\0');
-  if (size == 0 || next.clGetProgramInfo(built, CL_PROGRAM_KERNEL_NAMES, size, list.data(),
-                                         nullptr) != CL_SUCCESS) {
-    return false;
-  }
-  list.resize(std::min(list.find('\0'), size));
-  for (const std::string &name : names_in(list)) {
+  for (const std::string &name : kernel_names(built)) {
     if (!add_kernel(built, name, variant)) return false;
   }
   return !variant->kernels.empty();
@@ -154,13 +133,6 @@ packs::Status write_file(const std::string &path, const std::string &text) {
 
 bool is_there(const std::string &path) { return access(path.c_str(), F_OK) == 0; }
 
-std::uint64_t this_start() {
-  const std::uint64_t facts[] = {
-      static_cast<std::uint64_t>(getpid()),
-      static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count())};
-  return packs::xxh3(facts, sizeof(facts));
-}
-
 // Hashes the command line, as much as one read returns.
 std::uint64_t this_command() {
   char words[4096];
@@ -186,8 +158,7 @@ void append_line(const std::string &path, const std::string &line) {
 
 void note_start(const std::string &spool, const std::string &program) {
   if (!is_first(program)) return;
-  static const std::string prefix =
-      packs::hex64(this_start()) + " " + packs::hex64(this_command()) + " ";
+  static const std::string prefix = this_process() + " " + packs::hex64(this_command()) + " ";
   append_line(spool + "/" + packs::kStartsFile, prefix + program + "\n");
 }
 

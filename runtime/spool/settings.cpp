@@ -46,6 +46,7 @@ Settings read_settings() {
   if (getauxval(AT_SECURE) != 0) return made;  // runs with another user's rights
   made.spool = variable("KILN_SPOOL");
   made.record = variable("KILN_LAYER") == "record" && !made.spool.empty();
+  made.serve = variable("KILN_LAYER") == "serve";
   made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
   made.tuned = variable("KILN_TUNED") != "0";

@@ -12,6 +12,7 @@ inline constexpr char kSystemPacks[] = "/usr/share/kiln/packs";
 
 struct Settings {
   bool record = false;  // KILN_LAYER=record, and there is a spool
+  bool serve = false;   // KILN_LAYER=serve: `kiln serve` is running the application
   std::string spool;    // KILN_SPOOL: folder for recorded programs
   // KILN_PACK: files, and folders of *.kiln files; otherwise the existing folders of KILN_PACK_PATH
   // or kSystemPacks.

@@ -147,7 +147,7 @@ class Runs:
     def lines(self, name):
         """The lines of a report."""
         text = (self.folder / name).read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return [json.loads(line) for line in text.splitlines() if '"program"' in line]
 
 
 def building(lines):

@@ -18,7 +18,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, lines_of, must, run
+from layer_test import APPLICATION, FOLDER, KILN, PLACE, bare, complaints, lines_of, must, run
 
 FORGE, DRIVER = (os.path.abspath(path) for path in sys.argv[4:6])
 RANGES = ("64", "100", "48x8", "16x8x4", "65536")
@@ -70,7 +70,7 @@ class Tuned(unittest.TestCase):
         done = run(KILN, "serve", *options, "--report", report, "--", APPLICATION, *RANGES,
                    **{**self.variables, **variables})
         self.assertEqual(done.code, 0, done.error)
-        self.assertNotIn("kiln", done.error)
+        self.assertEqual(complaints(done), [])
         self.assertEqual({line["outcome"] for line in lines_of(report)}, {"served"})
         self.assertEqual(results(done.output), results(self.alone))
         return done.output

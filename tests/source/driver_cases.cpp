@@ -637,6 +637,7 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
   std::map<std::string, std::size_t> reasons;
   std::size_t noted = 0, not_built = 0;
   for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"program\"") == std::string::npos) continue;
     ++programs;
     const std::string outcome = field(line, "outcome"), reason = field(line, "reason");
     ++outcomes[outcome];

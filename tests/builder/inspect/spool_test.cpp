@@ -17,10 +17,11 @@ packs::Program program(const std::string &name, const std::string &options,
   return made;
 }
 
-// Three programs of one shape, and two that are alone with theirs.
-packs::Contents five() {
+// Four programs of one shape, and two that are alone with theirs.
+packs::Contents six() {
   packs::Contents contents;
-  for (const char *name : {"a", "b", "c"}) contents.programs.push_back(program(name, "-DX", "k"));
+  for (const char *name : {"a", "b", "c", "d"})
+    contents.programs.push_back(program(name, "-DX", "k"));
   contents.programs.push_back(program("other-options", "", "k"));
   contents.programs.push_back(program("other-kernel", "-DX", "l"));
   return contents;
@@ -31,30 +32,38 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a text that each start has another of is told", "[spool]") {
-  CHECK(changing_programs(five(), "1 app a\n2 app b\n3 app c\n") == Names{"a", "b", "c"});
-  CHECK(changing_programs(five(), "1 app a\n1 app b\n2 app c\n") == Names{"a", "b", "c"});
+  CHECK(changing_programs(six(), "1 app a\n2 app b\n3 app c\n") == Names{"a", "b", "c"});
+  CHECK(changing_programs(six(), "1 app a\n1 app b\n2 app c\n3 app d\n") ==
+        Names{"a", "b", "c", "d"});
 }
 
 TEST_CASE("what two starts built is reproducible, and so are those like it", "[spool]") {
-  CHECK(changing_programs(five(), "1 app a\n2 app a\n").empty());
-  CHECK(changing_programs(five(), "1 app a\n2 app a\n2 app b\n").empty());
-  CHECK(changing_programs(five(), "1 app a\n2 app b\n3 app a\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 app a\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 app a\n2 app b\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 app b\n3 app a\n").empty());
 }
 
 TEST_CASE("one start says nothing, nor do starts of other commands or other shapes", "[spool]") {
-  CHECK(changing_programs(five(), "").empty());
-  CHECK(changing_programs(five(), "1 app a\n1 app b\n").empty());
-  CHECK(changing_programs(five(), "1 app a\n2 tool b\n").empty());
-  CHECK(changing_programs(five(), "1 app a\n2 app other-options\n3 app other-kernel\n").empty());
+  CHECK(changing_programs(six(), "").empty());
+  CHECK(changing_programs(six(), "1 app a\n1 app b\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 tool b\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 app other-options\n3 app other-kernel\n").empty());
 }
 
 TEST_CASE("what another command builds at each start is reproducible", "[spool]") {
-  CHECK(changing_programs(five(), "1 app a\n2 app b\n3 tool a\n4 tool a\n") == Names{"b"});
+  CHECK(changing_programs(six(), "1 app a\n2 app b\n3 app c\n4 tool a\n5 tool a\n") ==
+        Names{"b", "c"});
+}
+
+TEST_CASE("two starts with different texts may be one before and one after an upgrade", "[spool]") {
+  CHECK(changing_programs(six(), "1 app a\n2 app b\n").empty());
+  CHECK(changing_programs(six(), "1 app a\n2 app b\n3 app b\n").empty());
 }
 
 TEST_CASE("lines that are cut, and programs that are not there, are passed over", "[spool]") {
-  CHECK(changing_programs(five(), "1 app\n\n1 app gone\n2 app b\n3 app c") == Names{"b", "c"});
-  CHECK(changing_programs(five(), "1 app a\n2 ap").empty());
+  CHECK(changing_programs(six(), "1 app\n\n1 app gone\n2 app b\n3 app c\n4 app a") ==
+        Names{"a", "b", "c"});
+  CHECK(changing_programs(six(), "1 app a\n2 ap").empty());
 }
 
 }  // namespace kiln::builder

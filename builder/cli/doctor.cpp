@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// kiln doctor: looks at everything between an application and Kiln's binaries, and names what is
+// wrong.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "builder/base/names.hpp"
+#include "builder/base/this_process.hpp"
+#include "builder/cli/layer_options.hpp"
+#include "builder/device/platforms.hpp"
+#include "builder/inspect/overlay_folder.hpp"
+#include "builder/inspect/printable.hpp"
+#include "builder/process/fork_call.hpp"
+#include "builder/process/run_tool.hpp"
+#include "kiln/packs/pack_folder.hpp"
+
+namespace kiln::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// The variables that Kiln reads; docs/use/layer.md and the manual page describe them.
+const std::vector<std::string> kVariables = {
+    "KILN_CLANG",     "KILN_ICD_LOADER", "KILN_LAYER",   "KILN_LIBCLC",
+    "KILN_LIBRARY",   "KILN_NEO_ROOT",   "KILN_OVERLAY", "KILN_PACK",
+    "KILN_PACK_PATH", "KILN_PTXAS",      "KILN_REPORT",  "KILN_SPIRV_VAL",
+    "KILN_SPOOL",     "KILN_STORE",      "KILN_TUNED",   "KILN_LLVM_SPIRV"};
+
+// What was found: facts for --json, lines of text, and problems.
+class Findings {
+ public:
+  void add(const char *name, json value) { facts_[name] = std::move(value); }
+  void say(const std::string &line) { text_ += builder::printable_line(line) + "\n"; }
+  void blame(const std::string &problem) { problems_.push_back(problem); }
+
+  int print_all(bool as_json) {
+    if (as_json) {
+      facts_["schema"] = 1;
+      facts_["problems"] = problems_;
+      print(facts_);
+    } else {
+      for (const std::string &problem : problems_) say("problem: " + problem);
+      print(text_ + (problems_.empty() ? "no problem was found\n" : ""));
+    }
+    return problems_.empty() ? kDone : kSomeFailed;
+  }
+
+ private:
+  json facts_ = json::object();
+  std::string text_;
+  std::vector<std::string> problems_;
+};
+
+void look_at_variables(Findings *findings) {
+  json unknown = json::array();
+  for (char **entry = environ; *entry != nullptr; ++entry) {
+    const std::string name(*entry, std::strcspn(*entry, "="));
+    if (!name.starts_with("KILN_")) continue;
+    if (std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end()) continue;
+    const auto near = builder::suggest(name, kVariables);
+    unknown.push_back(name);
+    findings->blame(fmt::format("Kiln does not read the variable {}{}", name,
+                                near ? "; did you mean " + *near + "?" : ""));
+  }
+  findings->add("unknown_variables", unknown);
+}
+
+void look_at_drivers(Findings *findings) {
+  json drivers = json::array(), platforms = json::array();
+  for (const builder::Driver &driver : builder::installed_drivers()) {
+    drivers.push_back(
+        {{"file", driver.file}, {"library", driver.library}, {"error", driver.status.message}});
+    findings->say(
+        fmt::format("driver: {} ({}){}", driver.library, driver.file,
+                    driver.status.ok() ? "" : ": cannot be loaded: " + driver.status.message));
+  }
+  findings->add("drivers", drivers);
+  const auto found = builder::list_platforms();
+  if (found.ok()) {
+    for (const builder::Platform &platform : *found) {
+      platforms.push_back({{"name", platform.name},
+                           {"version", platform.version},
+                           {"devices", platform.devices},
+                           {"error", platform.why_none}});
+      const bool is_told = platform.name == "rusticl" && variable("RUSTICL_ENABLE").empty();
+      findings->say(
+          fmt::format("platform: {} ({}): {}{}{}", platform.name, platform.version,
+                      count(platform.devices, "device"),
+                      platform.why_none.empty() ? "" : ": " + platform.why_none,
+                      is_told ? "; RUSTICL_ENABLE names the drivers that it may use" : ""));
+    }
+  }
+  findings->add("platforms", platforms);
+}
+
+std::vector<builder::DeviceInfo> look_at_devices(Findings *findings) {
+  json listed = json::array();
+  auto devices = builder::list_devices();
+  if (!devices.ok()) {
+    findings->blame(devices.status().message);
+    findings->add("devices", listed);
+    return {};
+  }
+  for (const builder::DeviceInfo &device : *devices) {
+    listed.push_back(device.label());
+    findings->say(fmt::format("device {}: {}", device.index, device.label()));
+  }
+  findings->add("devices", listed);
+  return std::move(*devices);
+}
+
+void look_at_loader(const builder::LoaderChoice &loader, Findings *findings) {
+  json facts = nullptr;
+  if (!loader.found) {
+    findings->blame("there is no ICD loader, libOpenCL.so.1: install ocl-icd-libopencl1");
+  } else {
+    facts = {{"path", loader.found->path},
+             {"takes_layers", loader.found->takes_layers},
+             {"preload", loader.preload}};
+    findings->say(
+        fmt::format("ICD loader: {} {}", loader.found->path,
+                    loader.found->takes_layers ? "takes layers" : "does not take layers"));
+    if (!loader.preload.empty()) {
+      findings->say(fmt::format("  kiln record and kiln serve load {} before it", loader.preload));
+    }
+    if (!loader.why_not.empty()) findings->blame(loader.why_not);
+  }
+  findings->add("icd_loader", facts);
+}
+
+bool has_started(const std::string &report) {
+  std::ifstream file(report);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find("\"started\"") != std::string::npos;
+}
+
+// Splits a list of paths, as in variables of the environment.
+std::vector<std::string> listed_paths(const std::string &list) {
+  std::vector<std::string> paths;
+  std::istringstream words(list);
+  for (std::string path; std::getline(words, path, ':');) {
+    if (!path.empty()) paths.push_back(path);
+  }
+  return paths;
+}
+
+// Has another process of Kiln's list the devices under the layer.
+void look_at_layer(const builder::LoaderChoice &loader, const std::string &named,
+                   const std::string &report, Findings *findings) {
+  const auto layer = find_layer(named);
+  json facts = {{"path", layer.ok() ? *layer : ""}, {"reached", false}};
+  if (!layer.ok()) {
+    findings->blame(layer.status().message);
+  } else if (loader.why_not.empty()) {
+    builder::LayerEnvironment environment;
+    environment.layer = *layer;
+    environment.preload = loader.preload;
+    environment.report = report;
+    builder::ProcessRequest request;
+    request.program = builder::executable_folder() / "kiln";
+    request.arguments = {"devices", "--json"};
+    const auto variables = builder::layer_variables(environment);
+    if (variables.ok()) {
+      request.environment.assign(variables->begin(), variables->end());
+    }
+    (void)builder::run_tool(request);
+    const bool reached = has_started(report);
+    facts["reached"] = reached;
+    findings->say(fmt::format("layer: {} {}", *layer, reached ? "is reached" : "is not reached"));
+    if (!reached) findings->blame("the ICD loader does not call the layer");
+  }
+  findings->add("layer", facts);
+}
+
+// Counts the programs of a pack that have a binary for the device.
+std::size_t served_by(const packs::Contents &contents, const builder::DeviceInfo &device) {
+  std::size_t programs = 0;
+  for (const packs::Target &target : contents.targets) {
+    if (target.key != device.description.key.text()) continue;
+    for (const packs::Program &program : contents.programs) {
+      programs += std::any_of(
+          program.variants.begin(), program.variants.end(), [&](const packs::Variant &variant) {
+            return std::any_of(target.binaries.begin(), target.binaries.end(),
+                               [&](const auto &binary) { return binary.variant == variant.hash; });
+          });
+    }
+  }
+  return programs;
+}
+
+void look_at_pack(const std::string &path, const std::vector<builder::DeviceInfo> &devices,
+                  json *packs, Findings *findings) {
+  const auto open = open_pack(path);
+  if (!open.ok()) {
+    findings->blame(open.status().message);
+    packs->push_back({{"path", path}, {"error", open.status().message}});
+    return;
+  }
+  json served = json::array();
+  const std::size_t all = open->contents.programs.size();
+  findings->say(fmt::format("pack: {}: {}", path, count(all, "program")));
+  std::size_t most = 0;
+  for (const builder::DeviceInfo &device : devices) {
+    const std::size_t programs = served_by(open->contents, device);
+    served.push_back(programs);
+    most = std::max(most, programs);
+    findings->say(fmt::format("  {} of them have a binary for device {}", programs, device.index));
+  }
+  if (most == 0 && all != 0 && !devices.empty()) {
+    findings->blame(path + " has no binary for a device of this machine; 'kiln explain' says why");
+  }
+  packs->push_back({{"path", path}, {"programs", all}, {"served", served}, {"error", ""}});
+}
+
+void look_at_packs(const std::vector<std::string> &paths,
+                   const std::vector<builder::DeviceInfo> &devices, Findings *findings) {
+  json packs = json::array();
+  for (const std::string &path : paths) {
+    std::error_code error;
+    std::vector<std::string> files = {path};
+    if (fs::is_directory(path, error)) {
+      files.clear();
+      if (Status s = kiln::packs::packs_in(path, &files); !s.ok()) findings->blame(s.message);
+      if (files.empty()) findings->blame(path + " has no packs (*.kiln)");
+    }
+    for (const std::string &file : files) look_at_pack(file, devices, &packs, findings);
+  }
+  findings->add("packs", packs);
+}
+
+struct FolderSize {
+  std::size_t files = 0;
+  std::uintmax_t bytes = 0;
+};
+
+FolderSize size_of(const fs::path &folder) {
+  FolderSize size;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (!at->is_regular_file(error)) continue;
+    ++size.files;
+    size.bytes += at->file_size(error);
+  }
+  return size;
+}
+
+void look_at_overlay(const std::string &path, Findings *findings) {
+  std::error_code error;
+  if (path.empty()) {
+    findings->add("overlay", nullptr);
+    return;
+  }
+  json facts = {{"path", path}, {"files", 0}, {"bytes", 0}, {"quarantined", 0}};
+  if (!fs::is_directory(path, error)) {
+    findings->say("overlay: " + path + " does not exist yet");
+  } else {
+    const FolderSize size = size_of(path);
+    const auto folder = builder::read_overlay(path);
+    std::size_t quarantined = 0;
+    if (folder.ok()) {
+      for (const auto &driver : folder->drivers) quarantined += driver.deaths;
+    } else {
+      findings->blame(folder.status().message);
+    }
+    facts = {
+        {"path", path}, {"files", size.files}, {"bytes", size.bytes}, {"quarantined", quarantined}};
+    findings->say(fmt::format("overlay: {}: {}, {} bytes, {} quarantined", path,
+                              count(size.files, "file"), size.bytes, quarantined));
+    if (access(path.c_str(), W_OK | X_OK) != 0) {
+      findings->blame(fmt::format("{}: {}; nothing new is kept", path, std::strerror(errno)));
+    }
+  }
+  findings->add("overlay", facts);
+}
+
+// Runs the application as kiln serve does, and tells what became of its programs.
+void look_at_application(const LayerArguments &arguments, const builder::LoaderChoice &loader,
+                         Findings *findings) {
+  const auto variables = variables_of(arguments, loader);
+  if (!variables.ok()) return findings->blame(variables.status().message);
+  const auto exit = run_under_layer(arguments.command, *variables, "serve", true);
+  if (!exit.ok()) return findings->blame(exit.status().message);
+  const bool reached = has_started(arguments.report);
+  findings->add(
+      "application",
+      {{"reached", reached}, {"exit", exit->end == builder::ProcessEnd::exited ? exit->code : -1}});
+  if (!reached) {
+    return findings->blame(
+        "the application did not reach the layer: it uses no OpenCL, or brings a driver or an ICD "
+        "loader of its own");
+  }
+}
+
+int run(LayerArguments arguments, bool as_json) {
+  Findings findings;
+  const auto folder = builder::TemporaryFolder::make();
+  if (!folder.ok()) return fail(folder.status());
+  if (arguments.packs.empty()) arguments.packs = listed_paths(variable("KILN_PACK"));
+  if (arguments.overlay.empty()) arguments.overlay = variable("KILN_OVERLAY");
+  const builder::LoaderChoice loader = builder::choose_icd_loader();
+  look_at_loader(loader, &findings);
+  look_at_layer(loader, arguments.layer, folder->path() + "/reached", &findings);
+  look_at_drivers(&findings);
+  const auto devices = look_at_devices(&findings);
+  look_at_packs(arguments.packs, devices, &findings);
+  look_at_overlay(arguments.overlay, &findings);
+  look_at_variables(&findings);
+  if (!arguments.command.empty()) {
+    arguments.report = folder->path() + "/report";
+    look_at_application(arguments, loader, &findings);
+  }
+  return findings.print_all(as_json);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App &app, Command *command) {
+  struct DoctorArguments : LayerArguments {
+    bool json = false;
+  };
+  auto options = std::make_shared<DoctorArguments>();
+  CLI::App *sub = app.add_subcommand(
+      "doctor", "Look at what is between an application and its binaries, and name what is wrong");
+  add_serving_options(*sub, options.get());
+  add_application(*sub, options.get());
+  add_json_flag(*sub, &options->json);
+  sub->callback([=] { *command = [=] { return run(*options, options->json); }; });
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the layer, checks what it is told, and runs an application under it.
+#include "builder/cli/layer_options.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "builder/base/this_process.hpp"
+#include "builder/cli/parse.hpp"
+#include "builder/process/foreground.hpp"
+
+namespace kiln::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kLayer[] = "libkiln_layer.so";
+
+// Makes the path absolute, because the command may change its folder.
+std::string whole_path(const std::string &path) {
+  std::error_code error;
+  return path.empty() ? path : fs::absolute(path, error).string();
+}
+
+// Checks that lines can be appended to the report, which the layer could only tell the application.
+Status check_report(const std::string &path) {
+  if (path.empty()) return {};
+  const packs::Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  return file ? Status() : Status(Code::failed, path + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+void add_application(CLI::App &sub, LayerArguments *arguments) {
+  sub.add_option("command", arguments->command, "After \"--\": the application and its arguments");
+  sub.add_option("--layer", arguments->layer, "The layer; default: libkiln_layer.so beside kiln")
+      ->type_name("FILE");
+}
+
+void add_serving_options(CLI::App &sub, LayerArguments *arguments) {
+  sub.add_option("--pack", arguments->packs, "Pack, or folder of packs; repeatable")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
+  add_overlay_option(sub, &arguments->overlay,
+                     "Keep in DIR what had to be compiled on this device");
+}
+
+Result<std::string> find_layer(const std::string &named) {
+  std::error_code error;
+  if (!named.empty()) {
+    if (fs::is_regular_file(named, error)) return whole_path(named);
+    return Status(Code::no_opencl, named + ": no such file");
+  }
+  const fs::path folder = builder::executable_folder();
+  for (const fs::path &place : {folder / kLayer, folder / KILN_LAYER_FROM_BIN / kLayer}) {
+    if (fs::is_regular_file(place, error)) return fs::weakly_canonical(place, error).string();
+  }
+  return Status(Code::no_opencl,
+                std::string("no ") + kLayer + " beside kiln; expected --layer FILE");
+}
+
+Result<builder::Variables> variables_of(const LayerArguments &arguments,
+                                        const builder::LoaderChoice &loader) {
+  if (Status s = check_report(arguments.report); !s.ok()) return s;
+  auto layer = find_layer(arguments.layer);
+  if (!layer.ok()) return layer.status();
+  builder::LayerEnvironment environment;
+  environment.layer = *layer;
+  for (const std::string &pack : arguments.packs) environment.packs.push_back(whole_path(pack));
+  environment.overlay = whole_path(arguments.overlay);
+  environment.report = whole_path(arguments.report);
+  environment.spool = whole_path(arguments.spool);
+  environment.preload = loader.preload;
+  if (!loader.preload.empty()) {
+    complain(fmt::format("{} does not take layers; {} is loaded before it (LD_PRELOAD)",
+                         loader.found->path, loader.preload));
+  }
+  return builder::layer_variables(environment);
+}
+
+void set_variables(const builder::Variables &variables, const char *mode) {
+  for (const auto &[name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  setenv("KILN_LAYER", mode, 1);
+}
+
+Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
+                                             const builder::Variables &variables, const char *mode,
+                                             bool aside) {
+  set_variables(variables, mode);
+  const builder::ProcessExit exit = builder::run_foreground(command, [aside] {
+    restore_signals();
+    if (aside) dup2(STDERR_FILENO, STDOUT_FILENO);
+  });
+  if (exit.end != builder::ProcessEnd::not_started) return exit;
+  return Status(Code::no_opencl, command[0] + ": " + std::strerror(exit.code));
+}
+
+}  // namespace kiln::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that run an application under the layer share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/cli/common_options.hpp"
+#include "builder/layer/icd_loader.hpp"
+#include "builder/layer/layer_environment.hpp"
+#include "builder/process/child_process.hpp"
+
+namespace kiln::cli {
+
+struct LayerArguments {
+  std::vector<std::string> command;
+  std::string layer;
+  std::string spool;               // record
+  std::vector<std::string> packs;  // serve
+  std::string overlay;             // serve
+  std::string report;
+};
+
+// Adds the command and --layer.
+void add_application(CLI::App &sub, LayerArguments *arguments);
+// Adds --pack and --overlay.
+void add_serving_options(CLI::App &sub, LayerArguments *arguments);
+
+// Finds the layer: `named`, or else beside this executable in a build, and in the library folder of
+// an installation. Fails with Code::no_opencl.
+Result<std::string> find_layer(const std::string &named);
+
+// Returns the variables of a layer that the application's ICD loader takes. Says so if another
+// loader is loaded before that loader. Fails if there is no layer, if no line can be appended to
+// the report, and as builder::layer_variables() does.
+Result<builder::Variables> variables_of(const LayerArguments &arguments,
+                                        const builder::LoaderChoice &loader);
+
+// Sets the variables, and KILN_LAYER to `mode`, in this process.
+void set_variables(const builder::Variables &variables, const char *mode);
+
+// Sets the variables and runs the application to its end. With `aside`, what it prints goes to
+// standard error, since standard output is for Kiln's own result. Fails with Code::no_opencl if it
+// cannot be executed: the exit code is then that of a missing tool.
+Result<builder::ProcessExit> run_under_layer(const std::vector<std::string> &command,
+                                             const builder::Variables &variables, const char *mode,
+                                             bool aside = false);
+
+}  // namespace kiln::cli

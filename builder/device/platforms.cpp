@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the ICD loader's files, and asks each platform for its devices.
+#include "builder/device/platforms.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <dlfcn.h>
+
+#include "builder/process/fork_call.hpp"
+#include "builder/process/status_json.hpp"
+#include "runtime/opencl/error.hpp"
+#include "runtime/opencl/library.hpp"
+
+namespace kiln::builder {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::chrono::seconds kTimeout{60};
+constexpr cl_uint kMostPlatforms = 256;
+
+std::vector<fs::path> icd_files() {
+  const char *named = std::getenv("OCL_ICD_VENDORS");
+  const fs::path place = named == nullptr || *named == '\0' ? "/etc/OpenCL/vendors" : named;
+  std::vector<fs::path> files;
+  std::error_code error;
+  if (!fs::is_directory(place, error)) {
+    if (place.extension() == ".icd") files.push_back(place);
+    return files;
+  }
+  for (fs::directory_iterator at(place, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".icd") files.push_back(at->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Driver driver_of(const fs::path &icd) {
+  Driver driver{icd.string(), {}, {}};
+  std::ifstream file(icd);
+  if (!std::getline(file, driver.library) || driver.library.empty()) {
+    driver.status = {Code::bad_input, "the file names no library"};
+    return driver;
+  }
+  const ChildResult loaded = fork_call(
+      [&]() -> json {
+        const void *library = dlopen(driver.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        return library == nullptr ? dlerror() : "";
+      },
+      kTimeout);
+  const std::string why = loaded.ok() ? loaded.answer.get<std::string>() : loaded.reason();
+  if (!why.empty()) driver.status = {Code::no_opencl, why};
+  return driver;
+}
+
+json text_of(const runtime::OpenCL &cl, cl_platform_id platform, cl_platform_info what) {
+  std::size_t size = 0;
+  if (cl.clGetPlatformInfo(platform, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  if (cl.clGetPlatformInfo(platform, what, size, text.data(), nullptr) != CL_SUCCESS) return "";
+  return text.substr(0, text.find('\0'));
+}
+
+json platforms_here() {
+  runtime::OpenCL cl{};
+  const auto usual = runtime::default_opencl_candidates();
+  if (Status s = runtime::load_opencl(usual.names, usual.count, &cl, nullptr); !s.ok()) {
+    return to_json(s);
+  }
+  json platforms = json::array();
+  cl_platform_id ids[kMostPlatforms];
+  cl_uint count = 0;
+  if (cl.clGetPlatformIDs(kMostPlatforms, ids, &count) != CL_SUCCESS) count = 0;
+  for (cl_uint i = 0; i < std::min(count, kMostPlatforms); ++i) {
+    cl_uint devices = 0;
+    const cl_int code = cl.clGetDeviceIDs(ids[i], CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
+    platforms.push_back({{"name", text_of(cl, ids[i], CL_PLATFORM_NAME)},
+                         {"version", text_of(cl, ids[i], CL_PLATFORM_VERSION)},
+                         {"devices", code == CL_SUCCESS ? devices : 0},
+                         {"why_none", code == CL_SUCCESS ? "" : runtime::cl_error_text(code)}});
+  }
+  return {{"platforms", platforms}};
+}
+
+}  // namespace
+
+std::vector<Driver> installed_drivers() {
+  std::vector<Driver> drivers;
+  for (const fs::path &icd : icd_files()) drivers.push_back(driver_of(icd));
+  return drivers;
+}
+
+Result<std::vector<Platform>> list_platforms() {
+  const ChildResult child = fork_call(platforms_here, kTimeout);
+  if (Status s = child.status(); !s.ok()) return s;
+  std::vector<Platform> platforms;
+  for (const json &one : child.answer["platforms"]) {
+    platforms.push_back({one["name"], one["version"], one["devices"], one["why_none"]});
+  }
+  return platforms;
+}
+
+}  // namespace kiln::builder

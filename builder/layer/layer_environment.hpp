@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variables that put the layer between an application and its driver, and how they are written
+// for what starts the application.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "builder/base/builder_status.hpp"
+
+namespace kiln::builder {
+
+// Paths are absolute: the application may have another working directory.
+struct LayerEnvironment {
+  std::string layer;
+  std::vector<std::string> packs;  // files, and folders of *.kiln files
+  std::string overlay;             // empty: none
+  std::string report;              // empty: none
+  std::string preload;             // an ICD loader that takes layers; empty: none is needed
+  std::string spool;               // empty: the layer serves
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Returns the variables, with those of this process's OPENCL_LAYERS and LD_PRELOAD in them. Fails
+// with Code::bad_argument for a path with a colon, which separates paths in such lists.
+Result<Variables> layer_variables(const LayerEnvironment &environment);
+
+// The forms that variables can be written in: "sh", "environment.d", "systemd", "desktop" and
+// "container".
+const std::vector<std::string> &environment_forms();
+
+// Returns lines that set the variables, in one of environment_forms().
+std::string variables_text(const Variables &variables, const std::string &form);
+
+}  // namespace kiln::builder

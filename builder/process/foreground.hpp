@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the user's own program in this process's place, and then goes on. POSIX.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "builder/process/child_process.hpp"
+
+namespace kiln::builder {
+
+// Runs a program, searched in PATH, to its end, with this process's streams, folder, environment,
+// process group and terminal. Meanwhile SIGINT and SIGQUIT are left to the program, which gets them
+// from the terminal, too, and SIGTERM and SIGHUP are passed on to it. `in_child` runs in the child
+// before the program, and may only call what is safe after a fork. Returns ProcessEnd::not_started
+// with errno if the program cannot be executed. Call from a single-threaded process.
+ProcessExit run_foreground(const std::vector<std::string> &command,
+                           const std::function<void()> &in_child);
+
+// Returns the exit code that stands for the end of a program; if a signal ended it, ends this
+// process by the same signal, as the parent would have seen without this process.
+int end_as(const ProcessExit &exit);
+
+}  // namespace kiln::builder

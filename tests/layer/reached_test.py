@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kiln record and kiln serve reach the application, or say why not; and what their report tells.
+
+    reached_test.py KILN LAYER APPLICATION BINARY_CACHE LOADER [TEST...]
+
+APPLICATION is application.c, BINARY_CACHE is binary_cache.c, and LOADER is without_layers.c, an ICD
+loader that takes no layers. OCL_ICD_VENDORS chooses the driver.
+
+Exit codes: 0 passed, 1 failed, 77 there is no device.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BINARY_CACHE, LOADER = (os.path.abspath(path) for path in sys.argv[4:6])
+sys.argv[4:6] = []  # the rest is layer_test's
+# pylint: disable=wrong-import-position
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, all_lines_of, environment, lines_of,  # noqa: E402
+                        recording, run, serving)
+
+# Of a machine where another loader comes first.
+OTHER = {"LD_LIBRARY_PATH": os.path.dirname(LOADER)}
+IN_FRONT = "does not take layers; "
+
+
+def said(done):
+    """Kiln's lines on standard error."""
+    return [line for line in done.error.splitlines() if line.startswith("kiln")]
+
+
+class Reached(unittest.TestCase):
+    def setUp(self):
+        self.place = Path(tempfile.mkdtemp(prefix="reached", dir=FOLDER))
+        self.spool, self.overlay = self.place / "spool", self.place / "overlay"
+        self.report = self.place / "report"
+        if run(APPLICATION, "build").code == 77:
+            print("SKIP: there is no device")
+            sys.exit(77)
+
+    def test_a_loader_without_layers_gets_another_in_front(self):
+        """Alone, the application does not even start; under Kiln it has a driver and the layer."""
+        self.assertNotEqual(run(APPLICATION, "build", **OTHER).code, 0)
+        recorded = run(*recording(self.spool, "build"), **OTHER)
+        self.assertEqual(recorded.code, 0, recorded.error)
+        self.assertIn(IN_FRONT, said(recorded)[0])
+        self.assertTrue(list(self.spool.glob("cl-*.kiln")))
+        served = run(*serving("--overlay", self.overlay, "--report", self.report,
+                              sections=("build",)), **OTHER)
+        self.assertEqual(served.output, recorded.output)
+        self.assertIn(IN_FRONT, said(served)[0])
+        self.assertEqual([line["layer"] for line in all_lines_of(self.report)
+                          if line["outcome"] == "started"], ["serve"])
+
+    def test_no_loader_takes_layers(self):
+        """Then record runs nothing, and serve says that it does nothing."""
+        variables = {**OTHER, "KILN_ICD_LOADER": LOADER}
+        done = run(*recording(self.spool, "build"), **variables)
+        self.assertEqual((done.code, done.output), (5, ""))
+        self.assertIn("KILN_ICD_LOADER", done.error)
+        done = run(*serving("--overlay", self.overlay, sections=("build",)), **variables)
+        self.assertEqual(done.code, run(APPLICATION, "build", **OTHER).code)
+        self.assertIn("runs without Kiln", done.error)
+
+    def test_record_says_that_nothing_used_opencl(self):
+        """An application that uses none is no failure."""
+        done = run(KILN, "record", "-o", self.spool, "--", "true")
+        self.assertEqual(done.code, 0)
+        self.assertIn("nothing was recorded", done.error)
+
+    def test_record_tells_of_programs_from_the_applications_cache(self):
+        """The first run compiles and is recorded, the second loads its binary."""
+        file = self.place / "binary"
+        command = (KILN, "record", "--layer", LAYER, "-o", self.spool, "--", BINARY_CACHE, file)
+        first = run(*command)
+        self.assertEqual(said(first), [f"kiln: 1 program recorded in {self.spool}"], first.error)
+        second = run(*command)
+        self.assertIn(f"kiln: 0 programs recorded in {self.spool}; 1 program loaded from the "
+                      "application's own cache, not recorded", second.error)
+
+    def test_own_binaries_are_in_every_report(self):
+        """With packs and without an overlay, too."""
+        file = self.place / "binary"
+        for _ in range(2):
+            run(KILN, "serve", "--layer", LAYER, "--pack", self.place, "--report", self.report, "--",
+                BINARY_CACHE, file)
+        (line,) = [line for line in all_lines_of(self.report) if line["outcome"] == "own_binary"]
+        self.assertEqual(line["bytes"], file.stat().st_size)
+
+    def test_lines_of_a_run(self):
+        """Start, programs with their kernels, and the first result, all of one process."""
+        run(*serving("--overlay", self.overlay, "--report", self.report, sections=("build", "run")))
+        lines = all_lines_of(self.report)
+        self.assertEqual(len({line["process"] for line in lines}), 1)
+        self.assertEqual(lines[0]["application"], os.path.realpath(APPLICATION))
+        self.assertIn(["add", "scale"], [line["kernels"] for line in lines_of(self.report)])
+        (first,) = [line for line in lines if line["outcome"] == "first_result"]
+        self.assertGreater(first["milliseconds"], 0)
+        self.assertTrue(lines_of(self.report))
+
+    def test_a_long_compilation_is_told_once(self):
+        """By the report's own times."""
+        done = run(*serving("--overlay", self.overlay, "--report", self.report))
+        took = sum(line["milliseconds"] for line in lines_of(self.report)
+                   if line["outcome"] != "served")
+        told = [line for line in said(done) if "keeps them for later runs" in line]
+        self.assertEqual(len(told), 1 if took > 2000 else 0, (took, done.error))
+
+    def test_a_report_that_cannot_be_written(self):
+        """It is refused before the start; the layer tells it by itself."""
+        bad = self.place / "none" / "report"
+        for command in (serving("--overlay", self.overlay, "--report", bad, sections=("build",)),
+                        (KILN, "record", "-o", self.spool, "--report", bad, "--", APPLICATION)):
+            done = run(*command)
+            self.assertEqual((done.code, done.output), (1, ""), done.error)
+            self.assertEqual(said(done), [f"kiln: {bad}: No such file or directory"])
+        done = run(APPLICATION, "build", OPENCL_LAYERS=LAYER, KILN_OVERLAY=str(self.overlay),
+                   KILN_REPORT=str(bad))
+        self.assertEqual(done.code, 0, done.error)
+        self.assertEqual(said(done), [f"kiln layer: {bad}: no report: No such file or directory"])
+
+    def test_record_ends_as_the_application_ends(self):
+        """By the same code, or by the same signal; SIGTERM is passed on."""
+        shell = (KILN, "record", "-o", self.spool, "--", "sh", "-c")
+        self.assertEqual(run(*shell, "exit 7").code, 7)
+        self.assertEqual(run(*shell, "ulimit -c 0; kill -9 $$").code, -signal.SIGKILL)
+        with subprocess.Popen([*map(str, shell), "echo up; exec sleep 600"], env=environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdout.readline()
+            process.terminate()
+            self.assertEqual(process.wait(), -signal.SIGTERM)
+
+    def doctor(self, *options, **variables):
+        """What kiln doctor finds, and its exit code."""
+        done = run(KILN, "doctor", "--json", "--layer", LAYER, *options, **variables)
+        found = json.loads(done.output)
+        self.assertEqual(done.code, 1 if found["problems"] else 0, done.error)
+        return found
+
+    def test_doctor_finds_nothing_wrong(self):
+        """The layer is reached, and the application reaches it."""
+        found = self.doctor("--overlay", self.overlay, "--", APPLICATION, "build")
+        self.assertEqual(found["problems"], [])
+        self.assertTrue(found["icd_loader"]["takes_layers"])
+        self.assertTrue(found["layer"]["reached"])
+        self.assertTrue(found["application"]["reached"])
+        self.assertEqual(sum(platform["devices"] for platform in found["platforms"]),
+                         len(found["devices"]))
+
+    def test_doctor_puts_a_loader_in_front(self):
+        """As kiln serve does; where none takes layers, that is a problem."""
+        found = self.doctor(**OTHER)
+        self.assertFalse(found["icd_loader"]["takes_layers"])
+        self.assertTrue(found["icd_loader"]["preload"])
+        self.assertTrue(found["layer"]["reached"])
+        found = self.doctor(**OTHER, KILN_ICD_LOADER=LOADER)
+        self.assertFalse(found["layer"]["reached"])
+        self.assertTrue([text for text in found["problems"] if "does not take layers" in text])
+
+    def test_doctor_names_what_is_wrong(self):
+        """Each problem once, with its name."""
+        vendors = self.place / "vendors"
+        vendors.mkdir()
+        (vendors / "broken.icd").write_text("/nowhere/libdriver.so\n")
+        (vendors / "empty.icd").write_text("")
+        found = self.doctor("--pack", self.place / "none.kiln", "--", "true",
+                            OCL_ICD_VENDORS=str(vendors), KILN_OVERLEY="x")
+        self.assertEqual([driver["error"] != "" for driver in found["drivers"]], [True, True])
+        problems = "\n".join(found["problems"])
+        for text in ("KILN_OVERLEY; did you mean KILN_OVERLAY?", "none.kiln: No such file",
+                     "no OpenCL platform", "the application did not reach the layer"):
+            self.assertIn(text, problems)
+
+    def test_printed_variables_do_what_serve_does(self):
+        """The shell's form, in a shell."""
+        first = run(*serving("--overlay", self.overlay, sections=("build",)))
+        lines = run(KILN, "serve", "--layer", LAYER, "--overlay", self.overlay, "--report",
+                    self.report, "--print-env", "sh").output
+        done = run("sh", "-c", lines + f"exec '{APPLICATION}' build")
+        self.assertEqual(done.output, first.output)
+        self.assertEqual({line["outcome"] for line in lines_of(self.report)}, {"served"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
