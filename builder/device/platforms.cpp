@@ -52,8 +52,8 @@ Driver driver_of(const fs::path &icd) {
         return library == nullptr ? dlerror() : "";
       },
       kTimeout);
-  const std::string why = loaded.ok() ? loaded.answer.get<std::string>() : loaded.reason();
-  if (!why.empty()) driver.status = {Code::no_opencl, why};
+  const std::string said = loaded.ok() ? loaded.answer.get<std::string>() : loaded.reason();
+  if (!said.empty()) driver.status = {Code::no_opencl, said};
   return driver;
 }
 
