@@ -111,6 +111,7 @@ void add_overlay(CLI::App &app, Command *command);
 void add_provision(CLI::App &app, Command *command);
 void add_publish(CLI::App &app, Command *command);
 void add_record(CLI::App &app, Command *command);
+void add_report(CLI::App &app, Command *command);
 void add_run(CLI::App &app, Command *command);
 void add_serve(CLI::App &app, Command *command);
 void add_sign(CLI::App &app, Command *command);

@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_tune, add_run, add_explain, add_record,
-       add_serve, add_doctor, add_overlay, add_provision, add_cache, add_store, add_crosscheck,
-       add_bench},
+       add_serve, add_report, add_doctor, add_overlay, add_provision, add_cache, add_store,
+       add_crosscheck, add_bench},
       argc, argv);
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums the reports of the OpenCL layer and of the Python module: what was loaded, how long it took,
+// and why the rest was compiled.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace kiln::builder {
+
+using Milliseconds = std::vector<double>;  // known durations, in the order of the lines
+using WordPair = std::pair<std::string, std::string>;
+
+// Builds with one outcome and one reason.
+struct ReportReason {
+  struct Example {
+    std::string program;  // empty: it has no name
+    std::vector<std::string> kernels;
+  };
+
+  std::string outcome;
+  std::string reason;
+  std::size_t count = 0;
+  std::set<std::string> programs;
+  std::vector<Example> examples;  // the first few that differ in their kernels
+};
+
+struct ReportProcess {
+  std::string application;  // the executable; empty: unknown
+  std::string layer;        // "serve", "record"; empty: unknown
+  bool has_result = false;
+};
+
+struct ReportSums {
+  struct Row {
+    std::size_t count = 0;
+    Milliseconds times;
+  };
+
+  std::size_t lines = 0;
+  std::size_t other_lines = 0;   // lines that are no report lines
+  std::string first_other_line;  // "FILE:17"
+  std::vector<ReportProcess> processes;
+  std::map<std::string, std::size_t> process_numbers;  // in `processes`, by what identifies them
+  std::map<WordPair, Row> rows;                        // builds, by outcome and rung
+  std::vector<ReportReason> reasons;
+  std::map<WordPair, std::size_t> reason_numbers;  // in `reasons`, by outcome and reason
+  Row own_binaries;
+  std::uint64_t own_bytes = 0;
+  std::vector<std::pair<std::size_t, double>> first_results;  // a process and milliseconds
+};
+
+// Adds the next line of a report (docs/use/layer.md, "The report"). The text is untrusted: a member
+// that is absent, of another type or out of range counts as unknown; a line of blanks is ignored.
+// The memory for `sums` grows with the number of durations and of different processes, programs and
+// reasons.
+void add_report_line(std::string_view line, const std::string &file, std::size_t number,
+                     ReportSums *sums);
+
+// Returns the sums for people, names and reasons as from printable_line().
+std::string report_sums_text(const ReportSums &sums);
+// Returns the sums with all reasons, schema 1.
+nlohmann::json report_sums_json(const ReportSums &sums);
+
+}  // namespace kiln::builder
