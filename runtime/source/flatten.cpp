@@ -409,7 +409,7 @@ class Flattener {
     for (std::size_t at = line.begin; at < line.end;) {
       const std::size_t ending = std::min(whole.find("\r\n", at), whole.size());
       result_.text += whole.substr(at, ending - at);
-      at = ending + (ending < whole.size() ? 1 : 0);  // the "\n" stays
+      at = ending + 1;  // the "\n" stays
     }
   }
 

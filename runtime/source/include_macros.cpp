@@ -38,7 +38,7 @@ std::string_view token_at(std::string_view text, std::size_t at) {
     };
     while (end < text.size() && goes_on(end)) ++end;
   } else if (is_word_character(text[at])) {
-    while (end < text.size() && is_word_character(text[end])) ++end;
+    end = at + first_word(text.substr(at)).size();
   } else if (text[at] == '"') {
     const std::size_t close = text.find('"', end);
     end = close == std::string_view::npos ? text.size() : close + 1;
@@ -87,9 +87,8 @@ void IncludeMacros::define_option(std::string_view definition) {
 }
 
 void IncludeMacros::define(std::string_view definition) {
-  std::size_t end = 0;
-  while (end < definition.size() && is_word_character(definition[end])) ++end;
-  if (end < definition.size() && definition[end] == '(') {
+  std::size_t end = first_word(definition).size();
+  if (definition.substr(end).starts_with('(')) {
     const std::size_t close = definition.find(')', end);
     end = close == std::string_view::npos ? definition.size() : close + 1;
   }
@@ -156,6 +155,7 @@ std::optional<std::string> IncludeMacros::expand(std::string_view text, unsigned
     if (!part) return std::nullopt;
     out += *part;
   }
+  if (out.size() > kMostSteps) return std::nullopt;
   return out;
 }
 

@@ -88,9 +88,7 @@ class Scanner {
   }
 
   void word() {
-    std::size_t end = at_ + 1;
-    while (end < text_.size() && is_word_character(text_[end])) ++end;
-    const std::string_view found = text_.substr(at_, end - at_);
+    const std::string_view found = first_word(text_.substr(at_));
     if (take_word_ && (found[0] < '0' || found[0] > '9')) take_word_(found);
     keep(found.size());
   }
@@ -291,8 +289,7 @@ Directive directive_of(const LogicalLine &line) {
   const std::string &code = line.code;
   if (code.empty()) return {{}, 0, false};
   const auto skip_spaces = [&code](std::size_t at) {
-    while (at < code.size() && is_space_in_line(code[at])) ++at;
-    return at;
+    return std::min(code.find_first_not_of(kBlanks, at), code.size());
   };
   const std::size_t begin = skip_spaces(1);
   const std::string_view name = first_word(std::string_view(code).substr(begin));

@@ -19,14 +19,13 @@ void append(std::string_view word, std::string_view bytes, std::string *to) {
 // Takes a block off the front; returns false if the block has another word.
 bool take(std::string_view word, std::string_view *from, std::string *bytes) {
   std::string_view text = *from;
-  const std::size_t end = text.find('\n');
-  if (end == std::string_view::npos || end <= word.size()) return false;
-  if (!text.starts_with(word) || text[word.size()] != ' ') return false;
+  const std::string head = packs::concat({word, " "});
+  if (!text.starts_with(head)) return false;
   std::size_t size = 0;
-  const char *const last = text.data() + end;
-  const auto number = std::from_chars(text.data() + word.size() + 1, last, size);
-  if (number.ec != std::errc() || number.ptr != last) return false;
-  text.remove_prefix(end + 1);
+  const char *const last = text.data() + text.size();
+  const auto number = std::from_chars(text.data() + head.size(), last, size);
+  if (number.ec != std::errc() || number.ptr == last || *number.ptr != '\n') return false;
+  text.remove_prefix(static_cast<std::size_t>(number.ptr - text.data()) + 1);
   if (size >= text.size() || text[size] != '\n') return false;
   *bytes = text.substr(0, size);
   *from = text.substr(size + 1);

@@ -63,20 +63,19 @@ Words odd_words(bool has_files) {
 
 using Pieces = std::unordered_set<std::string_view>;
 
-// Returns whether ## can make `word` from shorter words that are all in `pieces`.
+// Returns whether ## can make `word` from words that are all in `pieces`.
 bool is_made_of(std::string_view word, const Pieces &pieces) {
   std::vector<bool> reached(word.size() + 1);
   reached[0] = true;
   for (std::size_t begin = 0; begin < word.size(); ++begin) {
     for (std::size_t size = 1; reached[begin] && size <= word.size() - begin; ++size) {
-      const bool is_piece = size < word.size() && pieces.count(word.substr(begin, size)) > 0;
-      if (is_piece) reached[begin + size] = true;
+      if (pieces.count(word.substr(begin, size)) > 0) reached[begin + size] = true;
     }
   }
   return reached[word.size()];
 }
 
-// Returns all shorter words from which ## could make an odd word or one of kAssembly. Never
+// Returns all words from which ## could make an odd word or one of kAssembly. Never
 // destroyed, since an application's statics may build programs.
 const Pieces &all_parts() {
   static const Pieces &parts = *[] {
@@ -85,7 +84,7 @@ const Pieces &all_parts() {
     words.insert(words.end(), std::begin(kAssembly), std::end(kAssembly));
     for (const std::string_view word : words) {
       for (std::size_t begin = 0; begin < word.size(); ++begin) {
-        const std::size_t longest = word.size() - (begin == 0 ? 1 : begin);
+        const std::size_t longest = word.size() - begin;
         for (std::size_t size = 1; size <= longest; ++size) made->insert(word.substr(begin, size));
       }
     }
@@ -138,7 +137,7 @@ class WordCheck {
     if (word[0] != '_') return;
     for (const std::string_view odd : words_) {
       if (word == odd && found_.empty()) found_ = odd;
-      begins_ = begins_ || (word.size() < odd.size() && odd.starts_with(word));
+      begins_ = begins_ || odd.starts_with(word);
     }
   }
 
@@ -188,7 +187,6 @@ Result<bool> check_text(std::string_view text, std::string_view options, bool is
   if (!check.found().empty()) return depends_on(check.found());
   bool has_includes = false;
   for (const LogicalLine &line : scanned.lines) {
-    if (line.code.empty() || is_flattened) continue;
     const std::string_view name = directive_of(line).name;
     // flatten() refuses #line if there is more than one file.
     if (name != "line" && !is_listed(line)) return depends_on(line.code);

@@ -95,3 +95,38 @@ TEST_CASE("An option that lacks its operand is refused") {
   CHECK_FALSE(include_options("-D").ok());
   CHECK_FALSE(include_options("-DA=\"").ok());
 }
+
+TEST_CASE("An option of a vendor's family goes on with letters, digits and a few marks") {
+  for (const char *option : {"-cl-nv-az", "-cl-nv-AZ", "-cl-nv-09", "-cl-std=CLC++2021",
+                             "-cl-intel-a_b,c.d", "-qcom-a=b"}) {
+    INFO(option);
+    CHECK(include_options(option).ok());
+  }
+  for (const char mark : std::string("/:;<>?[]^`{|}~!#%&()*")) {
+    INFO(mark);
+    CHECK_FALSE(include_options(std::string("-cl-nv-") + mark).ok());
+  }
+}
+
+TEST_CASE("An option that is not known is refused, whatever stands before it") {
+  for (const char *before : {"-w ", "-x cl ", "-DA ", "-U B ", "-I/a "}) {
+    INFO(before);
+    CHECK(include_options(std::string(before) + "-g").ok());
+    CHECK_FALSE(include_options(std::string(before) + "-include a.h").ok());
+  }
+}
+
+TEST_CASE("-x takes one of the languages that are known") {
+  CHECK(include_options("-x spir").ok());
+  for (const char *options : {"-x", "-g -x", "-x c++", "-x -g", "-x cl++ -g"}) {
+    INFO(options);
+    CHECK_FALSE(include_options(options).ok());
+  }
+}
+
+TEST_CASE("Options end where their text ends, whatever stands behind it") {
+  const std::string_view options = "-I/a  -DB  ";
+  CHECK(include_options(options.substr(0, 4))->others.empty());
+  CHECK(include_options(options.substr(0, 5))->others.empty());
+  CHECK(include_options(options.substr(0, 9))->others == "-DB");
+}

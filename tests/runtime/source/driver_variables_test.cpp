@@ -67,3 +67,18 @@ TEST_CASE("Intel's debug keys have no prefix, and count if they are read", "[sou
   CHECK(found("intel", {"HOME=/"}).empty());
   std::filesystem::current_path(before);
 }
+
+TEST_CASE("a debug key is a word with a capital at its begin and a small letter", "[source]") {
+  const auto counts = [](const char *variable) {
+    return !found("intel", {"NEOReadDebugKeys=1", variable}).empty();
+  };
+  for (const char *key : {"Aa=1", "Zz=1", "A0a=1", "A9a=1", "AZa=", "Az"}) {
+    INFO(key);
+    CHECK(counts(key));
+  }
+  for (const char *other : {"aA=1", "AA=1", "0a=1", "@a=1", "[a=1", "Aa/=1", "Aa:=1", "Aa@=1",
+                            "Aa[=1", "Aa`=1", "Aa{=1", "Aa_b=1", "=1", "A`=1", "A{=1"}) {
+    INFO(other);
+    CHECK_FALSE(counts(other));
+  }
+}

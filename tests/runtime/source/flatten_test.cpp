@@ -3,11 +3,14 @@
 
 #include <map>
 
+#include <sys/stat.h>
+
 #include "runtime/source/logical_lines.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace kiln::source;
+using kiln::test::mentions;
 
 namespace {
 
@@ -313,4 +316,109 @@ TEST_CASE("An include guard spans the whole file or is none") {
   CHECK(guard("#ifndef A\n#define A\n").empty());
   CHECK(guard("#endif\n").empty());
   CHECK(guard("").empty());
+}
+
+TEST_CASE("An #include without a name is an error at its own line") {
+  CHECK(error_of({{"k/a.cl", "int a;\n\n#include\n"}}) ==
+        "k/a.cl:3:1: error: #include without the name of a file\n"
+        "#include\n"
+        "^\n"
+        "expected \"name\" or <name>\n");
+}
+
+TEST_CASE("An include that stays changes no line behind its group") {
+  const std::string text = "#if A\n#include <x.h>\n#endif\n__LINE__\n";
+  CHECK(text_of({{"k/a.cl", text}}) == "#line 1 \"k/a.cl\"\n" + text);
+}
+
+TEST_CASE("A guard that spans a file takes the place of the #pragma once within") {
+  const Files files = {{"k/a.cl", "#include \"b.clh\"\n"},
+                       {"k/b.clh", "#ifndef B\n#define B\n#pragma once\nint b;\n#endif\n"}};
+  CHECK(text_of(files) ==
+        "#line 1 \"k/a.cl\"\n#line 1 \"k/b.clh\"\n#ifndef B\n#define B\n\nint b;\n#endif\n"
+        "#line 2 \"k/a.cl\"\n");
+}
+
+TEST_CASE("A guard that takes the place of #pragma once is undefined nowhere") {
+  const auto guarded = [](const std::string &name) {
+    return "#ifndef " + name + "\n#define " + name + "\n#pragma once\n#endif\n";
+  };
+  for (const char *name : {"A", "B", "C"}) {
+    INFO(name);
+    CHECK(
+        error_of({{"k/a.cl", "#include \"a.clh\"\n#include \"b.clh\"\n#include \"c.clh\"\n#undef " +
+                                 std::string(name) + "\n"},
+                  {"k/a.clh", guarded("A")},
+                  {"k/b.clh", guarded("B")},
+                  {"k/c.clh", guarded("C")}}) ==
+        "the include guard " + std::string(name) + " of a file is undefined later");
+  }
+  CHECK(
+      flatten(request_of({{"k/a.cl", "#include \"a.clh\"\n#undef D\n"}, {"k/a.clh", guarded("A")}}))
+          .ok());
+}
+
+TEST_CASE("A file that includes itself behind its #pragma once ends there") {
+  const std::string once = "#pragma once\n", self = "#include \"b.clh\"\n";
+  CHECK(text_of({{"k/a.cl", self}, {"k/b.clh", once + self + "int b;\n"}}) ==
+        "#line 1 \"k/a.cl\"\n#ifndef KILN_ONCE_2\n#define KILN_ONCE_2\n#line 1 \"k/b.clh\"\n\n"
+        "#line 3 \"k/b.clh\"\nint b;\n#endif\n#line 2 \"k/a.cl\"\n");
+  // Before it, a compiler includes the file without an end; the first of two counts.
+  CHECK(error_of({{"k/a.cl", self}, {"k/b.clh", self + once}})
+            .starts_with("k/b.clh:1:10: error: \"k/b.clh\" includes itself"));
+  CHECK(flatten(request_of({{"k/a.cl", self}, {"k/b.clh", once + self + once}})).ok());
+}
+
+TEST_CASE("A file's folder may be a file, and then has no files") {
+  const kiln::test::TemporaryFolder folder;
+  folder.write("x", "");
+  folder.write("inc/x/b.clh", "int b;\n");
+  folder.write("a.cl", "#include \"x/b.clh\"\n");
+  FlattenRequest request;
+  request.source = folder.path() / "a.cl";
+  request.include_dirs = {folder.path() / "inc"};
+  request.read = read_from_disk();
+  request.name = names_below(folder.path());
+  CHECK(mentions(flattened(request).text, "int b;"));
+}
+
+TEST_CASE("A file of the disk is regular, may be read, and has at most 16 MiB") {
+  const kiln::test::TemporaryFolder folder;
+  const ReadFile read = read_from_disk();
+  const auto outcome = [&](const char *name) { return read(folder.path() / name).outcome; };
+  folder.write("large", "");
+  std::filesystem::resize_file(folder.path() / "large", std::size_t{16} << 20);
+  CHECK(outcome("large") == OpenedFile::Outcome::read);
+  CHECK(read(folder.path() / "large").text.size() == std::size_t{16} << 20);
+  std::filesystem::resize_file(folder.path() / "large", (std::size_t{16} << 20) + 1);
+  CHECK(outcome("large") == OpenedFile::Outcome::refused);
+  REQUIRE(mkfifo((folder.path() / "pipe").c_str(), 0600) == 0);
+  CHECK(outcome("pipe") == OpenedFile::Outcome::refused);
+  std::filesystem::create_symlink("loop", folder.path() / "loop");
+  CHECK(outcome("loop") == OpenedFile::Outcome::refused);
+  CHECK(outcome("absent") == OpenedFile::Outcome::absent);
+  CHECK(outcome("large/absent") == OpenedFile::Outcome::absent);
+  CHECK(outcome(".") == OpenedFile::Outcome::absent);
+}
+
+TEST_CASE("A text with its includes has at most 16 MiB") {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  constexpr std::size_t kCount = 128;
+  std::string source;
+  for (std::size_t i = 0; i < kCount; ++i) source += "#include \"b\"\n";
+  const auto of_size = [&](std::size_t size) {
+    return Files{{"a", source + "#include \"c\"\n"},
+                 {"b", "//" + std::string(100'000, ' ') + "\n"},
+                 {"c", "//" + std::string(size, ' ') + "\n"}};
+  };
+  // The line directive behind the last file comes after the check.
+  const std::string last = "#line " + std::to_string(kCount + 2) + " \"a\"\n";
+  Files files = of_size(0);
+  const std::size_t others = flattened(request_of(files, "a")).text.size() - last.size();
+  REQUIRE(others < kMost);
+  files = of_size(kMost - others);
+  CHECK(flattened(request_of(files, "a")).text.size() == kMost + last.size());
+  files = of_size(kMost - others + 1);
+  const auto result = flatten(request_of(files, "a"));
+  CHECK(mentions(result.status().message, "the text with its includes is too large"));
 }

@@ -66,3 +66,86 @@ TEST_CASE("What a compiler alone knows is not guessed") {
   macros.define("LOOP LOOP");
   CHECK_FALSE(macros.expand("LOOP"));
 }
+
+TEST_CASE("A macro's name begins with any letter or _, and has digits behind") {
+  for (const char *name : {"a", "z", "A", "Z", "_", "a0", "z9", "A_Z"}) {
+    INFO(name);
+    CHECK(options({name}).expand(name) == "1");
+    CHECK(options({name}).expand(std::string("/") + name + "/") == "/1/");
+  }
+  // A word with a small letter that is no system's is left as it is.
+  for (const char *word : {"Xa", "Xz", "a", "z", "linuxes"})
+    CHECK(options({}).expand(word) == word);
+}
+
+TEST_CASE("A number goes on with letters, dots, and a sign behind its exponent") {
+  const IncludeMacros macros = options({"h=x"});
+  for (const char *number :
+       {"0h", "9h", "1.h", ".0.h", ".9.h", "0.h", "9.h", "1e+h", "1E-h", "1p-h", "1P+h"}) {
+    INFO(number);
+    CHECK(macros.expand(number) == number);
+  }
+  for (const char *mark : {"1+h", "1-h", "1e/h", "1e*h", "1e=h", ".h", "./h", ".:h", "1/h"}) {
+    INFO(mark);
+    std::string expected = mark;
+    expected.back() = 'x';
+    CHECK(macros.expand(mark) == expected);
+  }
+}
+
+TEST_CASE("A text of macros ends where its view ends") {
+  const IncludeMacros macros = options({"f(x)=x"});
+  CHECK(macros.expand(std::string_view("f(a)b", 4)) == "a");
+  CHECK_FALSE(macros.expand(std::string_view("f(a)b", 3)));
+  CHECK_FALSE(macros.expand(std::string_view("f(a)b", 1)));
+  CHECK(macros.expand(std::string_view(".0", 1)) == ".");
+  IncludeMacros defined;
+  defined.define(std::string_view("a(x) 2", 1));
+  CHECK(defined.expand("a") == "");
+}
+
+TEST_CASE("A chain of macros may be 32 deep, and one more is no result") {
+  IncludeMacros macros = options({"m0=x"});
+  for (int i = 1; i <= 32; ++i) {
+    macros.define("m" + std::to_string(i) + " m" + std::to_string(i - 1));
+  }
+  CHECK(macros.expand("m31") == "x");
+  CHECK_FALSE(macros.expand("m32"));
+}
+
+TEST_CASE("An expansion has at most kMostSteps bytes and words, within and at its end") {
+  constexpr std::size_t kMost = IncludeMacros::kMostSteps;
+  const auto word = [](std::size_t size) { return std::string(size, 'x'); };
+  const auto of_size = [&](std::size_t size) {
+    IncludeMacros macros = options({"e="});
+    macros.define("m " + word(size));
+    macros.define("f(x) /x");
+    return macros;
+  };
+  // A text, which is one word.
+  CHECK(of_size(1).expand(word(kMost)) == word(kMost));
+  CHECK_FALSE(of_size(1).expand(word(kMost + 1)));
+  // A macro's body, with something and with nothing behind.
+  CHECK(of_size(kMost).expand("m") == word(kMost));
+  CHECK(of_size(kMost).expand("m e") == std::nullopt);  // the blank is one byte more
+  CHECK(of_size(kMost - 1).expand("m/") == word(kMost - 1) + "/");
+  CHECK_FALSE(of_size(kMost).expand("m/"));
+  CHECK_FALSE(of_size(kMost + 1).expand("m"));
+  // An argument.
+  CHECK(of_size(kMost - 1).expand("f(m)") == "/" + word(kMost - 1));
+  CHECK_FALSE(of_size(kMost).expand("f(m)"));
+  // Words: the macro, its body, and each mark.
+  CHECK(of_size(1).expand("m" + std::string(kMost - 2, '/')) == "x" + std::string(kMost - 2, '/'));
+  CHECK_FALSE(of_size(1).expand("m" + std::string(kMost - 1, '/')));
+}
+
+TEST_CASE("A macro of nothing adds nothing to a text that is full") {
+  constexpr std::size_t kMost = IncludeMacros::kMostSteps;
+  IncludeMacros macros = options({"f(x)="});
+  macros.define("m " + std::string(kMost, 'x'));
+  CHECK(macros.expand("m") == std::string(kMost, 'x'));
+  macros.define("both mf(a)");
+  macros.define("g(a) a/f()");
+  macros.define("n " + std::string(kMost - 1, 'x'));
+  CHECK(macros.expand("n/f(a)") == std::string(kMost - 1, 'x') + "/");
+}

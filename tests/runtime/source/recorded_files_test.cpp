@@ -92,3 +92,33 @@ TEST_CASE("A program keeps what it was put together of, and one without includes
   CHECK(plain->files.empty());
   CHECK(plain->own_source.empty());
 }
+
+TEST_CASE("The name of the files of a program stays what it was") {
+  CHECK(recorded_files_name(sample()) == "cl-1-88037b551fcd983e.files");
+}
+
+TEST_CASE("Files with another word, or without one, are refused") {
+  const std::string bytes = recorded_files(sample());
+  WholeProgram read;
+  for (const char *word :
+       {"options ", "folder ", "source ", "path ", "identity ", "text ", "end "}) {
+    INFO(word);
+    const std::size_t at = bytes.find(word);
+    REQUIRE(at != std::string::npos);
+    for (const std::string other : {"other ", ""}) {
+      std::string changed = bytes;
+      changed.replace(at, std::string(word).size(), other);
+      CHECK_FALSE(read_recorded_files(changed, &read).ok());
+    }
+    std::string joined = bytes;
+    joined.erase(at + std::string(word).size() - 1, 1);
+    CHECK_FALSE(read_recorded_files(joined, &read).ok());
+  }
+  for (const char *empty : {"text 0\n", "end 0\n"}) {  // a block of no bytes has a size, too
+    std::string changed = bytes;
+    changed.erase(changed.find(empty) + std::string(empty).size() - 2, 1);
+    CHECK_FALSE(read_recorded_files(changed, &read).ok());
+  }
+  CHECK_FALSE(read_recorded_files("", &read).ok());
+  CHECK_FALSE(read_recorded_files("kiln files 1\noptions", &read).ok());
+}

@@ -486,3 +486,85 @@ TEST_CASE("a name that PoCL's cache folder has makes a program pass", "[source]"
   CHECK(headed.takes("#include <x.h>\n"));
   kept.empty() ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", kept.c_str(), 1);
 }
+
+TEST_CASE("each of several folders is searched, until one has the file", "[source]") {
+  const TemporaryFolder folder;
+  folder.write("a/other.h", "int other;\n");
+  folder.write("c/x.h", "int x;\n");
+  std::string options;
+  for (const char *name : {"a", "b", "c"}) options += "-I" + (folder.path() / name).string() + " ";
+  CHECK(whole("#include <x.h>\n", options).source.find("int x;") != std::string::npos);
+}
+
+TEST_CASE("a file beside a header may not have the name of clCompileProgram's", "[source]") {
+  const Headed headed;
+  headed.folder.write("outer.h", "#include \"inner.h\"\n");
+  headed.folder.write("inner.h", "int of_disk;\n");
+  const auto takes = [&](const Headers &headers) {
+    return whole_program("#include <outer.h>\n", headed.options, headers).ok();
+  };
+  CHECK(takes({}));
+  CHECK(takes({{"other.h", ""}}));
+  CHECK_FALSE(takes({{"inner.h", ""}}));
+  // Its own headers include each other.
+  CHECK(whole_program("#include \"a.h\"\n", "", {{"a.h", "#include \"b.h\"\n"}, {"b.h", ""}}).ok());
+}
+
+TEST_CASE("a program says whether some driver may not find its files", "[source]") {
+  const Headed headed;
+  headed.folder.write("x.h", "int x;\n");
+  const std::string quoted = "-I\"" + headed.folder.path().string() + "\"";
+  const std::string source = "#include <x.h>\n";
+  CHECK_FALSE(whole(source, headed.options).may_be_missing);
+  CHECK(whole(source, quoted).may_be_missing);
+  CHECK(whole(source, headed.options, {{"y.h", ""}}).may_be_missing);
+  CHECK_FALSE(whole("kernel void k() {}", quoted).may_be_missing);
+}
+
+TEST_CASE("options have printable characters, blanks and line ends", "[source]") {
+  const auto takes = [](const std::string &options) {
+    return whole_program("kernel void k() {}", options).ok();
+  };
+  for (const char *options : {"-DA=~", "-DA=!", "-DA -DB", "-DA\t-DB", "-DA\n-DB", "-DA\r\n-DB"}) {
+    INFO(options);
+    CHECK(takes(options));
+  }
+  for (const char *options : {"-DA=$", "-DA=\x7f", "-DA=\x01", "-DA=\x1f", "-DA=\x80",
+                              "-DA=\xC3\xA9", "-DA\v-DB", "-DA\r-DB", "-DA=\x1a"}) {
+    INFO(options);
+    CHECK_FALSE(takes(options));
+  }
+}
+
+TEST_CASE("a dot behind a word in the options begins no assembler's directive", "[source]") {
+  CHECK(whole_program("asm(\"nop\");", "-cl-std=CL1.2").ok());
+  CHECK(whole_program("asm(\"nop\");", "-DA=1.5f").ok());
+  CHECK_FALSE(whole_program("asm(\"nop\");", "-DA=.5f").ok());
+}
+
+TEST_CASE("a SPIR-V module has at least a header, and its magic number", "[source]") {
+  std::string module("\x03\x02\x23\x07", 4);
+  module.resize(20);
+  const auto made = whole_module(module, "-DX");
+  REQUIRE(made.ok());
+  CHECK(made->is_il);
+  CHECK(made->source == module);
+  CHECK(made->options == "-DX");
+  CHECK(made->name == program_name(module, "-DX"));
+  CHECK_FALSE(whole_module(std::string_view(module).substr(0, 19), "").ok());
+  CHECK_FALSE(whole_module("", "").ok());
+  module[0] = 4;
+  CHECK_FALSE(whole_module(module, "").ok());
+}
+
+TEST_CASE("a program's name is cl- and 32 hexadecimal digits", "[source]") {
+  const std::string name = program_name("a", "b");
+  CHECK(is_program_name(name));
+  CHECK(is_program_name("cl-0123456789abcdef0123456789abcdef"));
+  for (const std::string &other :
+       {name + "0", name.substr(0, 34), "cl_" + name.substr(3), name.substr(0, 34) + "g",
+        name.substr(0, 34) + "A", std::string()}) {
+    INFO(other);
+    CHECK_FALSE(is_program_name(other));
+  }
+}
