@@ -151,9 +151,7 @@ std::optional<Facts> parse_facts(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     const std::size_t equals = text.find('=', begin);
-    if (end == std::string_view::npos || equals == std::string_view::npos || equals > end) {
-      return std::nullopt;
-    }
+    if (end == std::string_view::npos || equals > end) return std::nullopt;
     std::string name(text.substr(begin, equals - begin));
     std::string value;
     if (!is_name(name) || find_fact(facts, name.c_str()) != nullptr) return std::nullopt;
@@ -190,11 +188,10 @@ std::vector<Difference> differences(const Facts &pack, const Facts &device) {
 }
 
 unsigned distance(const Facts &pack, const Facts &device) {
-  const std::size_t facts = differences(pack, device).size();
+  const auto facts = static_cast<unsigned>(differences(pack, device).size());
   if (facts == 0) return 0;
   const unsigned vendor = vendors_differ(pack, device) ? kOtherVendor : 0;
-  const unsigned counted = facts < kMaxFacts ? static_cast<unsigned>(facts) : kMaxFacts;
-  return vendor + model_distance(pack, device) + counted * kPerFact;
+  return vendor + model_distance(pack, device) + std::min(facts, kMaxFacts) * kPerFact;
 }
 
 }  // namespace kiln::runtime

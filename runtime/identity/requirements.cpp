@@ -151,13 +151,14 @@ std::uint32_t parse_compute_capability(std::string_view text) {
 
 std::array<std::size_t, 3> parse_range_multiple(std::string_view text) {
   std::array<std::size_t, 3> sides{1, 1, 1};
-  for (std::size_t i = 0;; ++i) {
+  for (std::size_t &side : sides) {
     const std::size_t end = std::min(text.find('x'), text.size());
-    if (i < 3) sides[i] = number_of(text.substr(0, end), 4);
-    if (i == 3 || sides[i] == 0) return {0, 0, 0};
+    side = number_of(text.substr(0, end), 4);
+    if (side == 0) break;
     if (end == text.size()) return sides;
     text.remove_prefix(end + 1);
   }
+  return {0, 0, 0};
 }
 
 std::uint32_t compute_capability_of(const Facts &key) {

@@ -75,7 +75,7 @@ bool is_mali_release(const std::string &text) {
   if (text.empty() || (text[0] != 'r' && text[0] != 'g')) return false;
   const std::size_t major = count_digits(text, 1);
   const std::size_t p = 1 + major;
-  if (major == 0 || p >= text.size() || text[p] != 'p') return false;
+  if (major == 0 || text[p] != 'p') return false;
   const std::size_t minor = count_digits(text, p + 1);
   const std::size_t end = p + 1 + minor;
   return minor != 0 && (end == text.size() || text[end] == '-');

@@ -150,3 +150,24 @@ TEST_CASE("distance orders drivers, models and vendors of phones alike", "[ident
   const Facts old_mali = key_of(mali("Mali-G610 r0p0", "0xa8670000", "g6p0-01eac0"));
   CHECK(distance(old_mali, mali_key) < distance(other_mali, mali_key));
 }
+
+TEST_CASE("a fact's name has small letters, digits and _", "[identity]") {
+  for (const char *name : {"a", "z", "0", "9", "_", "az_09"}) {
+    CAPTURE(name);
+    CHECK(parse_facts(std::string(name) + "=x\n") == Facts{{name, "x"}});
+  }
+  for (const char *name : {"`", "{", "/", ":", "A", "Z", "-", "a b", "\xc3\xa4"}) {
+    CAPTURE(name);
+    CHECK_FALSE(parse_facts(std::string(name) + "=x\n"));
+  }
+}
+
+TEST_CASE("an identity's facts are those that the driver reports, in their order", "[identity]") {
+  CHECK(Identity().facts().empty());
+  const Identity identity = make({{Field::driver_version, "7"}, {Field::device_name, ""}});
+  const Facts facts = identity.facts();
+  REQUIRE(facts.size() == 2);
+  CHECK(facts[0].first == field_name(std::min(Field::driver_version, Field::device_name)));
+  CHECK(value(facts, "driver_version") == std::string("7"));
+  CHECK(value(facts, "device_name") == std::string());
+}

@@ -234,3 +234,76 @@ TEST_CASE("broken strings end as the vendor's profile with every string in the k
     CHECK(value(description.key.facts(), "driver_version") == std::string("Compiler "));
   }
 }
+
+TEST_CASE("a Mali's release has whole numbers around its p", "[profiles]") {
+  const auto compiler = [](const char *driver) {
+    return describe(mali("Mali-G610 r0p0", "0xa8670000", driver)).compiler;
+  };
+  for (const char *release : {"r32p1", "r32p10", "r1p0-01eac0", "g13p0"}) {
+    CAPTURE(release);
+    CHECK(compiler(release) == release);
+  }
+  for (const char *other : {"r32x1", "r32p1x", "32p1", "r32p-1"}) {
+    CAPTURE(other);
+    CHECK(compiler(other).empty());
+  }
+}
+
+TEST_CASE("a Mali's build is a hash of at least 16 digits", "[profiles]") {
+  const auto build = [](const std::string &hash) {
+    const Identity identity = mali("Mali-G610 r0p0", "0xa8670000", ("r32p1." + hash).c_str());
+    return value(describe(identity).key.facts(), "build");
+  };
+  CHECK(build("0123456789abcdef") == std::string("0123456789abcdef"));
+  CHECK_FALSE(build("0123456789abcde"));
+  CHECK_FALSE(build("0123456789abcdeg"));
+}
+
+TEST_CASE("a Mali's id of 16 bits is its vendor's and names no model", "[profiles]") {
+  CHECK(describe(mali("Mali-LODX r0p0", "0xffff", "r32p1")).model == "Mali-LODX");
+  CHECK(describe(mali("Mali-LODX r0p0", "0x10000", "r32p1")).model == "Mali 0x10000");
+}
+
+TEST_CASE("NVIDIA's key is the compute capability, or names where there is none", "[profiles]") {
+  const auto h200 = [](const char *capability) {
+    return make({{Field::device_vendor, "NVIDIA Corporation"},
+                 {Field::device_name, "NVIDIA H200"},
+                 {Field::device_version, "OpenCL 3.0 CUDA"},
+                 {Field::driver_version, "580.159.04"},
+                 {Field::address_bits, "64"},
+                 {Field::compute_capability, capability}});
+  };
+  const Description known = describe(h200("9.0"));
+  CHECK(known.finishing == Finishing::linker);
+  CHECK(known.key.text() == "profile=nvidia\ncompute_capability=9.0\naddress_bits=64\n");
+  const Description unknown = describe(h200("x"));
+  CHECK(unknown.finishing != Finishing::linker);
+  CHECK(unknown.key.text() ==
+        "profile=nvidia\ndevice_name=NVIDIA H200\ndevice_version=OpenCL 3.0 CUDA\n"
+        "driver_version=580.159.04\naddress_bits=64\n");
+}
+
+TEST_CASE("NVIDIA's GPUs take code for their major version and a lower minor one", "[profiles]") {
+  const Description device = describe(make({{Field::device_vendor, "NVIDIA Corporation"},
+                                            {Field::address_bits, "64"},
+                                            {Field::compute_capability, "8.6"}}));
+  REQUIRE(device.accepts_binary_of != nullptr);
+  const auto why = [&](const Facts &key) {
+    const VendorRule rule = device.accepts_binary_of("", key, device);
+    CHECK_FALSE(rule.needs_proof);
+    return std::string(rule.why == nullptr ? "" : rule.why);
+  };
+  const auto of = [](const char *capability) {
+    return Facts{{"profile", "nvidia"}, {"compute_capability", capability}, {"address_bits", "64"}};
+  };
+  CHECK(why(of("8.6")) == "a driver may take what a later one made");
+  CHECK(why(of("8.0")) == "NVIDIA's GPUs take code for lower minor compute capabilities");
+  CHECK(why(of("8.5")) == "NVIDIA's GPUs take code for lower minor compute capabilities");
+  for (const char *other : {"8.7", "9.0", "7.5", "x", ""}) {
+    CAPTURE(other);
+    CHECK(why(of(other)).empty());
+  }
+  CHECK(why({{"compute_capability", "8.0"}, {"address_bits", "32"}}).empty());
+  CHECK(why({{"compute_capability", "8.0"}}).empty());
+  CHECK(why({{"address_bits", "64"}}).empty());
+}

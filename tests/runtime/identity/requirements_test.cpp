@@ -227,3 +227,33 @@ TEST_CASE("a multiple has one to three sides from 1", "[requirements]") {
     CHECK_FALSE(is_known_requirement(std::string("range_multiple:") + text));
   }
 }
+
+TEST_CASE("an extension's name has letters, digits and _", "[requirements]") {
+  for (const char *name : {"a", "z", "A", "Z", "0", "9", "_", "cl_Z9_a"}) {
+    CAPTURE(name);
+    CHECK(is_known_requirement(std::string("extension:") + name));
+  }
+  for (const char *name : {"", "`", "{", "@", "[", "/", ":", "-", "a b", "a*"}) {
+    CAPTURE(name);
+    CHECK_FALSE(is_known_requirement(std::string("extension:") + name));
+  }
+}
+
+TEST_CASE("a key may name a compute capability", "[requirements]") {
+  CHECK(compute_capability_of({{"profile", "nvidia"}, {"compute_capability", "9.0"}}) == 900);
+  CHECK(compute_capability_of({{"compute_capability", "12.1"}}) == 1201);
+  CHECK(compute_capability_of({{"compute_capability", "x"}}) == 0);
+  CHECK(compute_capability_of({{"profile", "nvidia"}}) == 0);
+}
+
+TEST_CASE("a range's multiple has one to three sides of up to four digits", "[requirements]") {
+  using Sides = std::array<std::size_t, 3>;
+  CHECK(parse_range_multiple("4") == Sides{4, 1, 1});
+  CHECK(parse_range_multiple("9999x1") == Sides{9999, 1, 1});
+  CHECK(parse_range_multiple("1x2x3") == Sides{1, 2, 3});
+  for (const char *text : {"", "x", "4x", "x4", "0", "4x0", "1x2x0", "1x2x3x4", "1x2x3x", "10000",
+                           "1x10000", "04", "4 ", "4X4"}) {
+    CAPTURE(text);
+    CHECK(parse_range_multiple(text) == Sides{0, 0, 0});
+  }
+}

@@ -164,3 +164,53 @@ TEST_CASE("what the vendor states of adjacent threads goes before the preferred 
   mali.work_group_size = 8;
   CHECK(fit({0, 0, 0}, mali) == NDSize{8, 1, 1});
 }
+
+TEST_CASE("a guess fills the limits exactly", "[work_group]") {
+  const NDSize line = {4096, 1, 1};
+  CHECK(fit({0, 0, 0}, limits(256, 32, {32, 1, 1}), line) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32, {64, 1, 1}), line) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32, {127, 1, 1}), line) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 16), line) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 16), {64, 1, 1}) == NDSize{64, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 16), {32, 1, 1}) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {16, 1, 1}) == NDSize{16, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {17, 1, 1}) == NDSize{32, 1, 1});
+  CHECK(fit({0, 0, 0}, limits(256, 32), {1, 1, 1}) == NDSize{1, 1, 1});
+}
+
+TEST_CASE("a volume that is no number is the largest", "[work_group]") {
+  CHECK(volume({2, 3, 4}) == 24);
+  CHECK(volume({2, 0, 4}) == 0);
+  CHECK(volume({kMost, 1, 1}) == kMost);
+  CHECK(volume({kMost / 2, 2, 1}) == kMost - 1);
+  CHECK(volume({kMost / 2 + 1, 2, 1}) == kMost);
+  CHECK(volume({1, kMost, 2}) == kMost);
+  CHECK(volume({kMost / 3, 3, 1}) == kMost);  // a multiple of 3
+}
+
+TEST_CASE("a multiple fills each limit, and halves the side that holds the most of it",
+          "[work_group]") {
+  const auto applied = [](const char *multiple, const WorkGroupLimits &within, NDSize local) {
+    LaunchRules rules;
+    add_rule(std::string("range_multiple:") + multiple, &rules);
+    INFO(multiple);
+    const packs::Status status = apply_multiple(rules, within, false, &local);
+    return status.ok() ? local : NDSize{0, 0, 0};
+  };
+  CHECK(applied("4", limits(8, 1, {8, 1, 1}), {7, 1, 1}) == NDSize{8, 1, 1});
+  CHECK(applied("4", limits(9, 1, {7, 1, 1}), {7, 1, 1}) == NDSize{4, 1, 1});
+  CHECK(applied("4", limits(7, 1, {9, 1, 1}), {7, 1, 1}) == NDSize{4, 1, 1});
+  CHECK(applied("1x4", limits(8, 1, {1, 8, 1}), {1, 7, 1}) == NDSize{1, 8, 1});
+  CHECK(applied("1x4", limits(9, 1, {1, 7, 1}), {1, 7, 1}) == NDSize{1, 4, 1});
+  CHECK(applied("1x1x4", limits(8, 1, {1, 1, 8}), {1, 1, 7}) == NDSize{1, 1, 8});
+  CHECK(applied("1x1x4", limits(9, 1, {1, 1, 7}), {1, 1, 7}) == NDSize{1, 1, 4});
+  CHECK(applied("4", limits(3), {1, 1, 1}) == NDSize{0, 0, 0});
+  // Of two that hold as many the first.
+  CHECK(applied("2x4", limits(24), {3, 7, 1}) == NDSize{2, 8, 1});
+  CHECK(applied("2x4", limits(31), {3, 15, 1}) == NDSize{2, 8, 1});
+}
+
+TEST_CASE("a range that ends at the largest number is padded", "[work_group]") {
+  CHECK(pad_global_size({kMost - 1, 1, 1}, {kMost, 1, 1}) == NDSize{kMost, 1, 1});
+  CHECK(pad_global_size({1, 1, kMost - 2}, {1, 1, kMost}) == NDSize{1, 1, kMost});
+}

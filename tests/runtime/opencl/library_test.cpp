@@ -10,6 +10,7 @@
 #include "tests/support/catch.hpp"
 
 using namespace kiln::runtime;
+using kiln::test::mentions;
 
 namespace {
 
@@ -57,6 +58,13 @@ TEST_CASE("a library that lacks a required entry point is named by it", "[opencl
         "lacks clCreateImage, clFinish");
   CHECK(fill_without({"clFinish", "clCreateImage", "clBuildProgram", "clFlush"}, &cl).message ==
         "lacks clCreateImage, clBuildProgram, clFlush and 1 more");
+  CHECK(fill_without({"clFinish", "clCreateImage", "clFlush"}, &cl).message ==
+        "lacks clCreateImage, clFlush, clFinish");
+  CHECK(mentions(
+      fill_without({"clFinish", "clCreateImage", "clBuildProgram", "clFlush", "clSetKernelArg"},
+                   &cl)
+          .message,
+      " and 2 more"));
   CHECK(cl.clGetPlatformIDs == nullptr);
 }
 
@@ -124,11 +132,38 @@ TEST_CASE("an OpenCL version is read from the start of its string", "[opencl]") 
   CHECK(parse_opencl_version("OpenCL 1.2 ") == 102);
   CHECK(parse_opencl_version("OpenCL 3.0 Adreno(TM) 750") == 300);
   CHECK(parse_opencl_version("OpenCL 2.1") == 201);
+  CHECK(parse_opencl_version("OpenCL 1.0") == 100);
+  CHECK(parse_opencl_version("OpenCL 9.9") == 909);
   for (const char *text : {"", "OpenCL", "OpenCL ", "OpenCL 3", "OpenCL 3.", "OpenCL x.0",
-                           "OpenCL 0.9", "OpenGL 3.0", " OpenCL 3.0", "OpenCL C 1.2"}) {
+                           "OpenCL 0.9", "OpenGL 3.0", " OpenCL 3.0", "OpenCL C 1.2", "OpenCL :.0",
+                           "OpenCL 1x2", "OpenCL 1./", "OpenCL 1.:", "OpenCL 12.0"}) {
     CAPTURE(text);
     CHECK(parse_opencl_version(text) == 0);
   }
+}
+
+namespace {
+
+cl_program CL_API_CALL core_il(cl_context, const void *, size_t, cl_int *) { return nullptr; }
+cl_program CL_API_CALL extension_il(cl_context, const void *, size_t, cl_int *) { return nullptr; }
+
+void *CL_API_CALL find_extension(cl_platform_id, const char *name) {
+  return std::string(name) == "clCreateProgramWithILKHR" ? reinterpret_cast<void *>(&extension_il)
+                                                         : nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("IL goes to OpenCL 2.1's function, or to the extension's", "[opencl]") {
+  OpenCL cl{};
+  cl.clCreateProgramWithIL = core_il;
+  cl.clGetExtensionFunctionAddressForPlatform = find_extension;
+  CHECK(create_program_with_il(cl, nullptr, "OpenCL 3.0 x") == &core_il);
+  CHECK(create_program_with_il(cl, nullptr, "OpenCL 2.1 x") == &core_il);
+  CHECK(create_program_with_il(cl, nullptr, "OpenCL 2.0 x") == &extension_il);
+  CHECK(create_program_with_il(cl, nullptr, "x") == &extension_il);
+  cl.clCreateProgramWithIL = nullptr;
+  CHECK(create_program_with_il(cl, nullptr, "OpenCL 2.1 x") == &extension_il);
 }
 
 TEST_CASE("every device here describes itself the same way twice", "[opencl]") {

@@ -119,3 +119,9 @@ TEST_CASE("a text is cut between characters", "[text]") {
   CHECK(utf8_prefix("a\xf0\x9f\x98\x80z", 5) == 5);
   CHECK(utf8_prefix("\x80\x80\x80\x80\x80\x80", 5) > 0);  // broken, yet not lost
 }
+
+TEST_CASE("a character ends where its text ends", "[json]") {
+  CHECK(json(std::string_view("\xc3\xa9", 1)) == "\"\\u00c3\"");
+  CHECK(json("\xf5\x80\x80\x80").find("\\u00f5") == 1);
+  CHECK(json("\xf4\x8f\xbf\xbf") == "\"\xf4\x8f\xbf\xbf\"");
+}
