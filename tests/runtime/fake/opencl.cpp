@@ -12,6 +12,9 @@ std::atomic<long> fake_live{0};
 
 namespace {
 
+constexpr cl_device_info kDeviceComputeCapabilityMajorNv = 0x4000;
+constexpr cl_device_info kDeviceComputeCapabilityMinorNv = 0x4001;
+
 char platform_object;
 char device_object;
 
@@ -73,6 +76,13 @@ cl_int CL_API_CALL device_info(cl_device_id, cl_device_info what, std::size_t si
       return answer(&f.command_buffer_capabilities, sizeof(cl_bitfield), size, out, size_out);
     case CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR:
       return answer(&f.command_buffer_queue, sizeof(cl_bitfield), size, out, size_out);
+    case kDeviceComputeCapabilityMajorNv:
+    case kDeviceComputeCapabilityMinorNv: {
+      const bool is_major = what == kDeviceComputeCapabilityMajorNv;
+      const cl_uint number = is_major ? f.compute_capability / 10 : f.compute_capability % 10;
+      if (f.compute_capability == 0) return CL_INVALID_VALUE;
+      return answer(&number, sizeof(number), size, out, size_out);
+    }
     case CL_DEVICE_COMPILER_AVAILABLE: return answer(&compiler, 4, size, out, size_out);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return answer(sides, sizeof(sides), size, out, size_out);
     default: return CL_INVALID_VALUE;

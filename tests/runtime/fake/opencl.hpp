@@ -56,6 +56,7 @@ struct Fake {
   std::string device_version = "OpenCL 3.0 fake";
   std::string extensions;
   std::string il_version = "SPIR-V_1.0 SPIR-V_1.1";
+  cl_uint compute_capability = 0;  // 86 for 8.6; 0: the device does not say
   bool compiler = true;
   cl_uint address_bits = 64;
   bool has_il_function = true;

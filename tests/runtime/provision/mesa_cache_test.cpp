@@ -155,13 +155,14 @@ TEST_CASE("keys rise, and none comes twice", "[mesa_cache]") {
 }
 
 TEST_CASE("a place is one to three plain names", "[mesa_cache]") {
-  for (const char *good : {"a", "0/llvmpipe", "a/b/c", "A.b_c-9/..x", "..."}) {
+  for (const char *good : {"a", "0/llvmpipe", "a/b/c", "A.b_c-9/..x", "...", "azAZ09._-"}) {
     CAPTURE(good);
     CHECK(is_mesa_place(good));
     CHECK(fault(std::string(good) + "\n" + kA) == Code::ok);
   }
-  for (const char *bad : {"", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/./b",
-                          "a/b/c/d", "a b", "a\\b", "a:b", "a\tb", "\xc3\xa4", "~", "a\r"}) {
+  for (const char *bad : {"",     "/",     "/a",      "a/",   "a//b",     ".",   "..",  "../a",
+                          "a/..", "a/./b", "a/b/c/d", "a b",  "a\\b",     "a:b", "a`b", "a{b",
+                          "a@b",  "a[b",   "a,b",     "a\tb", "\xc3\xa4", "~",   "a\r"}) {
     CAPTURE(bad);
     CHECK_FALSE(is_mesa_place(bad));
     CHECK(fault(std::string(bad) + "\n" + kA) == Code::bad_argument);
@@ -216,4 +217,31 @@ TEST_CASE("a join that goes on keeps what was there where it was", "[mesa_cache]
   CHECK(all.start(view(kMagic + kB.substr(1))).code == Code::truncated);
   CHECK_FALSE(all.has_new());
   CHECK(all.entry_count() == 0);
+}
+
+TEST_CASE("a key has the digits 0 to 9 and a to f", "[mesa_cache]") {
+  for (const char digit : std::string("09af")) {
+    const std::string blob = kPlace + "\n" + entry(std::string(40, digit), "", 0xffffffff);
+    CHECK(fault(blob) == Code::ok);
+  }
+  for (const char other : std::string("/:`gAF")) {
+    const std::string blob = kPlace + "\n" + entry(std::string(40, other), "", 0xffffffff);
+    CAPTURE(other);
+    CHECK(fault(blob) == Code::bad_magic);
+  }
+}
+
+TEST_CASE("a place that has no end is told from a blob that is cut off", "[mesa_cache]") {
+  CHECK(fault(std::string(255, 'a')) == Code::truncated);
+  CHECK(fault(std::string(256, 'a')) == Code::truncated);
+  CHECK(fault(std::string(257, 'a')) == Code::over_limit);
+  CHECK(fault("") == Code::truncated);
+}
+
+TEST_CASE("entries that are known do not keep the others out", "[mesa_cache]") {
+  const std::string c = entry("c" + std::string(39, '0'), "", 0xffffffff);
+  CHECK(split(kMagic + kA + kB + c, entries_of(kMagic + kB)) == kPlace + "\n" + kA + c);
+  CHECK(text(join({kPlace + "\n" + kA + kB + c}, kMagic + kB).foz) == kMagic + kB + kA + c);
+  const FozFiles none = join({kPlace + "\n" + kB}, kMagic + kB + kA + c);
+  CHECK(text(none.foz) == kMagic + kB + kA + c);
 }

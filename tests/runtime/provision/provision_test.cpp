@@ -14,6 +14,7 @@
 
 #include "kiln/packs/contents.hpp"
 #include "kiln/packs/writer.hpp"
+#include "kiln/provision.h"
 #include "runtime/provision/mesa_cache.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/plain_user.hpp"
@@ -280,4 +281,83 @@ TEST_CASE("the environment points Mesa at the folder", "[provision]") {
   CHECK(std::string(getenv(names[1])) == "kilns,mine,kiln");
   CHECK(std::string(getenv(names[2])) == "0");
   for (const char *name : names) unsetenv(name);
+}
+
+TEST_CASE("the C interface puts in place, points Mesa there, and takes out", "[provision]") {
+  const char *variable = "MESA_SHADER_CACHE_DIR";
+  unsetenv(variable);
+  Cache cache;
+  REQUIRE(pack_of(cache.outside, {kHead + entry('a')}));
+  const std::string pack = (cache.outside.path() / "p.kiln").string();
+  kiln_error error{};
+  for (const auto &[path, folder] : {std::pair{static_cast<const char *>(nullptr), "x"},
+                                     {pack.c_str(), static_cast<const char *>(nullptr)}}) {
+    CHECK(kiln_provision(path, folder, &error) == KILN_ERROR_ARGUMENT);
+  }
+  CHECK(kiln_provision("/nowhere", cache.root.c_str(), &error) == KILN_ERROR_PACK_NOT_FOUND);
+  CHECK(kiln_provision(pack.c_str(), (cache.root / "below").c_str(), &error) == KILN_ERROR_PACK_IO);
+  CHECK(getenv(variable) == nullptr);
+  REQUIRE(kiln_provision(pack.c_str(), cache.root.c_str(), &error) == KILN_OK);
+  CHECK(getenv(variable) == cache.root.string());
+  CHECK(cache.foz().substr(16) == entry('a'));
+  CHECK(kiln_provision_remove(nullptr, &error) == KILN_ERROR_ARGUMENT);
+  CHECK(kiln_provision_remove(cache.root.c_str(), nullptr) == KILN_OK);
+  CHECK_FALSE(fs::exists(cache.place / "kiln.foz"));
+  for (const char *name :
+       {variable, "MESA_DISK_CACHE_READ_ONLY_FOZ_DBS", "MESA_DISK_CACHE_SINGLE_FILE",
+        "MESA_DISK_CACHE_COMBINE_RW_WITH_RO_FOZ"}) {
+    unsetenv(name);
+  }
+}
+
+TEST_CASE("an index of other entries is replaced, and one that can go on is kept", "[provision]") {
+  Cache cache;
+  REQUIRE(cache.put({kHead + entry('b')}).ok());
+  const std::string index = cache.index();
+  for (const std::string &other :
+       {index + index.substr(16), std::string("x"), "y" + index.substr(1), std::string()}) {
+    CAPTURE(other.size());
+    std::ofstream(cache.place / "kiln_idx.foz", std::ios::binary) << other;
+    REQUIRE(cache.put({kHead + entry('b')}).ok());
+    CHECK(cache.index() == index);
+  }
+  // What stands in its place is not removed.
+  fs::remove(cache.place / "kiln_idx.foz");
+  fs::create_directory(cache.place / "kiln_idx.foz");
+  CHECK(cache.fault({kHead + entry('b')}) ==
+        (cache.place / "kiln_idx.foz").string() + ": Is a directory");
+}
+
+TEST_CASE("a marker that is cut off or of another place is not Kiln's", "[provision]") {
+  for (const std::string &marker :
+       {std::string("kiln provisioned 1\nplace 0123abcd/llvmpipe"), std::string("kiln"),
+        std::string("kiln provisioned 1\nplace ff/llvmpipe\n"), std::string()}) {
+    CAPTURE(marker);
+    Cache cache;
+    fs::create_directories(cache.place);
+    std::ofstream(cache.place / "kiln.marker") << marker;
+    CHECK(cache.fault({kHead + entry('a')}) ==
+          (cache.place / "kiln.marker").string() + ": it is not Kiln's");
+    std::size_t removed = 1;
+    REQUIRE(remove_provisioned(cache.root.c_str(), &removed).ok());
+    CHECK(removed == 0);
+  }
+}
+
+TEST_CASE("removing passes over folders that others may write to, and goes on", "[provision]") {
+  Cache cache;
+  std::vector<std::string> blobs;
+  for (const char *id : {"aa", "bb", "cc", "dd"}) {
+    blobs.push_back(std::string(id) + "/llvmpipe\n" + entry('a'));
+  }
+  REQUIRE(cache.put(blobs).ok());
+  const fs::path all = cache.root / "mesa_shader_cache_sf";
+  REQUIRE(chmod((all / "bb").c_str(), 0777) == 0);
+  fs::create_directories(all / "a b");
+  std::ofstream(all / "file") << "x";
+  std::size_t removed = 0;
+  REQUIRE(remove_provisioned(cache.root.c_str(), &removed).ok());
+  CHECK(removed == 3);
+  CHECK(fs::exists(all / "bb/llvmpipe/kiln.foz"));
+  CHECK_FALSE(fs::exists(all / "dd/llvmpipe/kiln.foz"));
 }
