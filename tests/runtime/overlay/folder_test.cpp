@@ -38,7 +38,7 @@ TEST_CASE("a name is a prefix and numbers of 16 digits, joined by -", "[folder]"
   CHECK_FALSE(is_name("e-" + kNumber + "0", "e-", 1));
   CHECK_FALSE(is_name("e-" + kNumber.substr(1), "e-", 1));
   for (const char c : std::string("/:`gAF -")) {
-    for (const std::size_t at : {2, 9, 17}) {
+    for (const std::size_t at : {2u, 9u, 17u}) {
       std::string name = "e-" + kNumber;
       name[at] = c;
       CAPTURE(name);
