@@ -319,3 +319,164 @@ TEST_CASE("a contribution adds targets and records for the base's variants, and 
   CHECK(other.tunings.empty());
   CHECK(other.targets.empty());  // none is left with nothing in it
 }
+
+namespace {
+
+// Two binaries for one place, and what is said of the one that is kept.
+struct Merged {
+  bool kept_from = false;
+  MergeChoice choice{};
+};
+
+Merged merged_binaries(const Binary &from, const Binary &into, MergeChoice::Part part) {
+  const auto list = part == MergeChoice::Part::binary ? &Target::binaries : &Target::intermediates;
+  Contents a, b;
+  a.targets = b.targets = {target("A100")};
+  (a.targets[0].*list) = {from};
+  (b.targets[0].*list) = {into};
+  std::vector<MergeChoice> choices;
+  REQUIRE(merge(a, &b, &choices).ok());
+  REQUIRE(choices.size() == 1);
+  CHECK(choices[0].part == part);
+  CHECK(choices[0].target == target("A100").key);
+  const std::vector<Binary> &kept = b.targets.at(0).*list;
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].blob.name() == choices[0].kept);
+  return {kept[0].blob.name() == from.blob.name(), choices[0]};
+}
+
+}  // namespace
+
+TEST_CASE("each rule for two binaries decides before the next, whichever side has which",
+          "[merge]") {
+  struct Row {
+    Finish kept, left_out;
+    MergeRule rule;
+  };
+  const auto made = [](Finality finality, const char *driver, const char *finisher) {
+    Finish finish;
+    finish.finality = finality;
+    finish.driver = driver;
+    finish.finisher = finisher;
+    return finish;
+  };
+  constexpr Finality kYes = Finality::yes, kNo = Finality::no, kNever = Finality::not_launched;
+  const Row rows[] = {
+      {made(kYes, "9", "l 1"), made(kNo, "1", "l 2"), MergeRule::finality},
+      {made(kYes, "9", "l 1"), made(kNever, "1", "l 2"), MergeRule::finality},
+      {made(kNo, "9", "l 1"), made(kNever, "1", "l 2"), MergeRule::finality},
+      {made(kYes, "580.9", "l 1"), made(kYes, "580.65", "l 2"), MergeRule::driver},
+      {made(kNo, "580.9", ""), made(kNo, "580.10", "l 2"), MergeRule::driver},
+      {made(kYes, "1", "the linker 3"), made(kYes, "1", "the linker 2"), MergeRule::finisher},
+      {made(kYes, "1", "l 10"), made(kYes, "1", "l 9, launches 99"), MergeRule::finisher},
+      {made(kYes, "1", "l 1"), made(kYes, "1", ""), MergeRule::finisher},
+      {made(kYes, "1", "l 1"), made(kYes, "1", "l9"), MergeRule::finisher},
+  };
+  const Variant of = variant("blur", "source");
+  for (const Row &row : rows) {
+    // The hashes, of which either may be the smaller one, decide nothing.
+    for (const auto &[one, two] : {std::pair(1u, 2u), std::pair(2u, 1u)}) {
+      for (const auto part : {MergeChoice::Part::binary, MergeChoice::Part::intermediate}) {
+        CAPTURE(row.kept.finisher, row.left_out.finisher, row.left_out.driver, one);
+        Binary kept = binary(of, noise(70, one));
+        Binary left_out = binary(of, noise(70, two));
+        kept.finish = row.kept;
+        left_out.finish = row.left_out;
+        const Merged taken = merged_binaries(kept, left_out, part);
+        CHECK(taken.kept_from);
+        CHECK(taken.choice.from_kept);
+        CHECK(taken.choice.rule == row.rule);
+        CHECK(taken.choice.left_out == left_out.blob.name());
+        const Merged stays = merged_binaries(left_out, kept, part);
+        CHECK_FALSE(stays.kept_from);
+        CHECK_FALSE(stays.choice.from_kept);
+        CHECK(stays.choice.rule == row.rule);
+        CHECK(stays.choice.left_out == left_out.blob.name());
+      }
+    }
+  }
+}
+
+TEST_CASE("of two binaries that no rule tells apart the smaller name is kept", "[merge]") {
+  const Variant of = variant("blur", "source");
+  const Binary one = binary(of, noise(70, 1)), two = binary(of, noise(70, 2));
+  const bool is_smaller = one.blob.name() < two.blob.name();
+  const Merged merged = merged_binaries(one, two, MergeChoice::Part::binary);
+  CHECK(merged.choice.rule == MergeRule::hash);
+  CHECK(merged.kept_from == is_smaller);
+  CHECK(merged_binaries(two, one, MergeChoice::Part::binary).kept_from != is_smaller);
+  Contents same;
+  same.targets = {target("A100")};
+  same.targets[0].binaries = {one};
+  Contents into = same;
+  std::vector<MergeChoice> choices;
+  REQUIRE(merge(same, &into, &choices).ok());
+  CHECK(choices.empty());  // no choice between the same bytes
+}
+
+TEST_CASE("of two variants the one with more source and IL gives all of its own", "[merge]") {
+  const auto with = [](bool source, std::uint32_t il32, std::uint32_t il64) {
+    Variant made = variant("blur", "source");
+    if (!source) made.source.reset();
+    if (il32 != 0) made.il32 = BlobSource(noise(70, il32));
+    if (il64 != 0) made.il64 = BlobSource(noise(70, il64));
+    Contents contents;
+    contents.programs = {{"p", "", {made}}};
+    return contents;
+  };
+  struct Row {
+    Contents more, less;
+    std::vector<MergeChoice::Part> choices;
+  };
+  using Part = MergeChoice::Part;
+  for (const auto &[one, two] : {std::pair(1u, 2u), std::pair(2u, 1u)}) {
+    const Row rows[] = {
+        {with(true, 0, one), with(false, 0, two), {Part::il64}},
+        {with(true, one, one), with(false, two, two), {Part::il32, Part::il64}},
+        {with(true, 0, one), with(false, two, two), {Part::il64}},
+        {with(true, one, 0), with(true, 0, two), {}},
+        {with(true, one, one), with(true, one, 0), {}},
+        {with(true, one, one), with(true, two, 0), {Part::il32}},
+    };
+    for (const Row &row : rows) {
+      for (const bool is_from : {true, false}) {
+        CAPTURE(one, is_from, &row - rows);
+        Contents into = is_from ? row.less : row.more;
+        std::vector<MergeChoice> choices;
+        REQUIRE(merge(is_from ? row.more : row.less, &into, &choices).ok());
+        CHECK(into == row.more);
+        REQUIRE(choices.size() == row.choices.size());
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+          CHECK(choices[i].part == row.choices[i]);
+          CHECK(choices[i].rule == MergeRule::variant);
+          CHECK(choices[i].from_kept == is_from);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a target's auxiliary blob outlives a merge with a target that has none", "[merge]") {
+  Contents with, without;
+  with.targets = without.targets = {target("A100")};
+  with.targets[0].auxiliary = BlobSource(noise(70, 1));
+  for (const bool is_from : {true, false}) {
+    Contents into = is_from ? without : with;
+    REQUIRE(merge(is_from ? with : without, &into).ok());
+    CHECK(into == with);
+  }
+}
+
+TEST_CASE("a contribution keeps a target for either kind of binary", "[merge]") {
+  Contents base;
+  const Variant known = variant("blur", "source");
+  base.programs = {{"p", "", {known}}};
+  for (const auto list : {&Target::binaries, &Target::intermediates}) {
+    Contents more;
+    more.targets = {target("A100"), target("none")};
+    (more.targets[0].*list) = {binary(known, noise(70, 1))};
+    CHECK(keep_contribution(base, &more) == 0);
+    REQUIRE(more.targets.size() == 1);
+    CHECK(more.targets[0].model == "A100");
+  }
+}
