@@ -82,6 +82,22 @@ TEST_CASE("dimensions that are not used are 1 in the plan", "[launch]") {
   CHECK(Sizes(planned.local, planned.local + 3) == Sizes{16, 1, 1});
 }
 
+TEST_CASE("a range has as many dimensions as it says", "[launch]") {
+  reset_fake();
+  Ready r;
+  for (unsigned i = 0; i < 2; ++i) {
+    CHECK(kiln_kernel_set_buffer(r.kernel, i, r.buffer, nullptr) == KILN_OK);
+  }
+  const Sizes sizes = {8, 6, 4};
+  for (unsigned dimensions = 1; dimensions <= 3; ++dimensions) {
+    CAPTURE(dimensions);
+    const kiln_ndrange range{dimensions, {8, 6, 4}, {4, 3, 2}, {0, 0, 0}};
+    CHECK(kiln_launch(r.queue, r.kernel, &range, nullptr, 0, nullptr, &r.error) == KILN_OK);
+    CHECK(fake().global == Sizes(sizes.begin(), sizes.begin() + dimensions));
+    CHECK(fake().local.size() == dimensions);
+  }
+}
+
 TEST_CASE("a wrong argument is named by its index", "[launch]") {
   reset_fake();
   Ready r;

@@ -225,6 +225,49 @@ TEST_CASE("another driver version is no exact target, and the report says what d
                  "\"device\": \"7.2\"}]}"));
 }
 
+TEST_CASE("of all targets the nearest is named, and of two the pack's first", "[ladder]") {
+  reset_fake();
+  const packs::Contents plain = fake_contents();
+  const auto nearest = [](const packs::Bytes &pack) {
+    const std::string json = FakeLoad(pack).json();
+    const std::size_t at = json.find("\"nearest\": {\"target\": \"");
+    INFO(json);
+    REQUIRE(at != std::string::npos);
+    const std::size_t begin = at + 23;
+    return json.substr(begin, json.find('"', begin) - begin);
+  };
+  const auto add = [&](packs::Contents *contents, const std::string &driver,
+                       const std::string &more) {
+    packs::Target target = plain.targets[0];
+    const std::size_t at = target.key.find("driver_version=7.1\n");
+    REQUIRE(at != std::string::npos);
+    target.key.replace(at, 18, "driver_version=" + driver);
+    target.key += more;
+    target.identity = {{"device_name", more.empty() ? "near" : "far"}, {"driver_version", driver}};
+    contents->targets.push_back(target);
+  };
+  // A pack has its targets in the order of their keys' hashes: the near one comes anywhere.
+  for (const char *driver : {"1", "2", "3", "4", "5", "6", "8", "9"}) {
+    packs::Contents contents = plain;
+    contents.targets.clear();
+    for (const char *far : {"a", "b", "c"}) add(&contents, far, "z=1\ny=1\n");
+    add(&contents, driver, "");
+    for (const char *far : {"d", "e", "f"}) add(&contents, far, "z=1\ny=1\n");
+    CHECK(nearest(written(contents)) == "near (driver " + std::string(driver) + ")");
+    add(&contents, "10", "");
+    const packs::Bytes both = written(contents);
+    std::shared_ptr<const packs::Pack> pack;
+    REQUIRE(packs::Pack::open_memory({both.data(), both.size()}, &pack).ok());
+    std::string first;
+    for (std::size_t i = 0; first.empty() && i < pack->target_count(); ++i) {
+      packs::TargetRef target;
+      REQUIRE(pack->target(i, &target).ok());
+      if (target.fact("device_name") == "near") first = target.fact("driver_version");
+    }
+    CHECK(nearest(both) == "near (driver " + first + ")");
+  }
+}
+
 TEST_CASE("a damaged or empty blob never reaches the driver", "[ladder]") {
   reset_fake();
   packs::Bytes pack = written(fake_contents());
