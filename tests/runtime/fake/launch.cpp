@@ -157,6 +157,7 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
                           const std::size_t *local, cl_uint waits, const cl_event *,
                           cl_event *event) {
   Fake &f = the_fake;
+  if (f.on_launch) f.on_launch();
   f.waited_for = waits;
   f.global.assign(global, global + dimensions);
   f.local.assign(local, local + dimensions);

@@ -96,6 +96,7 @@ struct Fake {
   bool event_object = true;
   bool static_event = false;  // the same event again and again, and nothing is written down
   cl_int launch_code = CL_SUCCESS;
+  std::function<void()> on_launch;  // what else happens inside clEnqueueNDRangeKernel
   bool refuses_non_uniform_work_groups = false;
   std::vector<FakeLaunch> launches;
   std::size_t waited_for = 0;  // length of the last wait list
@@ -136,6 +137,7 @@ struct Fake {
   cl_int timer_code = CL_SUCCESS;
   std::vector<cl_ulong> profiling = {1, 2, 3, 4, 5};  // queued, submit, start, end, complete
   cl_int callback_code = CL_SUCCESS;
+  cl_int callback_status = CL_COMPLETE;  // how the command ends
   // Objects that were made and not given back.
   long live = 0;
 };

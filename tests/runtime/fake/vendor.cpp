@@ -56,10 +56,10 @@ cl_int CL_API_CALL profiling_info(cl_event, cl_profiling_info what, std::size_t 
   return answer(&the_fake.profiling[place], sizeof(cl_ulong), size, out, size_out);
 }
 
-cl_int CL_API_CALL set_callback(cl_event event, cl_int when,
+cl_int CL_API_CALL set_callback(cl_event event, cl_int,
                                 void(CL_CALLBACK *function)(cl_event, cl_int, void *), void *user) {
   if (the_fake.callback_code != CL_SUCCESS) return the_fake.callback_code;
-  function(event, when, user);  // all commands of this driver are complete
+  function(event, the_fake.callback_status, user);  // all commands of this driver have ended
   return CL_SUCCESS;
 }
 

@@ -134,14 +134,17 @@ TEST_CASE_METHOD(NvidiaFixture, "a cubin that the driver refuses is not the last
 
 TEST_CASE_METHOD(NvidiaFixture, "of several PTX the one with the highest capability is taken",
                  "[nvidia]") {
-  std::vector<std::string> capabilities = {"7.5", "8.0", "8.6", "8.9", "9.0"};
-  for (std::size_t i = 0; i < 2 * capabilities.size(); ++i) {
-    if (i == capabilities.size()) std::reverse(capabilities.begin(), capabilities.end());
-    std::rotate(capabilities.begin(), capabilities.begin() + 1, capabilities.end());
-    contents.targets.clear();
-    for (const std::string &capability : capabilities) add_ptx(capability, capability);
-    CHECK(used() == "intermediate: 8.6");
+  // A pack has its targets in the order of their keys' hashes: each device has its own place.
+  for (unsigned minor = 0; minor < 10; ++minor) {
+    const std::string capability = "8." + std::to_string(minor);
+    add_ptx(capability, capability);
   }
+  for (const char *other : {"7.5", "9.0"}) add_ptx(other, other);
+  for (unsigned minor = 0; minor < 10; ++minor) {
+    fake().compute_capability = 80 + minor;
+    CHECK(used() == "intermediate: 8." + std::to_string(minor));
+  }
+  fake().compute_capability = 86;
   contents.targets.clear();
   add_ptx("9.0", "9.0");
   CHECK(used() == "source: ");
