@@ -57,7 +57,7 @@ Driver driver_of(const fs::path &icd) {
   return driver;
 }
 
-json text_of(const runtime::OpenCL &cl, cl_platform_id platform, cl_platform_info what) {
+json platform_text(const runtime::OpenCL &cl, cl_platform_id platform, cl_platform_info what) {
   std::size_t size = 0;
   if (cl.clGetPlatformInfo(platform, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
   std::string text(size, '\0');
@@ -78,8 +78,8 @@ json platforms_here() {
   for (cl_uint i = 0; i < std::min(count, kMostPlatforms); ++i) {
     cl_uint devices = 0;
     const cl_int code = cl.clGetDeviceIDs(ids[i], CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
-    platforms.push_back({{"name", text_of(cl, ids[i], CL_PLATFORM_NAME)},
-                         {"version", text_of(cl, ids[i], CL_PLATFORM_VERSION)},
+    platforms.push_back({{"name", platform_text(cl, ids[i], CL_PLATFORM_NAME)},
+                         {"version", platform_text(cl, ids[i], CL_PLATFORM_VERSION)},
                          {"devices", code == CL_SUCCESS ? devices : 0},
                          {"why_none", code == CL_SUCCESS ? "" : runtime::cl_error_text(code)}});
   }
