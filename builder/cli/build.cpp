@@ -23,7 +23,6 @@ namespace {
 // Values of --fresh.
 constexpr char kAll[] = "all";
 constexpr char kFailed[] = "failed";
-constexpr std::size_t kMaxJobs = 256;  // each job holds two descriptors
 
 struct BuildArguments {
   std::string input;
@@ -378,10 +377,7 @@ void add_build(CLI::App &app, Command *command) {
   sub->add_flag("--dry-run", options->dry_run,
                 "Show the jobs, and why each is needed; run none and write nothing");
   add_timeout_option(*sub, &options->timeout_seconds, "Seconds that each step of a job may take");
-  sub->add_option("-j,--jobs", options->jobs,
-                  "Jobs to run in parallel; default: the number of usable CPUs")
-      ->check(CLI::Range(std::size_t{1}, kMaxJobs).description(""))
-      ->type_name("N");
+  add_jobs_option(*sub, &options->jobs);
   sub->add_option("--memory", options->memory,
                   "Memory limit of each job's process, such as 512M or 8G; 0: none")
       ->transform(CLI::AsSizeValue(false).description(""))

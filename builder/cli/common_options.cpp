@@ -110,6 +110,13 @@ void add_json_flag(CLI::App &command, bool *json, int schema) {
   command.add_flag("--json", *json, fmt::format("Print JSON, schema {}", schema));
 }
 
+void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs) {
+  command
+      .add_option("-j,--jobs", *jobs, "Jobs to run in parallel; default: the number of usable CPUs")
+      ->check(CLI::Range(std::size_t{1}, kMaxJobs).description(""))
+      ->type_name("N");
+}
+
 void add_timeout_option(CLI::App &command, double *seconds, const char *what) {
   command.add_option("--timeout", *seconds, what)
       ->check(CLI::Range(0.1, 86400.0).description(""))

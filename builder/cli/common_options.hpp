@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ void add_secret_key_option(CLI::App &command, std::string *file);
 void add_least_revision_option(CLI::App &command, std::uint64_t *revision);
 // Adds --json.
 void add_json_flag(CLI::App &command, bool *json, int schema = 1);
+// Adds --jobs; each job holds two descriptors.
+inline constexpr std::size_t kMaxJobs = 256;
+void add_jobs_option(CLI::App &command, std::optional<std::size_t> *jobs);
 // Adds --timeout; `what` is its text in the help.
 void add_timeout_option(CLI::App &command, double *seconds, const char *what);
 // Converts the value of an option that takes seconds.

@@ -31,10 +31,10 @@ using nlohmann::json;
 
 // The variables that Kiln reads; docs/use/layer.md and the manual page describe them.
 const std::vector<std::string> kVariables = {
-    "KILN_CLANG",     "KILN_ICD_LOADER", "KILN_LAYER",   "KILN_LIBCLC",
-    "KILN_LIBRARY",   "KILN_NEO_ROOT",   "KILN_OVERLAY", "KILN_PACK",
-    "KILN_PACK_PATH", "KILN_PTXAS",      "KILN_REPORT",  "KILN_SPIRV_VAL",
-    "KILN_SPOOL",     "KILN_STORE",      "KILN_TUNED",   "KILN_LLVM_SPIRV"};
+    "KILN_CLANG",      "KILN_ICD_LOADER", "KILN_LAYER", "KILN_LIBCLC",    "KILN_LIBRARY",
+    "KILN_NEO_ROOT",   "KILN_OVERLAY",    "KILN_PACK",  "KILN_PACK_PATH", "KILN_PTXAS",
+    "KILN_REPORT",     "KILN_SPIRV_VAL",  "KILN_SPOOL", "KILN_STORE",     "KILN_TUNED",
+    "KILN_LLVM_SPIRV", "KILN_BACKGROUND"};
 
 // What was found: facts for --json, lines of text, and problems.
 class Findings {
@@ -261,22 +261,32 @@ void look_at_overlay(const std::string &path, Findings *findings) {
     findings->add("overlay", nullptr);
     return;
   }
-  json facts = {{"path", path}, {"files", 0}, {"bytes", 0}, {"quarantined", 0}};
+  json facts = {{"path", path},     {"files", 0},    {"bytes", 0},
+                {"quarantined", 0}, {"programs", 0}, {"noted", 0}};
   if (!fs::is_directory(path, error)) {
     findings->say("overlay: " + path + " does not exist yet");
   } else {
     const FolderSize size = size_of(path);
     const auto folder = builder::read_overlay(path);
     std::size_t quarantined = 0;
+    cached::Counts programs;
     if (folder.ok()) {
       for (const auto &driver : folder->drivers) quarantined += driver.deaths;
+      programs = folder->programs;
     } else {
       findings->blame(folder.status().message);
     }
-    facts = {
-        {"path", path}, {"files", size.files}, {"bytes", size.bytes}, {"quarantined", quarantined}};
-    findings->say(fmt::format("overlay: {}: {}, {} bytes, {} quarantined", path,
-                              count(size.files, "file"), size.bytes, quarantined));
+    facts = {{"path", path},
+             {"files", size.files},
+             {"bytes", size.bytes},
+             {"quarantined", quarantined},
+             {"programs", programs.cached},
+             {"noted", programs.all_noted()}};
+    findings->say(
+        fmt::format("overlay: {}: {}, {} bytes, {} quarantined; {}, {} noted for "
+                    "'kiln overlay build'",
+                    path, count(size.files, "file"), size.bytes, quarantined,
+                    count(programs.cached, "program"), programs.all_noted()));
     if (access(path.c_str(), W_OK | X_OK) != 0) {
       findings->blame(fmt::format("{}: {}; nothing new is kept", path, std::strerror(errno)));
     }

@@ -79,6 +79,10 @@ int serve(const ServeArguments &arguments) {
     print(builder::variables_text(*variables, arguments.print_form));
     return kDone;
   }
+  if (!arguments.overlay.empty()) {  // the layer makes the folder itself, and says if it cannot
+    std::error_code ignored;
+    fs::create_directories(fs::absolute(arguments.overlay, ignored).parent_path(), ignored);
+  }
   set_variables(*variables, "serve");
   std::vector<char *> words;
   for (const std::string &word : arguments.command)

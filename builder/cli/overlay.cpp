@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// kiln overlay: show, export and clear the folder in which a device keeps what it compiled.
+// kiln overlay: show, export and clear the folder in which a device keeps what it compiled, and
+// build what the layer noted there.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iterator>
+#include <limits>
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -8,8 +18,10 @@
 #include "builder/inspect/overlay_folder.hpp"
 #include "builder/inspect/pack_json.hpp"
 #include "builder/inspect/printable.hpp"
+#include "builder/layer/overlay_build.hpp"
 #include "kiln/overlay.h"
 #include "kiln/packs/pack_folder.hpp"
+#include "runtime/cached/cached_files.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -20,6 +32,9 @@ struct OverlayArguments {
   std::string folder;
   std::string output;
   bool json = false;
+  double timeout_seconds = 600;
+  std::optional<std::size_t> jobs;  // none: one for each CPU
+  pid_t after = 0;                  // a process to wait for; 0: none
 };
 
 int show(const OverlayArguments &options) {
@@ -45,6 +60,10 @@ int show(const OverlayArguments &options) {
     text += fmt::format("driver of {}: {} proven, {} recompiled, {} quarantined\n",
                         driver.device.empty() ? "an unknown device" : driver.device, driver.proven,
                         driver.recompiled, driver.deaths);
+  }
+  if (folder->programs.cached != 0 || folder->programs.all_noted() != 0) {
+    text += fmt::format("{} of applications without a pack; {} noted for 'kiln overlay build'\n",
+                        count(folder->programs.cached, "program"), folder->programs.all_noted());
   }
   print(text.empty() ? options.folder + ": empty\n" : text);
   return kDone;
@@ -79,7 +98,7 @@ int pack_folder(const OverlayArguments &options) {
 }
 
 // Removes the programs that the layer cached, which the runtime does not know
-// (runtime/spool/kept.hpp).
+// (runtime/cached/cached_files.hpp).
 Status clear_kept(const std::string &folder) {
   const fs::path programs = fs::path(folder) / "programs";
   std::error_code error;
@@ -99,6 +118,106 @@ Status clear_kept(const std::string &folder) {
   return {};
 }
 
+// Waits until the process has ended, which may be no child, but no longer than a minute: a service
+// goes on for months.
+void wait_for_end(pid_t process) {
+  constexpr std::chrono::milliseconds kLongest = std::chrono::minutes(1);
+  const packs::Descriptor end(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  pollfd ended{end.get(), POLLIN, 0};
+  if (end) {
+    (void)poll(&ended, 1, static_cast<int>(kLongest.count()));
+  } else if (errno != ESRCH) {  // no such call: before Linux 5.3
+    sleep(1);
+  }
+}
+
+// Gives way to every other process, in memory of those that somebody waits for.
+void step_back() {
+  constexpr int kLowest = 19;
+  (void)setpriority(PRIO_PROCESS, 0, kLowest);
+}
+
+nlohmann::json to_json(const builder::OverlayBuild &result) {
+  nlohmann::json failures = nlohmann::json::array();
+  for (const builder::JobFailure &failure : result.failures) {
+    failures.push_back({{"program", failure.job}, {"error", failure.text}});
+  }
+  return {{"schema", 1},
+          {"built", result.built},
+          {"failures", failures},
+          {"other_drivers", result.elsewhere},
+          {"dropped", result.dropped}};
+}
+
+void tell(const OverlayArguments &options, const builder::OverlayBuild &result) {
+  for (const builder::JobFailure &failure : result.failures) {
+    complain(builder::printable_line(failure.job) + ": " + failure.text);
+  }
+  if (options.json) return print(to_json(result));
+  std::string text = fmt::format("{}: {} built, {} failed", options.folder,
+                                 count(result.built, "program"), result.failures.size());
+  if (result.elsewhere != 0) {
+    text += fmt::format("; {} noted for drivers that are not here", result.elsewhere);
+  }
+  if (result.dropped != 0) text += fmt::format("; {} of earlier drivers dropped", result.dropped);
+  print(text + "\n");
+}
+
+// Builds until nothing is left that was noted for a driver that is here.
+Result<builder::OverlayBuild> build_all(const OverlayArguments &options,
+                                        const std::vector<builder::DeviceInfo> &devices) {
+  builder::BuildOptions build;
+  build.timeout = in_milliseconds(options.timeout_seconds);
+  build.memory = std::uint64_t{4} << 30;
+  build.jobs = options.jobs.value_or(builder::usable_cpus());
+  BuildProgress progress;
+  builder::OverlayBuild all;
+  for (;;) {
+    auto some = builder::build_overlay(options.folder, devices, build,
+                                       options.after == 0 ? &progress : nullptr);
+    end_progress();
+    if (!some.ok()) return some;
+    all.built += some->built;
+    all.dropped += some->dropped;
+    all.elsewhere = some->elsewhere;
+    std::move(some->failures.begin(), some->failures.end(), std::back_inserter(all.failures));
+    if (some->built + some->failures.size() == 0) return all;
+  }
+}
+
+int build(const OverlayArguments &options) {
+  std::error_code error;
+  if (!fs::is_directory(options.folder, error)) {
+    return fail({Code::not_found, options.folder + ": no such folder"});
+  }
+  if (options.after != 0) {
+    step_back();
+    wait_for_end(options.after);
+  }
+  supervise_command("interrupted; the same command goes on from there");
+  // Another build of the overlay takes what was noted before it ends.
+  constexpr std::chrono::seconds kPatience{2};
+  const std::string noted = builder::noted_folder(options.folder) + "/lock";
+  const auto waiting = [](const std::string &folder) {
+    complain("waiting for another command that builds what is in " + folder);
+  };
+  const packs::FolderLock lock =
+      options.after == 0 ? packs::FolderLock(noted, waiting) : packs::FolderLock(noted, kPatience);
+  if (lock.is_refused()) return kDone;
+  const auto counts = cached::count_programs(options.folder);
+  if (!counts.ok()) return fail(counts.status());
+  builder::OverlayBuild result;
+  if (counts->all_noted() != 0) {
+    const auto devices = find_devices("");
+    if (!devices.ok()) return fail(devices.status());
+    auto built = build_all(options, *devices);
+    if (!built.ok()) return fail(built.status());
+    result = *std::move(built);
+  }
+  tell(options, result);
+  return result.failures.empty() ? kDone : kSomeFailed;
+}
+
 int clear(const OverlayArguments &options) {
   std::error_code ignored;
   if (!fs::exists(options.folder, ignored)) {
@@ -108,7 +227,8 @@ int clear(const OverlayArguments &options) {
   if (kiln_overlay_clear(options.folder.c_str(), &error) != KILN_OK) {
     return fail({Code::failed, error.message});
   }
-  const Status status = clear_kept(options.folder);
+  Status status = clear_kept(options.folder);
+  if (status.ok()) status = builder::clear_noted(options.folder);
   return status.ok() ? kDone : fail(status);
 }
 
@@ -132,6 +252,18 @@ void add_overlay(CLI::App &app, Command *command) {
       add("pack", "Write the overlay's binaries as a pack, for 'kiln pack merge'", pack_folder);
   add_output_option(*packed, &options->output, "Pack to write")->required();
   add_json_flag(*packed, &options->json);
+  CLI::App *built =
+      add("build",
+          "Build the programs that the layer noted, for later starts of their applications", build);
+  add_jobs_option(*built, &options->jobs);
+  add_timeout_option(*built, &options->timeout_seconds, "Seconds that each step of a job may take");
+  built
+      ->add_option("--after", options->after,
+                   "First wait until this process ends, or a minute; then give way to all others. "
+                   "If another command builds, do nothing: that one takes what was noted")
+      ->check(CLI::Range(1, std::numeric_limits<pid_t>::max()).description(""))
+      ->type_name("PID");
+  add_json_flag(*built, &options->json);
   add("clear", "Remove everything in the overlay, quarantines too", clear);
 }
 

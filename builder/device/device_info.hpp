@@ -27,6 +27,7 @@ struct DeviceInfo {
   runtime::Identity identity;
   runtime::Description description;
   runtime::Capabilities capabilities;
+  std::uint64_t driver_number = 0;  // runtime::driver_number(); 0 for a virtual device
   // Set for a virtual device: makes its binaries. With a compiler, the identity holds the facts
   // that all such devices share, and the capabilities are those that the compiler generates code
   // for.

@@ -10,6 +10,7 @@
 #include "builder/base/names.hpp"
 #include "builder/process/fork_call.hpp"
 #include "builder/process/status_json.hpp"
+#include "runtime/overlay/driver_number.hpp"
 #include "runtime/provision/mesa_provision.hpp"
 
 namespace kiln::builder {
@@ -55,8 +56,9 @@ json describe_all() {
   json devices = json::array();
   for (const runtime::DeviceId id : ids) {
     const auto device = runtime::open_device(cl, id);
-    devices.push_back(
-        {{"identity", raw_identity(device->identity)}, {"capabilities", device->capabilities}});
+    devices.push_back({{"identity", raw_identity(device->identity)},
+                       {"capabilities", device->capabilities},
+                       {"driver_number", runtime::driver_number(*device)}});
   }
   return {{"devices", devices}};
 }
@@ -71,6 +73,7 @@ DeviceInfo device_from(const json &in, std::size_t index) {
     }
   }
   info.description = runtime::describe(info.identity);
+  info.driver_number = in.at("driver_number").get<std::uint64_t>();
   info.capabilities = in.at("capabilities").get<runtime::Capabilities>();
   info.capabilities.profile = info.description.profile;
   return info;

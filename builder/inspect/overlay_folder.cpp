@@ -141,6 +141,7 @@ Result<OverlayFolder> read_overlay(const std::string &path) {
   if (error == 0) error = folder.list(&names);
   if (error != 0) return runtime::file_failure(path, error);
   OverlayFolder result;
+  if (Status s = cached::count_programs(path).move_to(&result.programs); !s.ok()) return s;
   std::sort(names.begin(), names.end());
   std::set<std::uint64_t> dead;
   for (const std::string &name : names) {
@@ -175,7 +176,11 @@ packs::Contents overlay_contents(const OverlayFolder &folder) {
 }
 
 json to_json(const OverlayFolder &folder) {
-  json out = {{"schema", 1}, {"binaries", json::array()}, {"drivers", json::array()}};
+  json out = {{"schema", 1},
+              {"binaries", json::array()},
+              {"drivers", json::array()},
+              {"programs", folder.programs.cached},
+              {"noted", folder.programs.all_noted()}};
   for (const OverlayBinary &binary : folder.binaries) {
     json row = {{"file", binary.file}};
     if (!binary.status.ok()) {

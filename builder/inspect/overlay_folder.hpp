@@ -9,6 +9,7 @@
 
 #include "builder/base/builder_status.hpp"
 #include "kiln/packs/contents.hpp"
+#include "runtime/cached/cached_files.hpp"
 
 namespace kiln::builder {
 
@@ -39,6 +40,7 @@ struct OverlayDriver {
 struct OverlayFolder {
   std::vector<OverlayBinary> binaries;  // by file name
   std::vector<OverlayDriver> drivers;   // by file name
+  cached::Counts programs;              // of applications that know nothing of Kiln
 };
 
 // Reads everything; never writes. Fails with Code::io_error if the folder cannot be read.

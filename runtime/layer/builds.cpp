@@ -35,23 +35,23 @@ struct Pending {
   Notify notify;
   void *user;
   Devices devices;
-  WholePointer whole;
+  WholeProgram whole;
 };
 
-// Watches the launches of `program`, which stands for the application's `own`, if the file stores
-// launches. A program for several devices has a file for each of them, and a launch belongs to one
-// of these files, so its launches are not watched.
-void watch(cl_program program, cl_program own, const KeptFile &file, WholePointer whole) {
+// Watches the launches of `program`, which stands for the application's `own`, if they matter. A
+// program for several devices has a file for each of them, and a launch belongs to one of these
+// files, so its launches are not watched.
+void watch(cl_program program, cl_program own, const LaunchFile &file) {
   if (file.path.empty() || only_device(own) == nullptr) return;
-  launches().set_program(program, file.path, file.lines, std::move(whole));
+  launches().set_program(program, file.path, file.lines);
 }
 
 // Notes the driver's build, which may stand for the application's `own`.
 Status note_and_watch(cl_program built, cl_program own, const Devices &devices,
-                      const WholePointer &whole) {
-  KeptFile file;
-  const Status noted = note_built(built, devices, *whole, &file);
-  if (noted.ok()) watch(built, own, file, whole);
+                      const WholeProgram &whole) {
+  LaunchFile file;
+  const Status noted = note_built(built, devices, whole, &file);
+  if (noted.ok()) watch(built, own, file);
   return noted;
 }
 
@@ -64,11 +64,11 @@ void CL_CALLBACK when_built(cl_program program, void *user) {
 // Lets the driver build what the application gave, and notes the result. Sets `*reason` to the
 // outcome, or to the expected outcome if the driver will build later.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
-                      const Devices &devices, const WholePointer &whole, std::string *reason) {
+                      const Devices &devices, const WholeProgram &whole, std::string *reason) {
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      *reason = noted(note_and_watch(program->handle, program->handle, devices, whole));
+      *reason = noted(note_and_watch(program->handle, program->handle, devices, whole), devices);
     }
     return code;
   }
@@ -79,7 +79,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   noting.notify = when_built;
   noting.user = pending;
   const cl_int code = by_driver(program, noting);
-  if (code == CL_SUCCESS) *reason = noted({});
+  if (code == CL_SUCCESS) *reason = noted({}, devices);
   return code;
 }
 
@@ -101,31 +101,31 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
 // Builds the text that was named, notes it, and has it stand for the application's program. Returns
 // false if the driver does not build it.
 bool stand_and_note(const ProgramPointer &program, const Options &options, const Devices &devices,
-                    const WholePointer &whole, std::string *reason) {
-  const cl_program made = build_named(program->context, *whole, options, devices);
+                    const WholeProgram &whole, std::string *reason) {
+  const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return false;
-  auto twin = std::make_shared<Twin>(made, *whole, options, devices,
+  auto twin = std::make_shared<Twin>(made, whole, options, devices,
                                      std::vector<std::string>(devices.size()), TunedProgram());
   next.clRetainProgram(made);
   twin->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
   twin->asked = true;
   objects().set_twin(program, twin);
-  *reason = noted(note_and_watch(made, program->handle, devices, whole));
+  *reason = noted(note_and_watch(made, program->handle, devices, whole), devices);
   return true;
 }
 
 // Notes what the driver makes of the text that was named, after it has built what the application
 // gave: a driver that does not find the files must not be given a text that has them.
 std::string note_apart(const ProgramPointer &program, const Options &options,
-                       const Devices &devices, const WholePointer &whole) {
-  const cl_program made = build_named(program->context, *whole, options, devices);
+                       const Devices &devices, const WholeProgram &whole) {
+  const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return kOnlyWithFiles;
-  KeptFile file;
-  const Status noted_status = note_built(made, devices, *whole, &file);
-  if (noted_status.ok()) watch(program->handle, program->handle, file, whole);
+  LaunchFile file;
+  const Status noted_status = note_built(made, devices, whole, &file);
+  if (noted_status.ok()) watch(program->handle, program->handle, file);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
-  return noted(noted_status);
+  return noted(noted_status, devices);
 }
 
 // Returns the devices that a program which stands for the application's must be built for: those
@@ -149,14 +149,14 @@ packs::Result<Devices> devices_to_stand_for(const ProgramPointer &program,
 }
 
 // Has a twin serve the build from here on; fills in the report.
-void take_twin(const ProgramPointer &program, const WholePointer &whole, const Options &options,
+void take_twin(const ProgramPointer &program, const WholeProgram &whole, const Options &options,
                const Devices &devices, const Served &served, Built *built) {
   built->rung = served.rung;
   built->reason = served.miss;
   built->nearest = served.nearest;
-  objects().set_twin(program, std::make_shared<Twin>(served.program, *whole, options, devices,
+  objects().set_twin(program, std::make_shared<Twin>(served.program, whole, options, devices,
                                                      served.logs, served.tuned));
-  watch(served.program, program->handle, served.kept, whole);
+  watch(served.program, program->handle, served.launches);
 }
 
 // Has the driver build the program for the twin's devices, unless `devices` includes them all, so
@@ -169,11 +169,11 @@ void build_others(const ProgramPointer &program, const Devices &devices) {
                             nullptr, nullptr);
 }
 
-Status keep_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
-                     KeptFile *file) {
+Status cache_for_each(cl_program built, const Devices &devices, const WholeProgram &whole,
+                      LaunchFile *launches) {
   Status status;
   for (const Part &part : parts_of(built, devices)) {
-    if (Status s = keep_program(built, part, whole, file); !s.ok()) status = std::move(s);
+    if (Status s = cache_program(built, part, whole, launches); !s.ok()) status = std::move(s);
   }
   return status;
 }
@@ -254,9 +254,9 @@ cl_program refuse(const std::string &why, cl_int *status, cl_int *code) {
 }  // namespace
 
 Status note_built(cl_program built, const Devices &devices, const WholeProgram &whole,
-                  KeptFile *file) {
+                  LaunchFile *launches) {
   const Status status = settings().record ? record_program(built, devices, whole, settings().spool)
-                                          : keep_for_each(built, devices, whole, file);
+                                          : cache_for_each(built, devices, whole, launches);
   if (!status.ok() && status.code != Code::requirement) {
     complain_once((settings().record ? "not recorded: " : "not kept: ") + status.message);
   }
@@ -328,7 +328,7 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     const auto asked = devices_asked(arguments, all);
     const Devices devices = asked.ok() ? *asked : all;
     const bool records = settings().record;
-    const WholePointer whole = made.ok() ? std::make_shared<WholeProgram>(*made) : nullptr;
+    const WholeProgram *whole = made.ok() ? &*made : nullptr;
     const bool is_given = whole != nullptr && is_as_given(*whole, *program, options.text);
     packs::Result<Devices> stands = asked.ok() ? made.status() : asked.status();
     if (asked.ok() && made.ok()) {
@@ -343,23 +343,23 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
     }
     built.reason = served.reason;
     if (served.program != nullptr) {
-      take_twin(program, whole, options, *stands, served, &built);
+      take_twin(program, *whole, options, *stands, served, &built);
     } else {
       const bool keeps = served.is_unknown && !settings().overlay.empty();
       const bool notes = whole != nullptr && (is_given || stands.ok()) && (records || keeps);
       if (notes) built.reason = kRefused;  // replaced unless the driver refuses
       const bool may_stand = notes && !is_given && !whole->may_be_missing;
       const bool is_standing =
-          may_stand && stand_and_note(program, options, *stands, whole, &built.reason);
+          may_stand && stand_and_note(program, options, *stands, *whole, &built.reason);
       if (!is_standing) {
         build_others(program, devices);
         const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
           return notes && is_given
-                     ? build_and_note(program, arguments, devices, whole, &built.reason)
+                     ? build_and_note(program, arguments, devices, *whole, &built.reason)
                      : by_driver(program, arguments);
         });
         if (notes && !is_given && code == CL_SUCCESS) {
-          built.reason = may_stand ? kOnlyWithFiles : note_apart(program, options, *stands, whole);
+          built.reason = may_stand ? kOnlyWithFiles : note_apart(program, options, *stands, *whole);
         }
         report_build(built, arguments.notify == nullptr ? program->handle : nullptr);
         return code;

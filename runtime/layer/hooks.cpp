@@ -139,7 +139,7 @@ cl_int reference_count(cl_program program, size_t room, void *out, size_t *size)
   cl_uint count = 0;
   const cl_int code = count_references(program, &count);
   if (code != CL_SUCCESS) return code;
-  count -= kept_launches().held(program) + objects().uncounted(program);
+  count -= objects().uncounted(program);
   return answer(&count, sizeof(count), room, out, size);
 }
 

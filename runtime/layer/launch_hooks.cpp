@@ -90,11 +90,7 @@ Range range_of(cl_uint dimensions, const size_t *offset, const size_t *global,
 // A launch that may be of a new kind.
 class Launch {
  public:
-  Launch(cl_kernel kernel, const Range &range, cl_event *event)
-      : fresh_(launches().see(kernel, range)), event_(event) {}
-
-  // Returns the event to pass to the driver: a launch to be stored needs one to wait for.
-  cl_event *event() { return fresh_ && event_ == nullptr && !settings().record ? &own_ : event_; }
+  Launch(cl_kernel kernel, const Range &range) : fresh_(launches().see(kernel, range)) {}
 
   cl_int end(cl_int code) {
     if (!fresh_) return code;
@@ -103,16 +99,13 @@ class Launch {
     } else if (settings().record) {
       record_launch(*fresh_);
     } else {
-      if (event_ != nullptr) next.clRetainEvent(*event_);
-      kept_launches().add(*fresh_, event_ != nullptr ? *event_ : own_);
+      note_new_launch(*fresh_);
     }
     return code;
   }
 
  private:
   std::optional<Launches::Fresh> fresh_;
-  cl_event *event_;
-  cl_event own_ = nullptr;
 };
 
 // Passes a measured size to the driver if the application gives none. If the driver refuses that
@@ -145,29 +138,28 @@ cl_int CL_API_CALL enqueue_range(cl_command_queue queue, cl_kernel kernel, cl_ui
     return enqueue_tuned(queue, kernel, dimensions, offset, global, local, wait_count, waits,
                          event);
   }
-  Launch launch(kernel, range_of(dimensions, offset, global, local), event);
-  return launch.end(enqueue_tuned(queue, kernel, dimensions, offset, global, local, wait_count,
-                                  waits, launch.event()));
+  Launch launch(kernel, range_of(dimensions, offset, global, local));
+  return launch.end(
+      enqueue_tuned(queue, kernel, dimensions, offset, global, local, wait_count, waits, event));
 }
 
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
                                 const cl_event *waits, cl_event *event) {
   const size_t one = 1;
   note_launch();
-  Launch launch(kernel, range_of(1, nullptr, &one, &one), event);
-  return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, launch.event()));
+  Launch launch(kernel, range_of(1, nullptr, &one, &one));
+  return launch.end(next.clEnqueueTask(queue, kernel, wait_count, waits, event));
 }
 
-// Hook for an entry after which launches may be complete.
-template <auto Entry, bool GivesResults>
+// Hook for an entry that waits for results.
+template <auto Entry>
 struct Waits;
 template <typename Answer, typename... Arguments,
-          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...), bool GivesResults>
-struct Waits<Entry, GivesResults> {
+          Answer (CL_API_CALL *cl_icd_dispatch::*Entry)(Arguments...)>
+struct Waits<Entry> {
   static Answer CL_API_CALL call(Arguments... arguments) {
     const Answer answer = (next.*Entry)(arguments...);
-    if (GivesResults) note_results();
-    kept_launches().settle();
+    note_results();
     return answer;
   }
 };
@@ -183,7 +175,6 @@ struct Reads<Entry> {
                                  Arguments... arguments) {
     const Answer answer = (next.*Entry)(queue, memory, waits, arguments...);
     if (waits != CL_FALSE) note_results();
-    kept_launches().settle();
     return answer;
   }
 };
@@ -218,14 +209,12 @@ void set_object_hooks(cl_icd_dispatch *table) {
 }
 #undef KILN_CREATES
 
-#define KILN_WAITS(name, gives) table->name = Waits<&cl_icd_dispatch::name, gives>::call;
+#define KILN_WAITS(name) table->name = Waits<&cl_icd_dispatch::name>::call;
 #define KILN_READS(name) table->name = Reads<&cl_icd_dispatch::name>::call;
 
 void set_waiting_hooks(cl_icd_dispatch *table) {
-  KILN_WAITS(clFinish, true)
-  KILN_WAITS(clWaitForEvents, true)
-  KILN_WAITS(clGetEventInfo, false)
-  KILN_WAITS(clReleaseCommandQueue, false)
+  KILN_WAITS(clFinish)
+  KILN_WAITS(clWaitForEvents)
   KILN_READS(clEnqueueReadBuffer)
   KILN_READS(clEnqueueReadBufferRect)
   KILN_READS(clEnqueueReadImage)
@@ -242,7 +231,7 @@ void set_launch_hooks(cl_icd_dispatch *table) {
   const bool reports = !settings().report.empty();
   const bool tunes = !settings().record && !settings().packs.empty() && settings().tuned;
   if (tunes || reports) table->clEnqueueNDRangeKernel = enqueue_tuned;
-  if ((follows && !settings().record) || reports) set_waiting_hooks(table);
+  if (reports) set_waiting_hooks(table);
   if (!follows) return;
   set_object_hooks(table);
   table->clCreateProgramWithBuiltInKernels = built_in;

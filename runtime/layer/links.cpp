@@ -114,12 +114,14 @@ void know_library(cl_program linked, cl_context context, const Link &link) {
   objects().add(known);
 }
 
-// Stores a linked program. Does not watch launches: there is no source to keep the program from
-// again after a launch.
-packs::Status note_linked(cl_program linked, const Link &link) {
-  KeptFile unwatched;
-  packs::Status status = note_built(linked, link.devices, link.whole, &unwatched);
-  if (settings().record || !status.ok()) return status;
+// Stores a program that is linked from several. The driver's binary is taken here, since no other
+// process can make it.
+packs::Status keep_link(cl_program linked, const Link &link) {
+  packs::Status status;
+  for (const Part &part : parts_of(linked, link.devices)) {
+    if (packs::Status s = keep_program(linked, part, link.whole); !s.ok()) status = std::move(s);
+  }
+  if (!status.ok()) return status;
   for (const cl_device_id id : link.devices) {
     kiln_device *device = nullptr;
     if (find_device(id, &device, nullptr) == KILN_OK) keep_parts(link.parts, *device);
@@ -130,8 +132,14 @@ packs::Status note_linked(cl_program linked, const Link &link) {
 // Notes a program that the driver linked, and returns the outcome for the report.
 std::string note(cl_program linked, const Link &link) {
   if (linked == nullptr) return kRefused;
-  const bool has_pack = link.parts.empty() || !settings().record;
-  if (has_pack) return noted(note_linked(linked, link));
+  if (link.parts.empty()) {
+    LaunchFile launches;  // not watched: the program may be for other devices, too
+    return noted(note_built(linked, link.devices, link.whole, &launches), link.devices);
+  }
+  if (!settings().record) {
+    const packs::Status status = keep_link(linked, link);
+    return status.ok() ? kKept : "no pack has it; " + status.message;
+  }
   note_link(settings().spool, link.whole.name);
   return kNotOffline;
 }

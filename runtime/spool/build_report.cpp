@@ -110,12 +110,6 @@ const std::string &this_process() {
   return made;
 }
 
-std::string noted(const packs::Status &status) {
-  const bool record = settings().record;
-  if (!status.ok()) return (record ? "it is not recorded: " : "no pack has it; ") + status.message;
-  return record ? "it is recorded" : "no pack has it; the overlay keeps it";
-}
-
 void report_start() {
   if (settings().report.empty()) return;
   char path[4096];

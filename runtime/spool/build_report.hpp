@@ -20,8 +20,8 @@ struct Built {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-// Reasons for the report: the outcome of note_built(), and a refusal by the driver.
-std::string noted(const packs::Status &status);
+// Reasons for the report.
+inline constexpr char kKept[] = "no pack has it; the overlay keeps it";
 inline constexpr char kRefused[] = "the driver does not build it";
 inline constexpr char kOnlyWithFiles[] =
     "the driver does not build the text that has its files in it";

@@ -168,25 +168,25 @@ bool has_kind(const std::string &text, const std::string &kind) {
   return text.compare(0, kind.size(), kind) == 0 || text.find("\n" + kind) != std::string::npos;
 }
 
-void Launches::set_program(cl_program program, const std::string &file, const std::string &lines,
-                           WholePointer whole) {
+void Launches::set_program(cl_program program, const std::string &file, const std::string &lines) {
   const Lock lock(mutex_);
   if (file.empty()) {
     programs_.erase(program);
   } else {
-    programs_[program] = {file, lines, std::move(whole)};
+    programs_[program] = {file, lines};
     has_files_ = true;
   }
 }
 
-std::optional<std::string> Launches::unite(cl_program program, const std::string &lines) {
+bool Launches::unite(cl_program program, const std::string &line) {
   const Lock lock(mutex_);
   const auto found = programs_.find(program);
-  if (found == programs_.end()) return std::nullopt;
+  if (found == programs_.end()) return false;
   std::string &known = found->second.lines;
-  std::string united = packs::united_launches(known, lines);
-  if (united == known || united.size() < known.size() + lines.size()) return std::nullopt;
-  return known = std::move(united);
+  std::string united = packs::united_launches(known, line);
+  if (united == known || united.size() < known.size() + line.size()) return false;
+  known = std::move(united);
+  return true;
 }
 
 // Calls the driver outside the lock: it may call back into this class.
@@ -268,9 +268,8 @@ std::optional<Launches::Fresh> Launches::see(cl_kernel kernel, const Range &rang
     const Watched &watched = found->second;
     const auto known = programs_.find(watched.program);
     if (known == programs_.end()) return std::nullopt;
-    fresh = {
-        watched.program,    known->second.file, watched.name, launch_kind(watched.name, range), "",
-        known->second.whole};
+    fresh = {watched.program, known->second.file, watched.name, launch_kind(watched.name, range),
+             ""};
     if (has_kind(known->second.lines, fresh.kind) ||
         !seen_.insert(fresh.file + fresh.kind).second) {
       return std::nullopt;

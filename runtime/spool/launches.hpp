@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -12,7 +11,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/source/whole_program.hpp"
 #include "runtime/spool/next.hpp"
 
 namespace kiln::layer {
@@ -40,8 +38,6 @@ std::string kernel_name(cl_kernel kernel);
 // Returns whether a line of `text` begins with `kind`.
 bool has_kind(const std::string &text, const std::string &kind);
 
-using WholePointer = std::shared_ptr<const source::WholeProgram>;
-
 // Watches the launches of programs with a file. Thread-safe.
 class Launches {
  public:
@@ -52,18 +48,16 @@ class Launches {
     std::string kernel;
     std::string kind;
     std::string text;
-    WholePointer whole;
   };
 
-  // Registers a program that the file holds with these launches, and that was made from `whole`. If
-  // `file` is empty, the handle is a new program that no file holds.
-  void set_program(cl_program program, const std::string &file, const std::string &lines = "",
-                   WholePointer whole = nullptr);
+  // Registers a program whose launches the file gets, with those that are known. If `file` is
+  // empty, the handle is a new program that no file holds.
+  void set_program(cl_program program, const std::string &file, const std::string &lines = "");
   // Returns whether no program has had a file yet.
   bool is_idle() const { return !has_files_; }
-  // Returns the program's launches united with `lines`, unless the program has as many as it may
-  // have, or no line is new.
-  std::optional<std::string> unite(cl_program program, const std::string &lines);
+  // Adds a line to the program's launches. Returns false if the program has as many as it may have,
+  // or if the line is not new.
+  bool unite(cl_program program, const std::string &line);
   void add_kernel(cl_kernel kernel, cl_program program);
   void add_clone(cl_kernel clone, cl_kernel of);
   void retain(cl_kernel kernel);
@@ -83,7 +77,6 @@ class Launches {
   struct Known {
     std::string file;
     std::string lines;
-    WholePointer whole;
   };
 
   struct Watched {

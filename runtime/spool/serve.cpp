@@ -179,7 +179,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
     served.reason = "the overlay's file is damaged";
     return served;
   }
-  served.kept = std::move(kept.file);
+  served.launches = std::move(kept.launches);
   served.tuned = {};  // the pack is closed
   return served;
 }
@@ -265,7 +265,7 @@ Served serve_several(const std::string &name, cl_context context, const Devices 
   served.tuned = {};
   served.logs.clear();
   for (Loaded &loaded : each) served.logs.push_back(std::move(loaded.log));
-  served.kept = {};
+  served.launches = {};
   return served;
 }
 

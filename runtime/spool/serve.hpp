@@ -18,11 +18,11 @@ struct Served {
   std::string miss;               // why it was compiled, if it was
   std::string nearest;            // then the pack's closest target, as JSON; may be empty
   std::vector<std::string> logs;  // build log per device, if the pack has them
-  KeptFile kept;                  // the cached file, if it came from one
+  LaunchFile launches;            // for new launches, if it came from a cached file
   TunedProgram tuned;             // for a single device only
 };
 
-// Loads the program from the packs of the settings, or a program cached by keep_program(): from the
+// Loads the program from the packs of the settings, or a cached program: from the
 // overlay, as an exact or intermediate binary, or by compiling its source, and then the overlay
 // stores the binary. For several devices, loads it for each, then makes one program from all
 // binaries; if a device has no binary, the program is unknown. Thread-safe.

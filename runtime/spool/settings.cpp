@@ -49,6 +49,7 @@ Settings read_settings() {
   made.serve = variable("KILN_LAYER") == "serve";
   made.packs = packs();
   made.overlay = variable("KILN_OVERLAY");
+  made.background = variable("KILN_BACKGROUND") != "0";
   made.tuned = variable("KILN_TUNED") != "0";
   made.report = variable("KILN_REPORT");
   return made;

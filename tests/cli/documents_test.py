@@ -97,7 +97,7 @@ def make_folder(folder):
 def run(command, folder, store):
     environment = {**os.environ, "PATH": f"{KILN.parent}:{os.environ['PATH']}", "HOME": str(folder),
                    "XDG_CACHE_HOME": str(folder / "cache"),
-                   "KILN_STORE": str(store)}
+                   "KILN_STORE": str(store), "KILN_BACKGROUND": "0"}
     environment.setdefault("OCL_ICD_VENDORS", "pocl.icd")
     try:
         done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,

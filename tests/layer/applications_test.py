@@ -133,7 +133,7 @@ class Runs:
                        "XDG_DATA_HOME": str(home), "XDG_CONFIG_HOME": str(home),
                        "POCL_CACHE_DIR": str(cache or home / "pocl"), "PYOPENCL_CTX": "0",
                        "PYOPENCL_NO_CACHE": "1", "OPENCV_OPENCL_DEVICE": ":CPU:0",
-                       "KILN_PACK_PATH": "", **self.variables}
+                       "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", **self.variables}
         start = time.monotonic()
         done = subprocess.run([str(word) for word in command], cwd=home, env=environment,
                               capture_output=True, text=True, check=False)
@@ -175,6 +175,7 @@ def second_start(runs, kiln, layer, command):
     for report in ("first", "second"):
         done = runs.run([kiln, "serve", "--layer", layer, "--overlay", runs.folder / "overlay",
                          "--report", runs.folder / report, "--", *command])
+        runs.run([kiln, "overlay", "build", runs.folder / "overlay"])
     return done
 
 

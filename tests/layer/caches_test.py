@@ -160,7 +160,7 @@ class Caches(unittest.TestCase):
             [str(word) for word in command], cwd=home, capture_output=True, text=True, check=False,
             env={**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home),
                  "POCL_CACHE_DIR": str(home / "pocl"), "PYOPENCL_CTX": "0",
-                 "OPENCV_OPENCL_DEVICE": ":CPU:0", "KILN_PACK_PATH": "", **UNOPTIMISED,
+                 "OPENCV_OPENCL_DEVICE": ":CPU:0", "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", **UNOPTIMISED,
                  **environment})
 
     @classmethod

@@ -59,7 +59,7 @@ class Modules(unittest.TestCase):
     def run_here(self, *command):
         """Runs a command on the device, in the folder, to its good end; its output."""
         words = (sys.executable, LAB, "run", DEVICE, "--dir", self.folder, "--env",
-                 "KILN_PACK_PATH=", "--", *command)
+                 "KILN_PACK_PATH=", "--env", "KILN_BACKGROUND=0", "--", *command)
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
                               timeout=300, check=False)
         self.assertEqual(done.returncode, 0, f"{command}: {done.stdout}{done.stderr}")
@@ -105,6 +105,7 @@ class Modules(unittest.TestCase):
         """The second start needs no compiler."""
         for _ in range(2):
             self.serve("--overlay", "overlay")
+            self.kiln("overlay", "build", "overlay")
         self.assertEqual([line[:2] for line in self.lines()],
                          [("passed", ""), ("served", "exact")])
 

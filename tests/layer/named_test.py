@@ -62,7 +62,14 @@ class Named(unittest.TestCase):
         under = run(KILN, "serve", "--overlay", self.place / "overlay", "--report", report, "--",
                     APPLICATION, *steps, **variables)
         self.assertEqual((under.code, under.output), (0, alone.output), under.error)
+        self.keep(**variables)
         return [line["outcome"] for line in lines_of(report)], alone.output
+
+    def keep(self, **variables):
+        """What the background would do after a start; what the driver refuses stays so."""
+        if (self.place / "overlay").exists():
+            built = run(KILN, "overlay", "build", self.place / "overlay", **variables)
+            self.assertIn(built.code, (0, 1), built.error)
 
     def check(self, source, path, *contents, steps=(ASKED, "value"), **variables):
         """Starts with each content of a file; the outcomes of the last."""
@@ -117,6 +124,7 @@ class Named(unittest.TestCase):
                  " & while [ ! -L l ]; do :; done")
         steps = (f"cd:{self.work}", "source:source.cl", mover, *programs, "sh:touch stop; sleep 0.1")
         run(KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION, *steps)
+        self.keep()
         (self.work / "l").unlink()
         for target in ("a", "b"):
             (self.work / "l").symlink_to(target)
@@ -134,6 +142,7 @@ class Named(unittest.TestCase):
                  " 0.01; rm -f a/x.h; sleep 0.01; done &")
         steps = (f"cd:{self.work}", "source:source.cl", mover, *programs, "sh:touch stop; sleep 0.1")
         run(KILN, "serve", "--overlay", self.place / "overlay", "--", APPLICATION, *steps)
+        self.keep()
         (self.work / "a/x.h").unlink(missing_ok=True)
         self.start(*programs)
         self.put("a/x.h", value(1))

@@ -48,7 +48,7 @@ class OwnBinaries(unittest.TestCase):
         """One start of the application, with nothing of the driver's warm."""
         self.runs += 1
         environment = {**os.environ, "POCL_CACHE_DIR": str(self.folder / f"cache-{self.runs}"),
-                       "KILN_PACK_PATH": ""}
+                       "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0"}
         return subprocess.run([*map(str, before), APPLICATION, str(self.file)], env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
 

@@ -14,8 +14,8 @@ namespace kiln::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // One word with lower-case letters: where a macro holds the path, no part of it may be taken for
-    // the name of a macro.
+    // One word with lower-case letters: where a macro holds the path, no part of it may be taken
+    // for the name of a macro.
     std::string pattern = (std::filesystem::temp_directory_path() / "kiln_test_XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = pattern;

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what was noted, runs the jobs, and writes cached programs and refusals.
+#include "builder/layer/overlay_build.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fcntl.h>
+
+#include "runtime/cached/cached_files.hpp"
+#include "runtime/source/whole_program.hpp"
+
+namespace kiln::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kStore[] = "/jobs.sqlite";
+constexpr char kStorePrefix[] = "jobs.";  // with the files that SQLite puts beside it
+
+// A program that is to be built, with all launches that are known.
+struct Noted {
+  packs::Contents base;
+  std::uint64_t launches_size = 0;            // bytes of the file of new launches
+  bool is_new = false;                        // there is a base pack
+  std::shared_ptr<const packs::Pack> cached;  // with a binary already; may be null
+  packs::Contents before;                     // of `cached`
+};
+
+// What was noted for one driver.
+class DriverNotes {
+ public:
+  DriverNotes(const std::string &overlay, const DeviceInfo &device)
+      : overlay_(overlay),
+        driver_{device.description.key.text(), device.description.key.hash(),
+                device.driver_number} {}
+
+  const cached::Driver &driver() const { return driver_; }
+
+  // Reads all programs. Removes files that are damaged, or that hold something else.
+  Result<std::vector<Noted>> read() {
+    const std::string below = std::string(cached::kNoted) + "/" + cached::driver_name(driver_);
+    std::vector<Noted> all;
+    std::error_code error;
+    if (!fs::exists(overlay_ + below, error)) return all;
+    if (Status s = cached::open_folder(overlay_, below, &folder_); !s.ok()) return s;
+    std::vector<std::string> names;
+    if (const int failed = folder_.list(&names); failed != 0) {
+      return runtime::file_failure(overlay_ + below, failed);
+    }
+    std::set<std::string> programs;
+    for (const std::string &name : names) {
+      const std::string stem = name.substr(0, name.find('.'));
+      const bool is_noted =
+          name == stem + cached::kPackSuffix || name == stem + cached::kLaunchesSuffix;
+      if (is_noted && source::is_program_name(stem)) programs.insert(stem);
+    }
+    for (const std::string &program : programs) {
+      auto noted = read_program(program);
+      if (noted) {
+        all.push_back(*std::move(noted));
+      } else {
+        remove(program);
+      }
+    }
+    return all;
+  }
+
+  // Writes the program with its binary, and forgets the note.
+  Status keep(const Noted &noted, packs::Contents contents) {
+    const std::string &program = noted.base.programs[0].name;
+    if (Status s = cached::write_cached(overlay_, driver_, std::move(contents)); !s.ok()) return s;
+    (void)folder_.remove(program + cached::kRefusedSuffix);
+    forget(noted);
+    return {};
+  }
+
+  // Notes why there is no binary. If there was one before, it gets the launches, so that they are
+  // not noted again.
+  Status refuse(const Noted &noted, const std::string &why) {
+    const packs::Program &program = noted.base.programs[0];
+    if (noted.cached != nullptr) {
+      packs::Contents contents = noted.before;
+      contents.programs[0].variants[0].launches = program.variants[0].launches;
+      return keep(noted, std::move(contents));
+    }
+    const packs::View text{reinterpret_cast<const std::uint8_t *>(why.data()),
+                           std::min<std::size_t>(why.size(), cached::kMostText)};
+    const int failed = folder_.write_file(program.name + cached::kRefusedSuffix, &text, 1);
+    if (failed != 0) return runtime::file_failure(program.name, failed);
+    forget(noted);
+    return {};
+  }
+
+ private:
+  std::optional<Noted> read_program(const std::string &program) {
+    Noted noted;
+    struct stat info {};
+    noted.cached = cached::open_cached(overlay_, driver_, program, &noted.before);
+    packs::Descriptor file;
+    if (folder_.open_file(program + cached::kPackSuffix, O_RDONLY, &file, &info) == 0) {
+      std::shared_ptr<const packs::Pack> pack;
+      noted.is_new = packs::Pack::open_descriptor(file.get(), 0,
+                                                  static_cast<std::uint64_t>(info.st_size), &pack)
+                         .ok() &&
+                     packs::read_contents(pack, &noted.base).ok();
+    }
+    if (!noted.is_new && noted.cached != nullptr) noted.base = noted.before;
+    noted.base.targets.clear();
+    if (!cached::is_one_program(noted.base, program)) return std::nullopt;
+    const std::string lines = cached::read_text(folder_, program + cached::kLaunchesSuffix);
+    noted.launches_size = lines.size();
+    packs::Variant &variant = noted.base.programs[0].variants[0];
+    const std::string all = packs::united_launches(launches_of(noted.before), lines);
+    if (!all.empty()) variant.launches = packs::BlobSource(packs::Bytes(all.begin(), all.end()));
+    return noted;
+  }
+
+  // Returns the launches of a cached program; empty if there is none.
+  static std::string launches_of(const packs::Contents &contents) {
+    packs::Bytes lines;
+    if (contents.programs.size() != 1) return {};
+    const auto &launches = contents.programs[0].variants[0].launches;
+    if (!launches || !launches->read(&lines).ok()) return {};
+    return {lines.begin(), lines.end()};
+  }
+
+  // Keeps the file of launches if it has grown since it was read.
+  void forget(const Noted &noted) {
+    const std::string &program = noted.base.programs[0].name;
+    (void)folder_.remove(program + cached::kPackSuffix);
+    struct stat info {};
+    const std::string launches = program + cached::kLaunchesSuffix;
+    if (folder_.status(launches, &info) == 0 &&
+        static_cast<std::uint64_t>(info.st_size) == noted.launches_size) {
+      (void)folder_.remove(launches);
+    }
+  }
+
+  void remove(const std::string &program) {
+    (void)folder_.remove(program + cached::kPackSuffix);
+    (void)folder_.remove(program + cached::kLaunchesSuffix);
+  }
+
+  std::string overlay_;
+  cached::Driver driver_;
+  runtime::Folder folder_;
+};
+
+// Returns the program with its binary, as a cached program is stored; nothing if the build has
+// none. If NVIDIA's linker failed, PTX is better than nothing.
+std::optional<packs::Contents> cached_contents(const Noted &noted, const std::string &key,
+                                               const packs::Contents &built) {
+  const packs::Digest &variant = noted.base.programs[0].variants[0].hash;
+  const auto target = std::find_if(built.targets.begin(), built.targets.end(),
+                                   [&](const auto &one) { return one.key == key; });
+  if (target == built.targets.end()) return std::nullopt;
+  packs::Contents contents = noted.base;
+  contents.targets.push_back(*target);
+  packs::Target &own = contents.targets[0];
+  const auto is_other = [&](const packs::Binary &binary) { return binary.variant != variant; };
+  std::erase_if(own.binaries, is_other);
+  std::erase_if(own.intermediates, is_other);
+  own.auxiliary.reset();
+  if (own.binaries.empty()) own.binaries = std::exchange(own.intermediates, {});
+  if (own.binaries.size() != 1) return std::nullopt;
+  return contents;
+}
+
+std::string failure_of(const std::string &program, const BuildResult &result) {
+  for (const auto *list : {&result.failures, &result.left_out}) {
+    for (const JobFailure &failure : *list) {
+      if (failure.job.starts_with(program + "/")) return failure.text;
+    }
+  }
+  return "the device cannot run it";
+}
+
+Status build_for(const std::string &overlay, const DeviceInfo &device, const BuildOptions &options,
+                 BuildObserver *observer, OverlayBuild *out) {
+  DriverNotes notes(overlay, device);
+  const auto noted = notes.read();
+  if (!noted.ok()) return noted.status();
+  packs::Contents base;
+  for (const Noted &one : *noted) base.programs.push_back(one.base.programs[0]);
+  if (base.programs.empty()) return {};
+  const BuildResult result = build_on_devices(base, {device}, {}, options, observer);
+  for (const Noted &one : *noted) {
+    auto contents = cached_contents(one, notes.driver().key, result.contents);
+    if (contents) {
+      if (Status s = notes.keep(one, *std::move(contents)); !s.ok()) return s;
+      ++out->built;
+      continue;
+    }
+    const std::string &program = one.base.programs[0].name;
+    const std::string why = failure_of(program, result);
+    if (Status s = notes.refuse(one, why); !s.ok()) return s;
+    out->failures.push_back({program, why});
+  }
+  return {};
+}
+
+// Removes what was noted for earlier drivers of the device; other drivers' notes stay, and are
+// counted.
+Status sweep(const std::string &overlay, const std::vector<DeviceInfo> &devices,
+             OverlayBuild *out) {
+  const auto counts = cached::count_programs(overlay);
+  if (!counts.ok()) return counts.status();
+  for (const auto &[name, programs] : counts->noted) {
+    bool is_earlier = false;
+    bool is_here = false;
+    for (const DeviceInfo &device : devices) {
+      const runtime::BinaryKey &key = device.description.key;
+      const cached::Driver driver{key.text(), key.hash(), device.driver_number};
+      is_here = is_here || name == cached::driver_name(driver);
+      is_earlier = is_earlier || name.starts_with(packs::hex64(driver.key_hash));
+    }
+    std::error_code error;
+    if (is_here) continue;
+    (is_earlier ? out->dropped : out->elsewhere) += programs;
+    if (is_earlier) fs::remove_all(noted_folder(overlay) + "/" + name, error);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string noted_folder(const std::string &overlay) { return overlay + cached::kNoted; }
+
+Result<OverlayBuild> build_overlay(const std::string &overlay,
+                                   const std::vector<DeviceInfo> &devices,
+                                   const BuildOptions &options, BuildObserver *observer) {
+  OverlayBuild out;
+  if (Status s = sweep(overlay, devices, &out); !s.ok()) return s;
+  const auto waiting = cached::count_programs(overlay);
+  if (!waiting.ok()) return waiting.status();
+  if (waiting->all_noted() == 0) return out;
+  BuildOptions own = options;
+  own.store = {noted_folder(overlay) + kStore};
+  for (const DeviceInfo &device : devices) {
+    if (Status s = build_for(overlay, device, own, observer, &out); !s.ok()) return s;
+  }
+  std::error_code error;
+  for (fs::directory_iterator i(noted_folder(overlay), error), end; !error && i != end;
+       i.increment(error)) {
+    std::error_code ignored;
+    if (i->path().filename().string().starts_with(kStorePrefix)) fs::remove_all(*i, ignored);
+  }
+  return out;
+}
+
+Status clear_noted(const std::string &overlay) {
+  std::error_code error;
+  const std::string noted = noted_folder(overlay);
+  if (!fs::is_directory(fs::symlink_status(noted, error))) return {};
+  fs::remove_all(noted, error);
+  return error ? Status(Code::io_error, noted + ": " + error.message()) : Status();
+}
+
+}  // namespace kiln::builder

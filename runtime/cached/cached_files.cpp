@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names, writes, checks and removes the files of cached programs.
+#include "runtime/cached/cached_files.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include <fcntl.h>
+
+#include "kiln/packs/writer.hpp"
+#include "runtime/source/whole_program.hpp"
+
+namespace kiln::cached {
+namespace {
+
+namespace fs = std::filesystem;
+
+using packs::Code;
+using packs::Status;
+
+// Returns the part of the file name that is the same for all drivers with the key.
+std::string name_of_key(const std::string &program, const Driver &driver) {
+  return packs::concat({program, "-", packs::hex64(driver.key_hash), "-"});
+}
+
+// Names the driver that built the binary, for the cached file itself.
+std::string producer(const Driver &driver) {
+  return "kiln layer, driver " + packs::hex64(driver.number);
+}
+
+// Returns the source, or the bytes of the module.
+const packs::BlobSource *code_of(const packs::Variant &variant) {
+  for (const auto *code : {&variant.source, &variant.il64, &variant.il32}) {
+    if (*code) return &**code;
+  }
+  return nullptr;
+}
+
+bool is_sound(const packs::Contents &contents, const std::string &name, const Driver &driver) {
+  return contents.producer == producer(driver) && contents.targets.size() == 1 &&
+         contents.targets[0].key == driver.key && contents.targets[0].binaries.size() == 1 &&
+         is_one_program(contents, name) &&
+         contents.targets[0].binaries[0].variant == contents.programs[0].variants[0].hash;
+}
+
+// Returns whether a file of the program on the device is stale: another driver's, or an abandoned
+// temporary. `name` is the present driver's file; the mark of a part beside it stays.
+bool is_stale(const runtime::Folder &folder, const std::string &file, const std::string &name) {
+  constexpr std::time_t kLongest = 3600;  // seconds that a writer may take
+  struct stat info;
+  if (file == name || file == name + kPartSuffix) return false;
+  if (!file.ends_with(".tmp")) return true;
+  return folder.status(file, &info) == 0 && std::time(nullptr) - info.st_mtime > kLongest;
+}
+
+// Returns whether Kiln writes files with such names; `kiln overlay clear` removes them.
+bool is_cached_file(const std::string &name) { return name.starts_with("cl-"); }
+
+// Removes the least recently used files if the folder is full.
+void make_room(const runtime::Folder &folder, const std::vector<std::string> &names) {
+  std::vector<runtime::UsedFile> files;
+  const auto count = std::count_if(names.begin(), names.end(), is_cached_file);
+  if (static_cast<std::size_t>(count) < kMostCached) return;
+  for (const std::string &name : names) {
+    struct stat info {};
+    if (is_cached_file(name) && folder.status(name, &info) == 0) {
+      files.push_back({name, info.st_mtime, 0});
+    }
+  }
+  while (files.size() >= kMostCached) runtime::remove_oldest(folder, &files);
+}
+
+// Adds what is in the folder, which may be absent.
+Status list_folder(const fs::path &folder, std::vector<fs::path> *paths) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return {};
+  for (fs::directory_iterator i(folder, error), end; !error && i != end; i.increment(error)) {
+    paths->push_back(i->path());
+  }
+  return error ? Status::error(Code::io_error, {folder.native(), ": ", error.message()}) : Status();
+}
+
+// Returns null if there is no file, or if another user may have written it.
+packs::Descriptor open_file(const std::string &overlay, const std::string &name,
+                            struct stat *info) {
+  runtime::Folder folder;
+  packs::Descriptor file;
+  if (!open_folder(overlay, kPrograms, &folder).ok()) return file;
+  if (folder.open_file(name, O_RDONLY, &file, info) == 0) runtime::note_use(file, *info);
+  return file;
+}
+
+}  // namespace
+
+std::string driver_name(const Driver &driver) {
+  return packs::concat({packs::hex64(driver.key_hash), "-", packs::hex64(driver.number)});
+}
+
+std::string file_name(const std::string &program, const Driver &driver) {
+  return packs::concat({program, "-", driver_name(driver), kPackSuffix});
+}
+
+bool is_one_program(const packs::Contents &contents, const std::string &name) {
+  if (contents.programs.size() != 1 || contents.programs[0].variants.size() != 1) return false;
+  const packs::Variant &variant = contents.programs[0].variants[0];
+  const packs::BlobSource *code = code_of(variant);
+  packs::Bytes text;
+  if (contents.programs[0].name != name || code == nullptr || !code->read(&text).ok()) return false;
+  const std::string_view read(reinterpret_cast<const char *>(text.data()), text.size());
+  return source::program_name(read, variant.options) == name;
+}
+
+Status open_folder(const std::string &overlay, const std::string &below, runtime::Folder *out) {
+  std::string path = overlay;
+  int error = runtime::Folder::open(path.c_str(), out);
+  for (std::size_t at = 0; error == 0 && at < below.size();) {
+    const std::size_t next = std::min(below.find('/', at + 1), below.size());
+    path.append(below, at, next - at);
+    error = runtime::Folder::open(path.c_str(), out);
+    at = next;
+  }
+  return error == 0 ? Status() : runtime::file_failure(path, error);
+}
+
+Status write_cached(const std::string &overlay, const Driver &driver, packs::Contents contents) {
+  runtime::Folder folder;
+  if (Status s = open_folder(overlay, kPrograms, &folder); !s.ok()) return s;
+  const std::string path = overlay + kPrograms + "/";
+  std::vector<std::string> names;
+  if (const int failed = folder.list(&names); failed != 0) {
+    return runtime::file_failure(path, failed);
+  }
+  const std::string &program = contents.programs[0].name;
+  const std::string name = file_name(program, driver);
+  const std::string same = name_of_key(program, driver);
+  for (const std::string &other : names) {
+    if (other.starts_with(same) && is_stale(folder, other, name)) (void)folder.remove(other);
+  }
+  if (std::find(names.begin(), names.end(), name) == names.end()) make_room(folder, names);
+  contents.producer = producer(driver);
+  packs::WriteOptions options;
+  options.is_private = true;
+  return packs::write_pack(contents, path + name, options);
+}
+
+std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const Driver &driver,
+                                               const std::string &program,
+                                               packs::Contents *contents) {
+  struct stat info {};
+  std::shared_ptr<const packs::Pack> pack;
+  const packs::Descriptor file = open_file(overlay, file_name(program, driver), &info);
+  const bool sound =
+      file &&
+      packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), &pack)
+          .ok() &&
+      packs::read_contents(pack, contents).ok() && is_sound(*contents, program, driver);
+  return sound ? pack : nullptr;
+}
+
+bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
+                const char *suffix) {
+  struct stat info {};
+  return static_cast<bool>(open_file(overlay, file_name(program, driver) + suffix, &info));
+}
+
+std::size_t Counts::all_noted() const {
+  return std::accumulate(noted.begin(), noted.end(), std::size_t{0},
+                         [](std::size_t sum, const auto &one) { return sum + one.second; });
+}
+
+packs::Result<Counts> count_programs(const std::string &overlay) {
+  Counts counts;
+  std::vector<fs::path> paths;
+  if (Status s = list_folder(overlay + kPrograms, &paths); !s.ok()) return s;
+  counts.cached =
+      static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [](const auto &path) {
+        return path.extension() == kPackSuffix;
+      }));
+  std::vector<fs::path> drivers;
+  if (Status s = list_folder(overlay + kNoted, &drivers); !s.ok()) return s;
+  for (const fs::path &driver : drivers) {
+    const std::string name = driver.filename().string();
+    if (!runtime::is_name(name, "", 2)) continue;
+    paths.clear();
+    if (Status s = list_folder(driver, &paths); !s.ok()) return s;
+    std::set<std::string> programs;
+    for (const fs::path &path : paths) {
+      const std::string kind = path.extension().string();
+      if (kind == kPackSuffix || kind == kLaunchesSuffix) programs.insert(path.stem().string());
+    }
+    counts.noted[name] = programs.size();
+  }
+  return counts;
+}
+
+std::string read_text(const runtime::Folder &folder, const std::string &name) {
+  packs::Bytes bytes;
+  struct stat info {};
+  packs::Descriptor file;
+  if (folder.read_file(name, kMostText, &bytes, &info, &file) != 0) return {};
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace kiln::cached
