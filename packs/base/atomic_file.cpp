@@ -31,13 +31,13 @@ int AtomicFile::write(View bytes, std::uint64_t offset) {
   return write_all(file_.get(), bytes, offset);
 }
 
-int AtomicFile::commit(const std::string &name, int folder) {
-  if (fsync(file_.get()) != 0) return errno;
+int AtomicFile::commit(const std::string &name, int folder, bool is_synced) {
+  if (is_synced && fsync(file_.get()) != 0) return errno;
   if (const int error = file_.close(); error != 0) return error;
   if (renameat(at_, temporary_.c_str(), at_, name.c_str()) != 0) return errno;
   temporary_.clear();
   // EINVAL: the file system cannot sync folders.
-  return folder < 0 || fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
+  return !is_synced || folder < 0 || fsync(folder) == 0 || errno == EINVAL ? 0 : errno;
 }
 
 std::uint64_t unique_number() {

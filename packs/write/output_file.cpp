@@ -76,10 +76,10 @@ Status OutputFile::rewrite_start(View bytes) {
   return write_at(bytes, 0);
 }
 
-Status OutputFile::commit() {
+Status OutputFile::commit(bool is_synced) {
   if (Status status = flush(); !status.ok()) return status;
   const Descriptor folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const int error = file_.commit(target_, folder.get());
+  const int error = file_.commit(target_, folder.get(), is_synced);
   return error == 0 ? Status() : system_error(path_, error);
 }
 

@@ -192,8 +192,7 @@ struct Rows {
 
 class PackWriter {
  public:
-  explicit PackWriter(const WriteOptions &options)
-      : is_private_(options.is_private), stream_(&file_, options) {}
+  explicit PackWriter(const WriteOptions &options) : options_(options), stream_(&file_, options) {}
   Status write(const Contents &contents, const std::string &path);
 
  private:
@@ -207,7 +206,7 @@ class PackWriter {
   Status add_target(const Target &target);
   Status finish(const Contents &contents);
 
-  bool is_private_;
+  const WriteOptions &options_;
   OutputFile file_;
   BlobStream stream_;
   flatbuffers::FlatBufferBuilder root_;
@@ -394,7 +393,7 @@ Status PackWriter::finish(const Contents &contents) {
   if (Status s = check_root(root, superblock, &checked); !s.ok()) return refused(std::move(s));
   if (Status s = file_.append(root); !s.ok()) return s;
   if (Status s = file_.rewrite_start({bytes, sizeof(bytes)}); !s.ok()) return s;
-  return file_.commit();
+  return file_.commit(options_.is_synced);
 }
 
 Status PackWriter::write(const Contents &contents, const std::string &path) {
@@ -406,7 +405,7 @@ Status PackWriter::write(const Contents &contents, const std::string &path) {
   if (text_size(contents) + text_size(contents.tunings) > kMaxRootSize) {
     return Status::error(Code::over_limit, "the root is over 256 MiB");
   }
-  if (Status s = file_.open(path, is_private_); !s.ok()) return s;
+  if (Status s = file_.open(path, options_.is_private); !s.ok()) return s;
   const std::uint8_t placeholder[kSuperblockSize] = {};
   if (Status s = file_.append({placeholder, sizeof(placeholder)}); !s.ok()) return s;
   if (Status s = stream_.prepare(contents); !s.ok()) return s;

@@ -144,6 +144,7 @@ Status write_cached(const std::string &overlay, const Driver &driver, packs::Con
   contents.producer = producer(driver);
   packs::WriteOptions options;
   options.is_private = true;
+  options.is_synced = false;
   return packs::write_pack(contents, path + name, options);
 }
 
@@ -159,6 +160,38 @@ std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const
           .ok() &&
       packs::read_contents(pack, contents).ok() && is_sound(*contents, program, driver);
   return sound ? pack : nullptr;
+}
+
+std::string driver_label(const std::string &device, const std::string &version) {
+  return packs::concat({device, " (driver ", version, ")"});
+}
+
+std::string other_driver(const std::string &overlay, const Driver &driver,
+                         const std::string &program) {
+  runtime::Folder folder;
+  std::vector<std::string> names;
+  if (!open_folder(overlay, kPrograms, &folder).ok() || folder.list(&names) != 0) return {};
+  const std::string own = file_name(program, driver);
+  for (const std::string &name : names) {
+    if (!name.starts_with(program + "-") || !name.ends_with(kPackSuffix) || name == own) continue;
+    struct stat info {};
+    packs::Contents contents;
+    std::shared_ptr<const packs::Pack> pack;
+    const packs::Descriptor file = open_file(overlay, name, &info);
+    const bool read =
+        file &&
+        packs::Pack::open_descriptor(file.get(), 0, static_cast<std::uint64_t>(info.st_size), &pack)
+            .ok() &&
+        packs::read_contents(pack, &contents).ok() && contents.targets.size() == 1;
+    if (!read) continue;
+    std::string device, version;
+    for (const auto &[fact, value] : contents.targets[0].identity) {
+      if (fact == "device_name") device = value;
+      if (fact == "driver_version") version = value;
+    }
+    return driver_label(device, version);
+  }
+  return {};
 }
 
 bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,

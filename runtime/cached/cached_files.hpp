@@ -52,7 +52,8 @@ bool is_one_program(const packs::Contents &contents, const std::string &name);
 packs::Status open_folder(const std::string &overlay, const std::string &below,
                           runtime::Folder *out);
 
-// Writes the program to OVERLAY/programs, whole or not at all. `contents` has one program with one
+// Writes the program to OVERLAY/programs, whole or not at all; unsynced, since a damaged file is
+// replaced. `contents` has one program with one
 // variant, and one target with the driver's binary. Removes the program's files of other drivers
 // with the same binary key. If there are kMostCached files, removes the least recently used first.
 packs::Status write_cached(const std::string &overlay, const Driver &driver,
@@ -68,6 +69,14 @@ std::shared_ptr<const packs::Pack> open_cached(const std::string &overlay, const
 // Returns whether the program's file, or with a suffix the file beside it, is there and is private.
 bool has_cached(const std::string &overlay, const Driver &driver, const std::string &program,
                 const char *suffix = "");
+
+// Returns "DEVICE (driver VERSION)".
+std::string driver_label(const std::string &device, const std::string &version);
+
+// Returns, for people, the device and driver of a file that OVERLAY/programs has of the program for
+// another driver; empty if there is none. Lists the folder.
+std::string other_driver(const std::string &overlay, const Driver &driver,
+                         const std::string &program);
 
 // Suffix of a mark beside a program's pack: the program is a part of a cached link.
 inline constexpr char kPartSuffix[] = ".part";

@@ -61,14 +61,15 @@ void CL_CALLBACK when_built(cl_program program, void *user) {
   pending->notify(program, pending->user);
 }
 
-// Lets the driver build what the application gave, and notes the result. Sets `*reason` to the
+// Lets the driver build what the application gave, and notes the result. Sets the reason to the
 // outcome, or to the expected outcome if the driver will build later.
 cl_int build_and_note(const ProgramPointer &program, const BuildArguments &arguments,
-                      const Devices &devices, const WholeProgram &whole, std::string *reason) {
+                      const Devices &devices, const WholeProgram &whole, Built *report) {
   if (arguments.notify == nullptr) {
     const cl_int code = by_driver(program, arguments);
     if (code == CL_SUCCESS) {
-      *reason = noted(note_and_watch(program->handle, program->handle, devices, whole), devices);
+      report->reason = noted(note_and_watch(program->handle, program->handle, devices, whole),
+                             devices, report->missing);
     }
     return code;
   }
@@ -79,7 +80,7 @@ cl_int build_and_note(const ProgramPointer &program, const BuildArguments &argum
   noting.notify = when_built;
   noting.user = pending;
   const cl_int code = by_driver(program, noting);
-  if (code == CL_SUCCESS) *reason = noted({}, devices);
+  if (code == CL_SUCCESS) report->reason = noted({}, devices, report->missing);
   return code;
 }
 
@@ -101,7 +102,7 @@ cl_program build_named(cl_context context, const WholeProgram &whole, const Opti
 // Builds the text that was named, notes it, and has it stand for the application's program. Returns
 // false if the driver does not build it.
 bool stand_and_note(const ProgramPointer &program, const Options &options, const Devices &devices,
-                    const WholeProgram &whole, std::string *reason) {
+                    const WholeProgram &whole, Built *report) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return false;
   auto twin = std::make_shared<Twin>(made, whole, options, devices,
@@ -110,14 +111,16 @@ bool stand_and_note(const ProgramPointer &program, const Options &options, const
   twin->of_text = runtime::Handle<cl_program>(made, next.clReleaseProgram);
   twin->asked = true;
   objects().set_twin(program, twin);
-  *reason = noted(note_and_watch(made, program->handle, devices, whole), devices);
+  report->reason =
+      noted(note_and_watch(made, program->handle, devices, whole), devices, report->missing);
   return true;
 }
 
 // Notes what the driver makes of the text that was named, after it has built what the application
 // gave: a driver that does not find the files must not be given a text that has them.
 std::string note_apart(const ProgramPointer &program, const Options &options,
-                       const Devices &devices, const WholeProgram &whole) {
+                       const Devices &devices, const WholeProgram &whole,
+                       const std::string &missing) {
   const cl_program made = build_named(program->context, whole, options, devices);
   if (made == nullptr) return kOnlyWithFiles;
   LaunchFile file;
@@ -125,7 +128,7 @@ std::string note_apart(const ProgramPointer &program, const Options &options,
   if (noted_status.ok()) watch(program->handle, program->handle, file);
   launches().set_program(made, "");
   next.clReleaseProgram(made);
-  return noted(noted_status, devices);
+  return noted(noted_status, devices, missing);
 }
 
 // Returns the devices that a program which stands for the application's must be built for: those
@@ -342,6 +345,8 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
       served = serve_program(whole->name, program->context, *stands);
     }
     built.reason = served.reason;
+    const bool is_missed = stands.ok() && served.is_unknown && devices.size() == 1;
+    built.missing = is_missed ? served.reason : "no pack has it";
     if (served.program != nullptr) {
       take_twin(program, *whole, options, *stands, served, &built);
     } else {
@@ -350,16 +355,16 @@ cl_int build(const ProgramPointer &program, const BuildArguments &arguments) {
       if (notes) built.reason = kRefused;  // replaced unless the driver refuses
       const bool may_stand = notes && !is_given && !whole->may_be_missing;
       const bool is_standing =
-          may_stand && stand_and_note(program, options, *stands, *whole, &built.reason);
+          may_stand && stand_and_note(program, options, *stands, *whole, &built);
       if (!is_standing) {
         build_others(program, devices);
         const cl_int code = leave_to_driver(program, &lock, arguments.notify != nullptr, [&] {
-          return notes && is_given
-                     ? build_and_note(program, arguments, devices, *whole, &built.reason)
-                     : by_driver(program, arguments);
+          return notes && is_given ? build_and_note(program, arguments, devices, *whole, &built)
+                                   : by_driver(program, arguments);
         });
         if (notes && !is_given && code == CL_SUCCESS) {
-          built.reason = may_stand ? kOnlyWithFiles : note_apart(program, options, *stands, *whole);
+          built.reason = may_stand ? kOnlyWithFiles
+                                   : note_apart(program, options, *stands, *whole, built.missing);
         }
         report_build(built, arguments.notify == nullptr ? program->handle : nullptr);
         return code;

@@ -130,15 +130,15 @@ packs::Status keep_link(cl_program linked, const Link &link) {
 }
 
 // Notes a program that the driver linked, and returns the outcome for the report.
-std::string note(cl_program linked, const Link &link) {
+std::string note(cl_program linked, const Link &link, const std::string &missing) {
   if (linked == nullptr) return kRefused;
   if (link.parts.empty()) {
     LaunchFile launches;  // not watched: the program may be for other devices, too
-    return noted(note_built(linked, link.devices, link.whole, &launches), link.devices);
+    return noted(note_built(linked, link.devices, link.whole, &launches), link.devices, missing);
   }
   if (!settings().record) {
     const packs::Status status = keep_link(linked, link);
-    return status.ok() ? kKept : "no pack has it; " + status.message;
+    return missing + "; " + (status.ok() ? "the overlay keeps it" : status.message);
   }
   note_link(settings().spool, link.whole.name);
   return kNotOffline;
@@ -295,7 +295,7 @@ cl_program link(const LinkArguments &arguments, cl_int *code) {
   }
   const cl_program linked = link_by_driver(arguments, code);
   if (linked != nullptr) launches().set_program(linked, "");
-  if (notes) built.reason = note(linked, *known);
+  if (notes) built.reason = note(linked, *known, built.reason);
   if (linked != nullptr && known && known->is_library) {
     know_library(linked, arguments.context, *known);
   }

@@ -54,7 +54,7 @@ std::string find_kiln() {
 }
 
 const std::string &kiln_path() {
-  static const std::string &found = *new std::string(settings().background ? find_kiln() : "");
+  static const std::string &found = *new std::string(find_kiln());
   return found;
 }
 
@@ -137,12 +137,14 @@ void run_apart(const std::vector<std::string> &words) {
 
 bool has_builder() { return !kiln_path().empty(); }
 
+bool starts_builder() { return has_builder() && settings().background; }
+
 void start_builder() {
   static std::atomic<Clock::rep> next_start{0};
   Clock::rep now = Clock::now().time_since_epoch().count();
   Clock::rep due = next_start;
   const Clock::rep then = now + Clock::duration(kStartAgain).count();
-  if (!has_builder() || now < due || !next_start.compare_exchange_strong(due, then)) return;
+  if (!starts_builder() || now < due || !next_start.compare_exchange_strong(due, then)) return;
   const int error = errno;
   run_apart({kiln_path(), "overlay", "build", settings().overlay, "--after",
              std::to_string(getpid()), "-j1"});

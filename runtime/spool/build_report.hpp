@@ -17,11 +17,11 @@ struct Built {
   std::string rung;     // empty: built by the driver, as the application asked
   std::string reason;   // why it was not loaded from a binary; empty if it was
   std::string nearest;  // JSON, from Served
+  std::string missing;  // why it was not served, for the reason of a build that is noted
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 // Reasons for the report.
-inline constexpr char kKept[] = "no pack has it; the overlay keeps it";
 inline constexpr char kRefused[] = "the driver does not build it";
 inline constexpr char kOnlyWithFiles[] =
     "the driver does not build the text that has its files in it";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
+#include <mutex>
 
 #include <fcntl.h>
 
@@ -28,9 +30,17 @@ using packs::Status;
 // full.
 constexpr std::time_t kTryAgain = 24 * 3600;
 
-cached::Driver driver_of(const kiln_device &device) {
-  const runtime::Device &opened = *device.device;
-  return {opened.key().text(), opened.key().hash(), runtime::driver_number(opened)};
+// Asks once for each device, which stays open.
+const cached::Driver &driver_of(const kiln_device &device) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &known = *new std::map<const kiln_device *, cached::Driver>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [place, is_new] = known.try_emplace(&device);
+  if (is_new) {
+    const runtime::Device &opened = *device.device;
+    place->second = {opened.key().text(), opened.key().hash(), runtime::driver_number(opened)};
+  }
+  return place->second;
 }
 
 // The driver's folder for noted programs.
@@ -108,6 +118,7 @@ Status note_program(const Part &part, const WholeProgram &program, const kiln_de
     if (!contents) return without_kernels();
     packs::WriteOptions options;
     options.is_private = true;
+    options.is_synced = false;
     if (Status s = packs::write_pack(*contents, noted.path(name), options); !s.ok()) return s;
   }
   if (compiles_at_launches(device)) *launches = launch_file(noted, program.name, {});
@@ -140,7 +151,7 @@ cl_program create_named(cl_context context, const WholeProgram &whole) {
 void keep_parts(const std::vector<std::string> &names, const kiln_device &device) {
   runtime::Folder folder;
   if (!cached::open_folder(settings().overlay, cached::kPrograms, &folder).ok()) return;
-  const cached::Driver driver = driver_of(device);
+  const cached::Driver &driver = driver_of(device);
   for (const std::string &name : names) {
     (void)folder.write_file(cached::file_name(name, driver) + cached::kPartSuffix, nullptr, 0);
   }
@@ -156,7 +167,7 @@ Kept open_kept(const std::string &name, const kiln_device &device) {
   if (settings().overlay.empty()) return kept;
   packs::Contents contents;
   packs::Bytes lines;
-  const cached::Driver driver = driver_of(device);
+  const cached::Driver &driver = driver_of(device);
   auto pack = cached::open_cached(settings().overlay, driver, name, &contents);
   if (pack == nullptr) return kept;
   kept.pack = new kiln_pack{std::move(pack)};
@@ -177,14 +188,26 @@ Status cache_program(cl_program built, const Part &part, const WholeProgram &pro
                                  : keep_program(built, part, program);
 }
 
-std::string noted(const packs::Status &status, const Devices &devices) {
+std::string missing_text(const std::string &name, const kiln_device &device) {
+  const std::string missing = "no pack has it";
+  if (settings().overlay.empty()) return missing;
+  const std::string other = cached::other_driver(settings().overlay, driver_of(device), name);
+  if (other.empty()) return missing;
+  const std::string own = cached::driver_label(kiln_device_info(&device, "device_name"),
+                                               kiln_device_info(&device, "driver_version"));
+  return other == own
+             ? missing + "; the overlay has it from before the driver or system changed"
+             : packs::concat({missing, "; the overlay has it for ", other, ", not for ", own});
+}
+
+std::string noted(const Status &status, const Devices &devices, const std::string &missing) {
   const bool record = settings().record;
-  if (!status.ok()) return (record ? "it is not recorded: " : "no pack has it; ") + status.message;
+  if (!status.ok()) return (record ? "it is not recorded: " : missing + "; ") + status.message;
   if (record) return "it is recorded";
-  if (!is_built_later(devices)) return kKept;
-  return has_builder()
-             ? "no pack has it; it is noted for the overlay"
-             : "no pack has it; it is noted for 'kiln overlay build', which is not started";
+  if (!is_built_later(devices)) return missing + "; the overlay keeps it";
+  return missing + (starts_builder()
+                        ? "; it is noted for the overlay"
+                        : "; it is noted for 'kiln overlay build', which is not started");
 }
 
 Status keep_program(cl_program built, const Part &part, const WholeProgram &program) {

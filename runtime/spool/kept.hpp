@@ -46,9 +46,13 @@ bool is_built_later(const Devices &devices);
 packs::Status cache_program(cl_program built, const Part &part, const WholeProgram &program,
                             LaunchFile *launches);
 
+// Returns why neither a pack nor the overlay has the program, for the report: also whether the
+// overlay has it for another driver.
+std::string missing_text(const std::string &name, const kiln_device &device);
+
 // Returns the outcome of a build for the report; `status` says whether it was recorded, stored or
-// noted.
-std::string noted(const packs::Status &status, const Devices &devices);
+// noted, and `missing` why it was not served.
+std::string noted(const packs::Status &status, const Devices &devices, const std::string &missing);
 
 // Writes the program with the driver's binary for the part's device (cached::write_cached). Fails
 // if the overlay belongs to another user or if others may write to it.

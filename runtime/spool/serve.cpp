@@ -165,7 +165,7 @@ Served serve_one(const std::string &name, cl_context context, cl_device_id id,
   if (kept.pack == nullptr) {
     if (found.pack != nullptr) return load(name, found, device, context, bytes);
     served.is_unknown = true;
-    served.reason = "no pack has it";
+    served.reason = missing_text(name, *device);
     return served;
   }
   served = load(name, {kept.pack, ""}, device, context, bytes);

@@ -2,24 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an overlay costs at the first start, and gives at the second.
 
-    first_start.py KILN LAYER [--rounds N] [NAME...]
+    first_start.py KILN LAYER [--rounds N] [--programs DIR] [NAME...]
 
 NAME is one of APPLICATIONS: other people's libraries, some with a program of ours that is compiled
-here (`c++` and the library's headers have to be installed). OCL_ICD_VENDORS chooses the driver.
+here (`c++` and the library's headers have to be installed) or lies in DIR, from another machine.
+OCL_ICD_VENDORS chooses the driver.
 
 Each round has empty homes and driver caches, and runs in turns: the application alone; with a new
 overlay, which the background process would fill when it has ended; the build that this process
 makes (by hand, so that its end is seen); the second start; and a start with a pack. Every run prints
 the same, or the bench fails. Prints medians, and medians of the ratios within the rounds: of whole
-runs, from start to exit. The build is compared with `kiln build -j1` of the recorded programs, by
-processor time.
+runs, from start to exit. The build is compared with `kiln build -j1` of the recorded programs.
 
 Exit codes: 0 done, 1 a run failed or printed something else, 77 nothing of it is here.
 """
 
 import argparse
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -34,6 +33,8 @@ def compiled(source, *libraries):
     """Returns a function that compiles a program of ours in a folder; its command, or nothing."""
     def command(folder):
         program = folder / Path(source).stem
+        if program.is_file():
+            return [program]
         done = subprocess.run(["c++", "-O1", "-w", "-DCL_TARGET_OPENCL_VERSION=120",
                                HERE / source, "-o", program, *libraries, "-lOpenCL"],
                               capture_output=True, check=False)
@@ -53,6 +54,7 @@ def python(source, module):
 APPLICATIONS = {
     "Boost.Compute": compiled("boost_compute.cpp"),
     "ViennaCL": compiled("viennacl.cpp"),
+    "clFFT": compiled("clfft.c", "-lclFFT"),
     "CLBlast": compiled("clblast.c", "-lclblast"),
     "silx": python("silx_filters.py", "silx.opencl"),
     "PyOpenCL": python("pyopencl_pipeline.py", "pyopencl"),
@@ -69,7 +71,7 @@ class Runs:
         self.output = None
 
     def run(self, *command, says=True):
-        """Wall and processor seconds of a run; what the application says is always the same."""
+        """Seconds of a run; what the application says is always the same."""
         self.homes += 1
         home = self.folder / f"home-{self.homes}"
         home.mkdir()
@@ -78,12 +80,10 @@ class Runs:
                        "CUDA_CACHE_PATH": str(home / "cuda"), "PYOPENCL_CTX": "0",
                        "PYOPENCL_NO_CACHE": "1", "OPENCV_OPENCL_DEVICE": ":CPU:0",
                        "KILN_PACK_PATH": "", "KILN_BACKGROUND": "0", "KILN_STORE": "none"}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.monotonic()
         done = subprocess.run([str(word) for word in command], cwd=home, env=environment,
                               capture_output=True, text=True, check=False)
-        wall = time.monotonic() - start
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = time.monotonic() - start
         if done.returncode != 0:
             raise SystemExit(f"FAIL {command}: exit code {done.returncode}\n{done.stdout}"
                              f"{done.stderr}")
@@ -91,33 +91,32 @@ class Runs:
             self.output = self.output or done.stdout
             if done.stdout != self.output:
                 raise SystemExit(f"FAIL {command} prints {done.stdout!r}, not {self.output!r}")
-        return wall, (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+        return seconds
 
 
-def measure(name, kiln, layer, rounds):
+def measure(name, kiln, layer, rounds, programs):
     """A row of the table, or nothing where the application is not here."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        command = APPLICATIONS[name](folder)
+        command = APPLICATIONS[name](Path(programs or place))
         if command is None:
             return None
         runs = Runs(folder)
         serve = (kiln, "serve", "--layer", layer)
-        spool, base, pack = (folder / part for part in ("spool", "base.kiln", "app.kiln"))
+        spool, base = folder / "spool", folder / "base.kiln"
         runs.run(kiln, "record", "--layer", layer, "-o", spool, "--", *command)
         runs.run(kiln, "compile", spool, "-o", base, says=False)
         times = {what: [] for what in ("bare", "first", "second", "pack", "background", "build")}
         for number in range(rounds):
             overlay = folder / f"overlay-{number}"
             built = folder / f"app-{number}.kiln"
-            times["bare"].append(runs.run(*command)[0])
-            times["first"].append(runs.run(*serve, "--overlay", overlay, "--", *command)[0])
+            times["bare"].append(runs.run(*command))
+            times["first"].append(runs.run(*serve, "--overlay", overlay, "--", *command))
             times["background"].append(
-                runs.run(kiln, "overlay", "build", overlay, "-j1", says=False)[1])
-            times["build"].append(runs.run(kiln, "build", base, "-j1", "-o", built, says=False)[1])
-            times["second"].append(runs.run(*serve, "--overlay", overlay, "--", *command)[0])
-            times["pack"].append(runs.run(*serve, "--pack", built, "--", *command)[0])
-            built.replace(pack)
+                runs.run(kiln, "overlay", "build", overlay, "-j1", says=False))
+            times["build"].append(runs.run(kiln, "build", base, "-j1", "-o", built, says=False))
+            times["second"].append(runs.run(*serve, "--overlay", overlay, "--", *command))
+            times["pack"].append(runs.run(*serve, "--pack", built, "--", *command))
     def ratio(a, b):
         return statistics.median(x / y for x, y in zip(times[a], times[b]))
     middle = {what: statistics.median(values) for what, values in times.items()}
@@ -133,11 +132,12 @@ def main():
     parser.add_argument("layer")
     parser.add_argument("names", nargs="*", default=list(APPLICATIONS), metavar="NAME")
     parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
+    parser.add_argument("--programs", metavar="DIR", type=os.path.abspath)
+    arguments = parser.parse_intermixed_args()
     kiln, layer = (os.path.abspath(path) for path in (arguments.kiln, arguments.layer))
     rows = []
     for name in arguments.names:
-        row = measure(name, kiln, layer, arguments.rounds)
+        row = measure(name, kiln, layer, arguments.rounds, arguments.programs)
         if row is None:
             print(f"{name} is not here", file=sys.stderr)
             continue
@@ -146,7 +146,7 @@ def main():
     if not rows:
         return 77
     print("| application | alone, s | first start, s | first/alone | second, s | with a pack, s "
-          "| second/pack | background, CPU s | background/build |")
+          "| second/pack | background, s | background/build |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     print("\n".join(rows))
     return 0

@@ -22,8 +22,8 @@ from pathlib import Path
 BINARY_CACHE, LOADER = (os.path.abspath(path) for path in sys.argv[4:6])
 sys.argv[4:6] = []  # the rest is layer_test's
 # pylint: disable=wrong-import-position
-from layer_test import (APPLICATION, FOLDER, KILN, LAYER, all_lines_of, environment, lines_of,  # noqa: E402
-                        recording, run, serving)
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, all_lines_of, environment, keep,  # noqa: E402
+                        lines_of, recording, run, serving)
 
 # Of a machine where another loader comes first.
 OTHER = {"LD_LIBRARY_PATH": os.path.dirname(LOADER)}
@@ -180,6 +180,7 @@ class Reached(unittest.TestCase):
     def test_printed_variables_do_what_serve_does(self):
         """The shell's form, in a shell."""
         first = run(*serving("--overlay", self.overlay, sections=("build",)))
+        keep(self.overlay)
         lines = run(KILN, "serve", "--layer", LAYER, "--overlay", self.overlay, "--report",
                     self.report, "--print-env", "sh").output
         done = run("sh", "-c", lines + f"exec '{APPLICATION}' build")

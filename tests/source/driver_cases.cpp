@@ -23,6 +23,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -316,7 +317,17 @@ constexpr std::size_t kOfHeaders = 4;
 
 class Stage {
  public:
-  explicit Stage(fs::path root) : root_(std::move(root)) {}
+  // `at_end` is called when a start under the layer has ended.
+  explicit Stage(
+      fs::path root, std::function<void()> at_end = [] {})
+      : root_(std::move(root)), at_end_(std::move(at_end)) {}
+
+  // Asks the worker under the layer to do the step.
+  std::string ask(Worker &layered, const Case &example, const std::string &step) const {
+    std::string answer = layered.ask(command(example, step));
+    if (step == "end") at_end_();
+    return answer;
+  }
 
   fs::path folder(std::uint64_t seed) const { return root_ / std::to_string(seed); }
 
@@ -378,6 +389,7 @@ class Stage {
   }
 
   fs::path root_;
+  std::function<void()> at_end_;
   std::vector<fs::path> kept_;
 };
 
@@ -420,9 +432,8 @@ bool play(const Case &example, const std::vector<std::string> &steps, const Stag
       story += "  " + step + "\n";
       continue;
     }
-    const std::string command = stage.command(example, step);
-    const std::string right = bare.ask(command);
-    const std::string answer = layered.ask(command);
+    const std::string right = bare.ask(stage.command(example, step));
+    const std::string answer = stage.ask(layered, example, step);
     story +=
         "  " + step + ": " + right + (answer == right ? "" : ", under the layer " + answer) + "\n";
     if (right == "dead") {
@@ -498,7 +509,7 @@ void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &l
   for (std::size_t i = 0; i < kBuilds && alive; ++i) {
     stage.set_source(example, line(i));
     for (const std::string &step : kOneStart) {
-      alive = alive && layered.ask(stage.command(example, step)) != "dead";
+      alive = alive && stage.ask(layered, example, step) != "dead";
     }
   }
   over = true;
@@ -510,8 +521,8 @@ void play_moves(const Case &example, const Stage &stage, Worker &bare, Worker &l
     for (std::size_t i = 0; i < kBuilds; ++i) {
       stage.set_source(example, line(i));
       for (const std::string &step : kOneStart) {
-        const std::string command = stage.command(example, step);
-        const std::string right = bare.ask(command), answer = layered.ask(command);
+        const std::string right = bare.ask(stage.command(example, step));
+        const std::string answer = stage.ask(layered, example, step);
         if (right == "dead") return void(++found->dead);
         if (step == "build") ++found->starts;
         if (right.starts_with("value ")) ++found->values;
@@ -566,7 +577,8 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
     fs::create_directories(root / who);
     more.insert({{"POCL_CACHE_DIR", (root / who).string()},
                  {"MESA_SHADER_CACHE_DISABLE", "true"},
-                 {"KILN_PACK_PATH", ""}});
+                 {"KILN_PACK_PATH", ""},
+                 {"KILN_BACKGROUND", "0"}});
     return more;
   };
   const std::string overlay = (root / "overlay").string(), report = (root / "report").string();
@@ -582,7 +594,12 @@ int run_all(const Mix &mix, const std::string &self, const std::string &kiln,
       fs::remove_all(root);
       return kNoDevice;
     }
-    const Stage stage(root);
+    // What the background does for an overlay; it fails for what the builder does not build.
+    const Stage stage(root, [&] {
+      if (fs::exists(overlay)) {
+        (void)run("'" + kiln + "' overlay build '" + overlay + "' > /dev/null 2>&1");
+      }
+    });
     for (std::size_t i = 0; i < cases; ++i) {
       const Case example = mix.of(seed + i);
       play_case(example, i, stage, bare, layered, kept, &found);

@@ -27,7 +27,8 @@ class AtomicFile {
   int write(View bytes, std::uint64_t offset);
   // Syncs the file, renames it to `name`, and syncs `folder`, which holds the name; -1: a folder
   // that cannot be opened. If this fails before the rename, the old file at `name` is untouched.
-  int commit(const std::string &name, int folder);
+  // Unsynced, the file may be empty or incomplete after a loss of power.
+  int commit(const std::string &name, int folder, bool is_synced = true);
 
  private:
   int at_ = -1;

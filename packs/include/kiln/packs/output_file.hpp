@@ -24,8 +24,8 @@ class OutputFile {
   std::uint64_t size() const { return size_; }
   // Overwrites the first bytes of the file, which were appended earlier.
   Status rewrite_start(View bytes);
-  // Syncs the file, renames it to `path`, syncs the folder.
-  Status commit();
+  // Syncs the file, renames it to `path`, syncs the folder; or only renames it.
+  Status commit(bool is_synced = true);
 
  private:
   Status flush();

@@ -24,6 +24,9 @@ struct WriteOptions {
   bool compress_binaries = true;
   // true: only the owner may read the file (0600), and a symbolic link at the path is replaced.
   bool is_private = false;
+  // false: after a loss of power the file may be empty or incomplete, which its hashes show. Waits
+  // for no disk.
+  bool is_synced = true;
   // If absent: blobs from packs keep their form if the pack also has their base (otherwise as in
   // `fleet`), and new blobs are stored as in `startup`. If set, all blobs are stored anew.
   std::optional<Purpose> purpose{};

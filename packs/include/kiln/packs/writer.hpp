@@ -9,11 +9,12 @@
 
 namespace kiln::packs {
 
-// Writes `contents` to a temporary file in the folder of `path`, syncs it, and renames it to
-// `path`. Streams one blob at a time. On any failure, removes the temporary file and leaves the old
-// file at `path` untouched. The same contents and options give the same bytes, in whatever order
-// programs, variants and targets are. Fails with bad_argument or over_limit for contents that no
-// reader would accept (a name twice, a blob over 1 GiB). Two threads must not write to one path.
+// Writes `contents` to a temporary file in the folder of `path`, syncs it unless told otherwise,
+// and renames it to `path`. Streams one blob at a time. On any failure, removes the temporary file
+// and leaves the old file at `path` untouched. The same contents and options give the same bytes,
+// in whatever order programs, variants and targets are. Fails with bad_argument or over_limit for
+// contents that no reader would accept (a name twice, a blob over 1 GiB). Two threads must not
+// write to one path.
 Status write_pack(const Contents &contents, const std::string &path,
                   const WriteOptions &options = {});
 
