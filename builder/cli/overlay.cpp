@@ -2,6 +2,7 @@
 // kiln overlay: show, export and clear the folder in which a device keeps what it compiled, and
 // build what the layer noted there.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -131,7 +132,7 @@ void wait_for_end(pid_t process) {
   }
 }
 
-// Gives way to every other process, in memory of those that somebody waits for.
+// Gives way to every other process: nobody waits for this one.
 void step_back() {
   constexpr int kLowest = 19;
   (void)setpriority(PRIO_PROCESS, 0, kLowest);

@@ -3,6 +3,7 @@
 #include "builder/layer/overlay_build.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
@@ -72,8 +73,7 @@ class DriverNotes {
     const std::string &program = noted.base.programs[0].name;
     if (Status s = cached::write_cached(overlay_, driver_, std::move(contents)); !s.ok()) return s;
     (void)folder_.remove(program + cached::kRefusedSuffix);
-    forget(noted);
-    return {};
+    return forget(noted);
   }
 
   // Notes why there is no binary. If there was one before, it gets the launches, so that they are
@@ -89,8 +89,7 @@ class DriverNotes {
                            std::min<std::size_t>(why.size(), cached::kMostText)};
     const int failed = folder_.write_file(program.name + cached::kRefusedSuffix, &text, 1);
     if (failed != 0) return runtime::file_failure(program.name, failed);
-    forget(noted);
-    return {};
+    return forget(noted);
   }
 
  private:
@@ -126,16 +125,21 @@ class DriverNotes {
     return {lines.begin(), lines.end()};
   }
 
-  // Keeps the file of launches if it has grown since it was read.
-  void forget(const Noted &noted) {
+  // Keeps the file of launches if it has grown since it was read. Fails if a note stays, which
+  // would be built again without end.
+  Status forget(const Noted &noted) {
     const std::string &program = noted.base.programs[0].name;
-    (void)folder_.remove(program + cached::kPackSuffix);
+    if (Status s = remove_file(program + cached::kPackSuffix); !s.ok()) return s;
     struct stat info {};
     const std::string launches = program + cached::kLaunchesSuffix;
-    if (folder_.status(launches, &info) == 0 &&
-        static_cast<std::uint64_t>(info.st_size) == noted.launches_size) {
-      (void)folder_.remove(launches);
-    }
+    const bool is_same = folder_.status(launches, &info) == 0 &&
+                         static_cast<std::uint64_t>(info.st_size) == noted.launches_size;
+    return is_same ? remove_file(launches) : Status();
+  }
+
+  Status remove_file(const std::string &name) {
+    const int failed = folder_.remove(name);
+    return failed == 0 || failed == ENOENT ? Status() : runtime::file_failure(name, failed);
   }
 
   void remove(const std::string &program) {
