@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,12 @@ constexpr std::chrono::minutes kStartAgain{2};
 
 constexpr std::size_t kStackSize = 64 << 10;
 
+// Returns whether it is a program: an installation has a folder of the name beside its libraries.
+bool is_program(const std::string &path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
 // Returns the path of kiln, or an empty one.
 std::string find_kiln() {
   Dl_info info{};
@@ -48,7 +55,7 @@ std::string find_kiln() {
   const std::string layer = info.dli_fname;
   const std::string folder = layer.substr(0, layer.rfind('/') + 1);
   for (const std::string &path : {folder + "kiln", folder + KILN_BIN_FROM_LAYER + "/kiln"}) {
-    if (access(path.c_str(), X_OK) == 0) return path;
+    if (is_program(path)) return path;
   }
   return {};
 }

@@ -21,7 +21,7 @@ import time
 import unittest
 from pathlib import Path
 
-from layer_test import (APPLICATION, FOLDER, KILN, PLACE, end_without_core, finish, is_kept,
+from layer_test import (APPLICATION, FOLDER, KILN, LAYER, PLACE, end_without_core, finish, is_kept,
                         lines_of, must, run, start)
 
 MOST = 4096  # kMostCached
@@ -307,8 +307,22 @@ class Noted(Steps):
 
     def test_the_background_builds_when_the_application_has_ended(self):
         """Of two that start at once, too; nobody waits for their output any longer."""
-        running = [start(KILN, "serve", "--overlay", self.overlay, "--", APPLICATION, *self.START,
-                         KILN_BACKGROUND="1") for _ in range(2)]
+        self.check_background(LAYER)
+
+    def test_the_background_is_found_in_an_installation(self):
+        """Whose folder of libraries has a folder of the same name."""
+        layer = self.place / "prefix/usr/lib/libkiln_layer.so"
+        (layer.parent / "kiln").mkdir(parents=True)
+        shutil.copy(LAYER, layer)
+        for prefix in (self.place / "prefix", self.place / "prefix/usr"):  # as libraries lie
+            (prefix / "bin").mkdir()
+            (prefix / "bin/kiln").symlink_to(KILN)
+        self.check_background(layer)
+
+    def check_background(self, layer):
+        """Two starts with a background build, and then the build's end."""
+        running = [start(KILN, "serve", "--layer", layer, "--overlay", self.overlay, "--",
+                         APPLICATION, *self.START, KILN_BACKGROUND="1") for _ in range(2)]
         for process in running:
             self.assertEqual(finish(process).code, 0)
         for _ in range(1200):  # it gives way to every other test
