@@ -31,7 +31,7 @@ die() { printf 'bootstrap: %s\n' "$*" >&2; exit 1; }
 tools="cmake:cmake ninja:ninja-build g++:g++ pkg-config:pkg-config python3:python3
        flatc:flatbuffers-compiler spirv-val:spirv-tools"
 libraries="libflatbuffers-dev libzstd-dev libxxhash-dev libsodium-dev libsqlite3-dev
-           libmd-dev libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
+           libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev libstb-dev catch2
            opencl-c-headers"
 drivers="ocl-icd-libopencl1 pocl-opencl-icd mesa-opencl-icd intel-opencl-icd bubblewrap"
 laboratory="oclgrind qemu-user-static g++-aarch64-linux-gnu debian-archive-keyring

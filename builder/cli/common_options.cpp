@@ -18,13 +18,6 @@ namespace kiln::cli {
 
 namespace {
 
-Status check_format(const std::string &word) {
-  const auto &known = builder::cache_formats();
-  if (std::find(known.begin(), known.end(), word) != known.end()) return {};
-  return {Code::bad_argument,
-          fmt::format("unknown format {}: {}", word, builder::expected_one_of(word, known))};
-}
-
 Status knows_variant(const packs::Contents &contents, const LoadOptions &options) {
   for (const packs::Program &program : contents.programs) {
     if (program.name != options.program) continue;
@@ -137,27 +130,6 @@ Result<PackOnDevices> open_on_devices(const DeviceOptions &options) {
   auto devices = find_devices(options.selector);
   if (!devices.ok()) return devices.status();
   return PackOnDevices{*std::move(pack), *std::move(devices)};
-}
-
-CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
-                               const char *otherwise) {
-  const std::string text =
-      fmt::format("Whose cache: {}{}", fmt::join(builder::cache_formats(), ", "), otherwise);
-  return command.add_option("--as", cache->format, text)
-      ->type_name("FORMAT")
-      ->check(as_validator(check_format, ""));
-}
-
-void add_learning_options(CLI::App &command, builder::CacheRequest *cache) {
-  command
-      .add_option("--learn", cache->learn,
-                  "Existing cache of the application, for any device, to read names (opencv) and "
-                  "sources (pyopencl) from")
-      ->type_name("DIR");
-  command
-      .add_option("--include", cache->include,
-                  "PyOpenCL's folder of headers, as its applications name it; default: Debian's")
-      ->type_name("DIR");
 }
 
 void add_load_options(CLI::App &command, LoadOptions *options) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "builder/caches/cache_formats.hpp"
 #include "builder/cli/common.hpp"
 #include "builder/jobs/plan.hpp"
 #include "builder/launch/run_program.hpp"
@@ -63,13 +62,6 @@ struct PackOnDevices {
 
 // Opens the pack and finds the devices. Fails as open_pack() and find_devices() do.
 Result<PackOnDevices> open_on_devices(const DeviceOptions &options);
-
-// Adds --as; `otherwise` ends its text.
-CLI::Option *add_format_option(CLI::App &command, builder::CacheRequest *cache,
-                               const char *otherwise = "");
-
-// Adds --learn and --include.
-void add_learning_options(CLI::App &command, builder::CacheRequest *cache);
 
 struct LoadOptions {
   std::string program;

@@ -45,12 +45,6 @@ void add_pack(CLI::App &app, kiln::cli::Command *command) {
             command);
 }
 
-void add_cache(CLI::App &app, kiln::cli::Command *command) {
-  using namespace kiln::cli;
-  add_group(app, "cache", "Write and read the binary caches of OpenCV and PyOpenCL",
-            {add_export, add_harvest}, command);
-}
-
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -60,7 +54,7 @@ int main(int argc, char **argv) {
       "Compiles OpenCL kernels once for each kind of device, with its driver, and packs the "
       "result.",
       {add_devices, add_compile, add_build, add_pack, add_tune, add_run, add_explain, add_record,
-       add_serve, add_report, add_doctor, add_overlay, add_provision, add_cache, add_store,
-       add_crosscheck, add_bench},
+       add_serve, add_report, add_doctor, add_overlay, add_provision, add_store, add_crosscheck,
+       add_bench},
       argc, argv);
 }

@@ -14,7 +14,7 @@
 namespace kiln::builder {
 namespace {
 
-// Below the home folder; docs/use/caches.md and docs/use/layer.md name them.
+// Below the home folder; docs/use/layer.md names them.
 constexpr const char *kOwnCaches[] = {".cache/hashcat",   ".local/share/hashcat/kernels",
                                       ".hashcat/kernels", ".cache/pyopencl",
                                       ".cache/opencv",    ".cache/darktable",

@@ -82,17 +82,6 @@ void seed_spirv() {
 
 }  // namespace
 
-void seed_cache() {
-  const std::string hash = "24efcb2109749c496118ca8bb46cd4f9";
-  std::string table(256, '\0');
-  table.replace(4 * 15, 4, number(296, 4));  // where the CRC of the options leads
-  const std::string options = "-D N=1";
-  seed("cache", "opencv",
-       number(hash.size(), 4) + hash + number(64, 4) + table + number(0, 4) +
-           number(options.size(), 4) + number(3, 4) + options + "one");
-  seed("cache", "source", "#line 1 \"a.cl\"\nkernel void k() {}\n");
-}
-
 void seed_signature() {
   packs::Signature one;
   one.revision = 3;
@@ -127,7 +116,6 @@ int main(int argc, char **argv) {
   seed_overlay();
   seed_mesa();
   seed_spirv();
-  seed_cache();
   seed_signature();
   seed_oci();
   for (const test::BadPack &bad : test::bad_packs(KILN_SOURCE_DIR "/packs/golden")) {
